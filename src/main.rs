@@ -1,0 +1,2 @@
+//! Gatehouse.
+fn main() {}

@@ -1,0 +1,1 @@
+//! All SQL of Gatehouse: one function per statement, one transaction per step.
