@@ -1,0 +1,154 @@
+//! What an endpoint's answer means, and when a failed delivery is tried again.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+/// Attempts of one delivery before it is exhausted.
+pub const MAX_ATTEMPTS: u16 = 12;
+
+/// The whole time an endpoint has for one attempt: connecting, answering and sending its body.
+pub const ATTEMPT_DEADLINE: Duration = Duration::from_secs(15);
+
+/// How much of an endpoint's answer is read and kept, in bytes.
+pub const KEPT_ANSWER_BYTES: usize = 16 * 1024;
+
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+const LONGEST_WAIT: Duration = Duration::from_hours(10);
+const JITTER: f64 = 0.2;
+
+/// What an HTTP status says about a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Any 2xx: the event has arrived.
+    Delivered,
+    /// 410: the receiver wants nothing more; its endpoint is to be disabled.
+    Gone,
+    /// Anything else, redirects included: to be tried again.
+    Failed,
+}
+
+impl Outcome {
+    /// Reads an HTTP status code.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            200..=299 => Self::Delivered,
+            410 => Self::Gone,
+            0..=199 | 300..=409 | 411.. => Self::Failed,
+        }
+    }
+}
+
+/// How long to wait after failed attempt number `attempt` (counted from 1), or `None` when that was the last one.
+///
+/// The wait is 5 s · 4^(attempt - 1), spread by ±20 % with `chance` (0 up to 1, uniform), then capped at 10 h: 5 s, 20 s,
+/// 80 s, 5 min, 21 min, 85 min, 5.7 h, then 10 h four times; together about 47.6 h. What the receiver asked for in
+/// `retry_after` can only lengthen a wait, up to the same cap.
+pub fn next_delay(attempt: u16, chance: f64, retry_after: Option<Duration>) -> Option<Duration> {
+    if attempt >= MAX_ATTEMPTS {
+        return None;
+    }
+    let steps = u32::from(attempt.saturating_sub(1));
+    let wait = FIRST_WAIT * 4_u32.pow(steps);
+    let spread = 1.0 + JITTER * (2.0 * chance.clamp(0.0, 1.0) - 1.0);
+    let wait = wait.mul_f64(spread).max(retry_after.unwrap_or_default());
+    Some(wait.min(LONGEST_WAIT))
+}
+
+/// What an answer's `Retry-After` asks for: seconds, or an HTTP date compared with `now`.
+///
+/// It counts only on 429 and 503. A value that is neither form is ignored, and so is a date that has passed.
+pub fn retry_after(status: u16, value: &str, now: DateTime<Utc>) -> Option<Duration> {
+    if !matches!(status, 429 | 503) {
+        return None;
+    }
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // Only a number beyond 64 bits fails to parse here; the cap makes it 10 h like any other long wait.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
+    }
+    let date: DateTime<Utc> = httpdate::parse_http_date(value).ok()?.into();
+    (date - now).to_std().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    fn delays(chance: f64) -> Vec<Duration> {
+        (1..=MAX_ATTEMPTS).map_while(|attempt| next_delay(attempt, chance, None)).collect()
+    }
+
+    #[test]
+    fn waits_grow_fourfold_up_to_ten_hours() {
+        let seconds: Vec<u64> = delays(0.5).iter().map(Duration::as_secs).collect();
+        assert_eq!(
+            seconds,
+            [5, 20, 80, 320, 1280, 5120, 20480, 36000, 36000, 36000, 36000],
+            "twelve attempts have eleven waits between them"
+        );
+        assert_eq!(seconds.iter().sum::<u64>(), 171_305);
+    }
+
+    #[test]
+    fn chance_spreads_a_wait_by_a_fifth_but_never_over_the_cap() {
+        assert_eq!(next_delay(1, 0.0, None), Some(Duration::from_secs(4)));
+        assert_eq!(next_delay(1, 1.0, None), Some(Duration::from_secs(6)));
+        assert_eq!(next_delay(11, 0.0, None), Some(10 * HOUR));
+        assert_eq!(next_delay(11, 1.0, None), Some(10 * HOUR));
+    }
+
+    #[test]
+    fn nothing_follows_the_twelfth_attempt() {
+        for attempt in [12, 13, u16::MAX] {
+            assert_eq!(next_delay(attempt, 0.5, Some(HOUR)), None);
+        }
+    }
+
+    #[test]
+    fn retry_after_only_lengthens_and_is_capped() {
+        let second = Duration::from_secs(1);
+        assert_eq!(next_delay(1, 0.5, Some(second)), Some(5 * second));
+        assert_eq!(next_delay(1, 0.5, Some(60 * second)), Some(60 * second));
+        assert_eq!(next_delay(1, 0.5, Some(720 * HOUR)), Some(10 * HOUR));
+        assert_eq!(next_delay(1, 0.5, Some(Duration::MAX)), Some(10 * HOUR));
+    }
+
+    #[test]
+    fn retry_after_is_read_in_every_form() {
+        let now = DateTime::parse_from_rfc3339("2026-11-21T01:00:00Z").unwrap().to_utc();
+        let seconds = |n| Some(Duration::from_secs(n));
+        for (status, value, expected) in [
+            (429, "120", seconds(120)),
+            (503, " 120 ", seconds(120)),
+            (503, "0", seconds(0)),
+            (429, "99999999999999999999999", seconds(u64::MAX)),
+            (429, "Sat, 21 Nov 2026 01:02:00 GMT", seconds(120)),
+            (503, "Saturday, 21-Nov-26 01:02:00 GMT", seconds(120)),
+            (503, "Sat Nov 21 01:02:00 2026", seconds(120)),
+            (503, "Sat, 21 Nov 2026 00:00:00 GMT", None),
+            (429, "", None),
+            (429, "soon", None),
+            (429, "-5", None),
+            (429, "1.5", None),
+            (429, "2026-11-21T01:02:00Z", None),
+            (500, "120", None),
+            (200, "120", None),
+        ] {
+            assert_eq!(retry_after(status, value, now), expected, "{status} {value}");
+        }
+    }
+
+    #[test]
+    fn statuses_are_classified() {
+        for status in [200, 201, 202, 204, 299] {
+            assert_eq!(Outcome::of_status(status), Outcome::Delivered);
+        }
+        for status in [100, 199, 300, 301, 302, 307, 308, 400, 404, 409, 411, 429, 500, 503] {
+            assert_eq!(Outcome::of_status(status), Outcome::Failed);
+        }
+        assert_eq!(Outcome::of_status(410), Outcome::Gone);
+    }
+}
