@@ -1,0 +1,142 @@
+//! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never printed.
+//!
+//! A fast hash is right here: the secrets are 32 random base62 characters (190 bits), so there is nothing to guess.
+
+use std::{fmt, str::FromStr};
+
+use sha2::{Digest, Sha256};
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_CHARACTERS: usize = 32;
+/// Longer texts cannot be a key of ours; they are refused before they are hashed.
+const MAX_CHARACTERS: usize = 200;
+
+/// The SHA-256 of a secret: what is stored and looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SecretHash([u8; 32]);
+
+impl SecretHash {
+    fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret).into())
+    }
+
+    /// The 32 bytes as they are stored.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for SecretHash {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+/// The text has not the shape of such a secret. Says no more: a malformed key is answered like an unknown one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("malformed key")]
+pub struct MalformedKey;
+
+macro_rules! secrets {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal),+ $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Makes a new secret from `random` bytes, of which 32 below 248 are needed: bytes from 248 up are skipped,
+            /// since they would make some characters likelier than others.
+            pub fn generate(random: impl IntoIterator<Item = u8>) -> Self {
+                let mut text = String::from($prefix);
+                text.extend(base62(random));
+                assert_eq!(text.len(), $prefix.len() + RANDOM_CHARACTERS, "the source of chance ended early");
+                Self(text)
+            }
+
+            /// What is stored and looked up.
+            pub fn hash(&self) -> SecretHash {
+                SecretHash::of(&self.0)
+            }
+
+            /// The secret itself, to be shown to its owner once.
+            pub fn expose(&self) -> &str {
+                &self.0
+            }
+
+            /// The last four characters, by which an owner recognises the secret in a list.
+            pub fn hint(&self) -> &str {
+                let cut = self.0.len().saturating_sub(4).max($prefix.len());
+                &self.0[cut..]
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = MalformedKey;
+
+            fn from_str(text: &str) -> Result<Self, MalformedKey> {
+                let tail = text.strip_prefix($prefix).ok_or(MalformedKey)?;
+                let plain = tail.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+                if tail.is_empty() || text.len() > MAX_CHARACTERS || !plain {
+                    return Err(MalformedKey);
+                }
+                Ok(Self(text.to_owned()))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(redacted)"))
+            }
+        }
+    )+};
+}
+
+secrets! {
+    /// The key with which an application submits for its site: `site_` and a run of characters.
+    SiteKey = "site_",
+    /// The bearer token of the management interface: `mgmt_` and a run of characters.
+    ManagementToken = "mgmt_",
+}
+
+fn base62(random: impl IntoIterator<Item = u8>) -> impl Iterator<Item = char> {
+    random
+        .into_iter()
+        .filter(|byte| *byte < 248)
+        .take(RANDOM_CHARACTERS)
+        .map(|byte| char::from(BASE62[usize::from(byte % 62)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_generated_key_has_the_documented_shape_and_parses() {
+        let key = SiteKey::generate((0..=255).cycle());
+        assert_eq!(key.expose(), "site_0123456789ABCDEFGHIJKLMNOPQRSTUV");
+        assert_eq!(key.hint(), "STUV");
+        assert_eq!(key.expose().parse::<SiteKey>(), Ok(key));
+    }
+
+    #[test]
+    fn the_hash_is_sha_256_of_the_whole_key() {
+        let key: SiteKey = "site_abc".parse().unwrap();
+        // printf 'site_abc' | sha256sum
+        let expected = hex::encode(Sha256::digest(b"site_abc"));
+        assert_eq!(hex::encode(key.hash().as_bytes()), expected);
+    }
+
+    #[test]
+    fn other_shapes_are_refused() {
+        let long = format!("site_{}", "a".repeat(200));
+        for text in ["", "site_", "Site_abc", "mgmt_abc", "site_a b", "site_a\0", "site_ü", long.as_str()] {
+            assert_eq!(text.parse::<SiteKey>(), Err(MalformedKey), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn debug_output_shows_nothing_of_the_key() {
+        let key: SiteKey = "site_topsecret".parse().unwrap();
+        assert!(!format!("{key:?}").contains("topsecret"));
+    }
+}

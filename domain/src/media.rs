@@ -1,0 +1,162 @@
+//! A media item's states, and which may follow which.
+
+use serde::{Deserialize, Serialize};
+
+/// Declares a closed set of names: an enum whose spelling in JSON, in SQL and in `as_str` is one and the same.
+macro_rules! named_set {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+
+        }
+
+        impl $name {
+            /// Every member, in the order of declaration.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The name in JSON and in SQL.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::media::UnknownName;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    _ => Err($crate::media::UnknownName { set: stringify!($name), name: text.to_owned() }),
+                }
+            }
+        }
+    };
+}
+pub(crate) use named_set;
+
+/// A text that names no member of a closed set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is no {set}")]
+pub struct UnknownName {
+    /// The set's name.
+    pub set: &'static str,
+    /// What was given.
+    pub name: String,
+}
+
+named_set! {
+    /// Where a media item stands.
+    Status {
+        /// Accepted, not yet judged.
+        Pending = "pending",
+        /// Safe to display.
+        Approved = "approved",
+        /// Should not be displayed.
+        Rejected = "rejected",
+        /// A person must decide.
+        PendingReview = "pending_review",
+    }
+}
+
+named_set! {
+    /// What an application should do with an item.
+    Action {
+        /// Display it.
+        Approve = "approve",
+        /// Do not display it.
+        Block = "block",
+        /// Wait for a person.
+        Review = "review",
+    }
+}
+
+named_set! {
+    /// Who or what decided.
+    ModerationType {
+        /// Scores of an analysis carried the decision.
+        Ai = "ai",
+        /// A person decided.
+        Manual = "manual",
+        /// A content rule carried the decision, or no analysis ran.
+        Rule = "rule",
+    }
+}
+
+named_set! {
+    /// What kind of content an item is: an image as soon as it has one.
+    ContentType {
+        /// There is an image, with or without text.
+        Image = "image",
+        /// Text alone.
+        Text = "text",
+    }
+}
+
+named_set! {
+    /// How a site wants `status` spelled when it asks for it.
+    StatusVocabulary {
+        /// The four states.
+        State = "state",
+        /// `pending` or `completed`, with the outcome in `action`.
+        Completed = "completed",
+    }
+}
+
+named_set! {
+    /// What a verdict becomes when something could not be checked.
+    OnFailure {
+        /// A person decides.
+        Review = "review",
+        /// Reject it.
+        Reject = "reject",
+        /// Approve it all the same.
+        Approve = "approve",
+    }
+}
+
+impl Status {
+    /// What the application should do; none while pending.
+    pub const fn action(self) -> Option<Action> {
+        match self {
+            Self::Pending => None,
+            Self::Approved => Some(Action::Approve),
+            Self::Rejected => Some(Action::Block),
+            Self::PendingReview => Some(Action::Review),
+        }
+    }
+
+    /// The state as a site with this vocabulary reads it.
+    pub const fn spelled(self, vocabulary: StatusVocabulary) -> &'static str {
+        match (vocabulary, self) {
+            (StatusVocabulary::State, _) | (StatusVocabulary::Completed, Self::Pending) => self.as_str(),
+            (StatusVocabulary::Completed, Self::Approved | Self::Rejected | Self::PendingReview) => "completed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_in_json_and_in_sql() {
+        for status in Status::ALL {
+            assert_eq!(serde_json::to_string(status).unwrap(), format!("{:?}", status.as_str()));
+            assert_eq!(status.as_str().parse(), Ok(*status));
+        }
+        assert!("done".parse::<Status>().is_err());
+    }
+
+    #[test]
+    fn a_site_that_asks_for_completed_never_sees_an_outcome_in_status() {
+        let spelled = |status: Status| status.spelled(StatusVocabulary::Completed);
+        assert_eq!(Status::ALL.iter().map(|s| spelled(*s)).collect::<Vec<_>>(), ["pending", "completed", "completed", "completed"]);
+    }
+}

@@ -1,0 +1,293 @@
+//! Accepting submissions: media, event, deliveries and jobs of many submissions in one statement, which is one
+//! transaction. Only when it has committed is a submission answered.
+//!
+//! The statement itself checks the site key and the site's revision, so a key that was rotated, an endpoint that was
+//! added or a group that was published a moment ago counts for every submission accepted after it.
+
+mod writer;
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use domain::{
+    event::EventKind,
+    id::{DeliveryId, EventId, MediaId},
+    key::SecretHash,
+    submission::{ImageSource, Submission},
+};
+use queue::{NewJobs, Queue};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::{
+    Error,
+    gather::{Bounds, Gather},
+    jobs,
+    site::{Judges, Site},
+};
+
+/// A submission prepared for one revision of its site.
+#[derive(Debug)]
+pub struct NewMedia {
+    /// The item's id, version 7.
+    pub id: MediaId,
+    /// The key that it was submitted with.
+    pub key: SecretHash,
+    /// The site, at the revision that all the rest depends on.
+    pub site: Arc<Site>,
+    /// What judges it.
+    pub judges: Judges,
+    /// What was submitted.
+    pub submission: Submission,
+}
+
+/// What became of a prepared submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Committed.
+    Accepted,
+    /// The key or the site is no longer what the submission was prepared for. Nothing was stored: prepare it again.
+    Stale,
+    /// Postgres did not take it in time. It may be stored all the same when a connection broke during the commit.
+    Unavailable,
+    /// Postgres refuses this very row, which the checks before should have refused. Nothing was stored.
+    Refused,
+}
+
+/// How submissions are gathered and how long they may wait for Postgres.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// The gathering's bounds.
+    pub bounds: Bounds,
+    /// How long a batch may wait out an outage of Postgres.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            bounds: Bounds {
+                waiting: 4_096,
+                waiting_bytes: 256 << 20,
+                batch: 256,
+                batch_bytes: 16 << 20,
+                runners: 2,
+            },
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Takes submissions of all callers of this process and writes them in batches.
+#[derive(Clone)]
+pub struct Acceptor {
+    gather: Gather<NewMedia, Acceptance>,
+}
+
+impl Acceptor {
+    /// Starts the writer. Through `queue` the workers hear of new jobs after each commit.
+    pub fn start(pool: PgPool, queue: Queue, settings: Settings) -> Self {
+        let gather = Gather::start(settings.bounds, move |batch| {
+            writer::write(pool.clone(), queue.clone(), settings.patience, batch)
+        });
+        Self { gather }
+    }
+
+    /// Stores a submission together with everything that follows from it, or nothing.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`] at once when too much is waiting.
+    pub async fn accept(&self, media: NewMedia) -> Result<Acceptance, Error> {
+        let weight = media.submission.weight();
+        self.gather.ask(media, weight).await
+    }
+
+    /// How many submissions wait for a writer.
+    pub fn waiting(&self) -> usize {
+        self.gather.waiting()
+    }
+}
+
+/// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
+#[derive(Default)]
+struct Columns {
+    id: Vec<Uuid>,
+    event: Vec<Uuid>,
+    key_hash: Vec<Vec<u8>>,
+    revision: Vec<i64>,
+    content_type: Vec<String>,
+    app_media_id: Vec<Option<String>>,
+    body: Vec<Option<String>>,
+    content_url: Vec<Option<String>>,
+    metadata: Vec<Option<String>>,
+    /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
+    group_versions: Vec<String>,
+    image: ImageColumns,
+    delivery: DeliveryColumns,
+    job_ordinal: Vec<i64>,
+    jobs: NewJobs,
+}
+
+#[derive(Default)]
+struct ImageColumns {
+    ordinal: Vec<i64>,
+    format: Vec<String>,
+    bytes: Vec<Vec<u8>>,
+}
+
+#[derive(Default)]
+struct DeliveryColumns {
+    ordinal: Vec<i64>,
+    id: Vec<Uuid>,
+    endpoint: Vec<Uuid>,
+}
+
+impl Columns {
+    fn of<'a>(batch: impl IntoIterator<Item = &'a NewMedia>) -> Self {
+        let mut columns = Self::default();
+        for media in batch {
+            columns.push(media);
+        }
+        columns
+    }
+
+    fn push(&mut self, media: &NewMedia) {
+        let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
+        let NewMedia { id, key, site, judges, submission } = media;
+        self.id.push(id.as_uuid());
+        self.event.push(EventId::from(Uuid::now_v7()).as_uuid());
+        self.key_hash.push(key.as_bytes().to_vec());
+        self.revision.push(site.revision);
+        self.content_type.push(submission.content_type().as_str().to_owned());
+        self.app_media_id.push(submission.app_media_id.clone());
+        self.body.push(submission.body.clone());
+        self.metadata.push(submission.metadata.as_ref().map(|metadata| metadata.get().to_owned()));
+        let versions: Vec<String> = judges.versions.iter().map(ToString::to_string).collect();
+        self.group_versions.push(format!("{{{}}}", versions.join(",")));
+
+        let mut url = None;
+        match &submission.image {
+            Some(ImageSource::Url(source)) => url = Some(source.to_string()),
+            Some(ImageSource::Inline { format, bytes }) => {
+                self.image.ordinal.push(ordinal);
+                self.image.format.push(format.as_str().to_owned());
+                self.image.bytes.push(bytes.clone());
+            }
+            None => {}
+        }
+        self.content_url.push(url);
+
+        let next = if judges.uses_ai { jobs::analyse(*id, site.team) } else { jobs::judge(*id, site.team) };
+        self.job_ordinal.push(ordinal);
+        self.jobs.push(next);
+        let subscribed = site.endpoints.iter().filter(|e| e.events.contains(&EventKind::MediaCreated));
+        for endpoint in subscribed {
+            let delivery = DeliveryId::from(Uuid::now_v7());
+            self.delivery.ordinal.push(ordinal);
+            self.delivery.id.push(delivery.as_uuid());
+            self.delivery.endpoint.push(endpoint.id.as_uuid());
+            self.job_ordinal.push(ordinal);
+            self.jobs.push(jobs::deliver(delivery, endpoint.id));
+        }
+    }
+}
+
+/// Stores those of the batch that still fit their site, and says which.
+async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<HashSet<MediaId>, sqlx::Error> {
+    let columns = Columns::of(batch.iter().copied());
+    let jobs = columns.jobs.columns()?;
+    let accepted = sqlx::query_scalar!(
+        r#"
+        with input as materialized (
+            select *
+            from unnest(
+                $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
+                $8::text [], $9::text [], $10::text []
+            ) with ordinality as i (
+                id, event_id, key_hash, revision, content_type, app_media_id, body,
+                content_url, metadata, group_versions, ordinal
+            )
+        ),
+        admitted as materialized (
+            select i.*, s.id as site_id, s.team_id
+            from input i
+            join site_keys k on k.hash = i.key_hash and k.disabled_at is null
+            join sites s on s.id = k.site_id and s.revision = i.revision
+        ),
+        new_media as (
+            insert into media
+                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions)
+            select
+                id, team_id, site_id, content_type, app_media_id, body, content_url, metadata::json,
+                group_versions::uuid []
+            from admitted
+        ),
+        new_images as (
+            insert into media_images (media_id, format, bytes)
+            select a.id, i.format, i.bytes
+            from unnest($11::bigint [], $12::text [], $13::bytea []) as i (ordinal, format, bytes)
+            join admitted a using (ordinal)
+        ),
+        new_events as (
+            insert into events (id, media_id, site_id, kind)
+            select event_id, id, site_id, 'media.created' from admitted
+        ),
+        new_deliveries as (
+            insert into deliveries (id, event_id, endpoint_id)
+            select d.id, a.event_id, d.endpoint_id
+            from unnest($14::bigint [], $15::uuid [], $16::uuid []) as d (ordinal, id, endpoint_id)
+            join admitted a using (ordinal)
+        ),
+        new_jobs as (
+            select queue.enqueue(
+                array_agg(j.queue), array_agg(j.lane), array_agg(j.payload), array_agg(j.priority),
+                array_agg(j.delay_ms), array_agg(j.max_attempts)
+            )
+            from unnest(
+                $17::bigint [], $18::text [], $19::uuid [], $20::text [], $21::smallint [], $22::bigint [],
+                $23::smallint []
+            ) as j (ordinal, queue, lane, payload, priority, delay_ms, max_attempts)
+            join admitted a using (ordinal)
+        )
+        -- Reading new_jobs makes it run.
+        select a.id as "id!" from admitted a cross join new_jobs
+        "#,
+        &columns.id,
+        &columns.event,
+        &columns.key_hash,
+        &columns.revision,
+        &columns.content_type,
+        &columns.app_media_id as &[Option<String>],
+        &columns.body as &[Option<String>],
+        &columns.content_url as &[Option<String>],
+        &columns.metadata as &[Option<String>],
+        &columns.group_versions,
+        &columns.image.ordinal,
+        &columns.image.format,
+        &columns.image.bytes,
+        &columns.delivery.ordinal,
+        &columns.delivery.id,
+        &columns.delivery.endpoint,
+        &columns.job_ordinal,
+        jobs.queues as &[&str],
+        jobs.lanes,
+        jobs.payloads,
+        jobs.priorities,
+        jobs.delays_ms,
+        jobs.max_attempts,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(accepted.into_iter().map(MediaId::from).collect())
+}
+
+/// The jobs that stored submissions have brought, for those who wait for them.
+fn jobs_of<'a>(stored: impl IntoIterator<Item = &'a NewMedia>) -> NewJobs {
+    Columns::of(stored).jobs
+}
+
+/// Which of these items exist: what a commit whose answer was lost has stored.
+async fn existing(conn: &mut PgConnection, media: &[&NewMedia]) -> Result<HashSet<MediaId>, sqlx::Error> {
+    let ids: Vec<Uuid> = media.iter().map(|media| media.id.as_uuid()).collect();
+    let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids).fetch_all(conn).await?;
+    Ok(found.into_iter().map(MediaId::from).collect())
+}

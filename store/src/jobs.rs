@@ -1,0 +1,51 @@
+//! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
+
+use domain::id::{DeliveryId, MediaId, TeamId};
+use queue::{Lane, NewJob, QueueName};
+use serde::{Deserialize, Serialize};
+
+/// Providers look at an item. Lane: the team.
+pub const ANALYSIS: QueueName = QueueName::new("analysis");
+/// The rules judge an item. Lane: the team.
+pub const RULES: QueueName = QueueName::new("rules");
+/// An event goes to an endpoint. Lane: the endpoint.
+pub const WEBHOOKS: QueueName = QueueName::new("webhooks");
+
+/// Every queue, in the order of an item's way.
+pub const ALL: [QueueName; 3] = [ANALYSIS, RULES, WEBHOOKS];
+
+/// An analysis is tried this often, within about two minutes; then the site's `on_failure` decides.
+const ANALYSIS_ATTEMPTS: u16 = 5;
+/// Judging needs nothing but Postgres and our own code: it fails only with either.
+const RULES_ATTEMPTS: u16 = 10;
+/// A delivery counts its own attempts and ends before this; the rest is room for workers that die.
+const WEBHOOK_ATTEMPTS: u16 = 40;
+
+/// The payload of [`ANALYSIS`] and of [`RULES`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct MediaJob {
+    /// The item.
+    pub media: MediaId,
+}
+
+/// The payload of [`WEBHOOKS`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct DeliveryJob {
+    /// The delivery.
+    pub delivery: DeliveryId,
+}
+
+/// Analyse this item.
+pub(crate) fn analyse(media: MediaId, team: TeamId) -> NewJob {
+    NewJob::new(ANALYSIS, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(ANALYSIS_ATTEMPTS)
+}
+
+/// Judge this item.
+pub(crate) fn judge(media: MediaId, team: TeamId) -> NewJob {
+    NewJob::new(RULES, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(RULES_ATTEMPTS)
+}
+
+/// Deliver an event to this endpoint.
+pub(crate) fn deliver(delivery: DeliveryId, endpoint: domain::id::EndpointId) -> NewJob {
+    NewJob::new(WEBHOOKS, Lane(endpoint.as_uuid()), &DeliveryJob { delivery }).max_attempts(WEBHOOK_ATTEMPTS)
+}

@@ -1,0 +1,114 @@
+//! Secrets at rest: sealed with XChaCha20-Poly1305 under the operator's master key.
+//!
+//! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag. What it belongs to is
+//! bound in as associated data, so that one site's sealed secret is worthless in another's row.
+
+use std::fmt;
+
+use chacha20poly1305::{
+    XChaCha20Poly1305,
+    aead::{Aead, KeyInit, Payload},
+};
+use sha2::{Digest, Sha256};
+use sqlx::PgConnection;
+
+use crate::Error;
+
+const KEY_ID: usize = 4;
+const NONCE: usize = 24;
+
+/// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the sealed secrets.
+#[derive(Clone)]
+pub struct MasterKey {
+    cipher: XChaCha20Poly1305,
+    id: [u8; KEY_ID],
+}
+
+/// Why a sealed value could not be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Another key sealed it.
+    #[error("it was sealed with another master key")]
+    OtherKey,
+    /// It was changed, moved to another row, or is no sealed value.
+    #[error("the sealed value is damaged")]
+    Damaged,
+}
+
+impl MasterKey {
+    /// From 32 random bytes.
+    pub fn new(key: [u8; 32]) -> Self {
+        let digest = Sha256::digest(key);
+        let id = [digest[0], digest[1], digest[2], digest[3]];
+        Self { cipher: XChaCha20Poly1305::new(&key.into()), id }
+    }
+
+    /// Seals `secret` for `owner`, for example `site:<id>`.
+    pub fn seal(&self, owner: &str, secret: &[u8]) -> Vec<u8> {
+        let nonce: [u8; NONCE] = rand::random();
+        let payload = Payload { msg: secret, aad: owner.as_bytes() };
+        let ciphertext = self
+            .cipher
+            .encrypt(&nonce.into(), payload)
+            .expect("XChaCha20-Poly1305 fails only over 256 GB of plaintext");
+        [&self.id[..], &nonce, &ciphertext].concat()
+    }
+
+    /// Opens what [`MasterKey::seal`] sealed for the same owner.
+    pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
+        let (id, rest) = sealed.split_first_chunk::<KEY_ID>().ok_or(OpenError::Damaged)?;
+        if *id != self.id {
+            return Err(OpenError::OtherKey);
+        }
+        let (nonce, ciphertext) = rest.split_first_chunk::<NONCE>().ok_or(OpenError::Damaged)?;
+        let payload = Payload { msg: ciphertext, aad: owner.as_bytes() };
+        self.cipher.decrypt(&(*nonce).into(), payload).map_err(|_| OpenError::Damaged)
+    }
+}
+
+impl fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MasterKey(redacted)")
+    }
+}
+
+const CHECK_OWNER: &str = "master_key_check";
+
+/// Whether this is the key that the database's secrets are sealed with. The first process on a new database leaves the
+/// sealed value that later ones are checked by.
+///
+/// # Errors
+/// [`Error::Unreadable`] if another key was used before.
+pub async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> Result<(), Error> {
+    let sealed = key.seal(CHECK_OWNER, CHECK_OWNER.as_bytes());
+    sqlx::query!("insert into master_key_check (sealed) values ($1) on conflict do nothing", sealed)
+        .execute(&mut *conn)
+        .await?;
+    // A statement of its own: it sees the row even when another process made it a moment ago.
+    let sealed = sqlx::query_scalar!("select sealed from master_key_check").fetch_one(conn).await?;
+    key.open(CHECK_OWNER, &sealed)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sealed_secret_opens_for_its_owner_only() {
+        let key = MasterKey::new([1; 32]);
+        let sealed = key.seal("site:a", b"secret");
+        assert_eq!(key.open("site:a", &sealed).unwrap(), b"secret");
+        assert_eq!(key.open("site:b", &sealed), Err(OpenError::Damaged));
+    }
+
+    #[test]
+    fn a_wrong_key_and_a_changed_byte_are_told_apart() {
+        let sealed = MasterKey::new([1; 32]).seal("a", b"secret");
+        assert_eq!(MasterKey::new([2; 32]).open("a", &sealed), Err(OpenError::OtherKey));
+        let mut changed = sealed.clone();
+        *changed.last_mut().unwrap() ^= 1;
+        assert_eq!(MasterKey::new([1; 32]).open("a", &changed), Err(OpenError::Damaged));
+        assert_eq!(MasterKey::new([1; 32]).open("a", &sealed[..10]), Err(OpenError::Damaged));
+    }
+}

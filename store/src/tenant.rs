@@ -1,0 +1,186 @@
+//! Teams, sites, site keys, endpoints and management tokens: what an operator or an owner sets up.
+
+use domain::{
+    event::EventKind,
+    id::{EndpointId, RuleGroupId, SiteId, SiteKeyId, TeamId},
+    key::{ManagementToken, SiteKey},
+    signature::WebhookSecret,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Error, seal::MasterKey};
+
+/// Whether nobody has set anything up yet.
+pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
+    let empty = sqlx::query_scalar!(r#"select not exists (select from teams) as "empty!""#).fetch_one(conn).await?;
+    Ok(empty)
+}
+
+/// Creates a team.
+pub async fn create_team(conn: &mut PgConnection, name: &str) -> Result<TeamId, Error> {
+    let id = Uuid::now_v7();
+    sqlx::query!("insert into teams (id, name) values ($1, $2)", id, name).execute(conn).await?;
+    Ok(id.into())
+}
+
+/// Whether there is such a team.
+pub async fn team_exists(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error> {
+    let found = sqlx::query_scalar!(
+        r#"select exists (select from teams where id = $1) as "found!""#,
+        team.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(found)
+}
+
+/// Creates a site with a new webhook secret, which is returned to be shown once.
+pub async fn create_site(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    team: TeamId,
+    name: &str,
+    default_group: RuleGroupId,
+) -> Result<(SiteId, WebhookSecret), Error> {
+    let site = SiteId::from(Uuid::now_v7());
+    let secret = WebhookSecret::from_random(rand::random());
+    sqlx::query!(
+        "
+        insert into sites (id, team_id, name, default_rule_group_id, webhook_secret)
+        values ($1, $2, $3, $4, $5)
+        ",
+        site.as_uuid(),
+        team.as_uuid(),
+        name,
+        default_group.as_uuid(),
+        key.seal(&secret_owner(site), secret.expose().as_bytes()),
+    )
+    .execute(conn)
+    .await?;
+    Ok((site, secret))
+}
+
+/// A site's team; none if there is no such site.
+pub async fn team_of_site(conn: &mut PgConnection, site: SiteId) -> Result<Option<TeamId>, Error> {
+    let team = sqlx::query_scalar!("select team_id from sites where id = $1", site.as_uuid())
+        .fetch_optional(conn)
+        .await?;
+    Ok(team.map(TeamId::from))
+}
+
+/// A site's webhook secret; none if there is no such site.
+pub async fn webhook_secret(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+) -> Result<Option<WebhookSecret>, Error> {
+    let sealed = sqlx::query_scalar!("select webhook_secret from sites where id = $1", site.as_uuid())
+        .fetch_optional(conn)
+        .await?;
+    sealed.map(|sealed| open_webhook_secret(key, site, &sealed)).transpose()
+}
+
+pub(crate) fn open_webhook_secret(key: &MasterKey, site: SiteId, sealed: &[u8]) -> Result<WebhookSecret, Error> {
+    let secret = key.open(&secret_owner(site), sealed)?;
+    let damaged = || Error::Unreadable("a webhook secret of an unknown form".into());
+    let text = String::from_utf8(secret).map_err(|_| damaged())?;
+    text.parse().map_err(|_| damaged())
+}
+
+fn secret_owner(site: SiteId) -> String {
+    format!("webhook_secret:{site}")
+}
+
+/// Creates a key for a site; it is returned to be shown once.
+pub async fn create_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
+    let id = SiteKeyId::from(Uuid::now_v7());
+    let key = SiteKey::generate(std::iter::repeat_with(rand::random));
+    sqlx::query!(
+        "insert into site_keys (id, site_id, hash, hint) values ($1, $2, $3, $4)",
+        id.as_uuid(),
+        site.as_uuid(),
+        key.hash().as_bytes(),
+        key.hint(),
+    )
+    .execute(conn)
+    .await?;
+    Ok((id, key))
+}
+
+/// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a transaction.
+pub async fn rotate_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
+    sqlx::query!(
+        "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null",
+        site.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    create_site_key(conn, site).await
+}
+
+/// Adds a webhook endpoint to a site.
+pub async fn create_endpoint(
+    conn: &mut PgConnection,
+    site: SiteId,
+    url: &str,
+    events: &[EventKind],
+) -> Result<EndpointId, Error> {
+    let id = Uuid::now_v7();
+    let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+    sqlx::query!(
+        "insert into webhook_endpoints (id, site_id, url, events) values ($1, $2, $3, $4)",
+        id,
+        site.as_uuid(),
+        url,
+        &events as &[&str],
+    )
+    .execute(conn)
+    .await?;
+    Ok(id.into())
+}
+
+/// Sets where an endpoint is, enabling it again.
+pub async fn move_endpoint(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> Result<bool, Error> {
+    let moved = sqlx::query!(
+        "
+        update webhook_endpoints
+        set url = $2, disabled_at = null, disabled_reason = null
+        where id = $1 and (url <> $2 or disabled_at is not null)
+        ",
+        endpoint.as_uuid(),
+        url,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if moved.rows_affected() > 0 {
+        return Ok(true);
+    }
+    let there = sqlx::query_scalar!(
+        r#"select exists (select from webhook_endpoints where id = $1) as "there!""#,
+        endpoint.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(there)
+}
+
+/// Creates a token for the management interface; it is returned to be shown once.
+pub async fn create_management_token(
+    conn: &mut PgConnection,
+    team: TeamId,
+    scopes: &[&str],
+) -> Result<ManagementToken, Error> {
+    let token = ManagementToken::generate(std::iter::repeat_with(rand::random));
+    sqlx::query!(
+        "insert into management_tokens (id, team_id, hash, hint, scopes) values ($1, $2, $3, $4, $5)",
+        Uuid::now_v7(),
+        team.as_uuid(),
+        token.hash().as_bytes(),
+        token.hint(),
+        scopes as &[&str],
+    )
+    .execute(conn)
+    .await?;
+    Ok(token)
+}
