@@ -1,0 +1,3 @@
+//! The apalis workers of Gatehouse: analysis, rules, webhooks, maintenance.
+
+pub mod outbound;

@@ -1,0 +1,126 @@
+//! Which IP addresses are not public, by the IANA special-purpose registries (RFC 6890 and its successors).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::{Ipv4Net, Ipv6Net};
+
+use super::Refusal;
+
+/// Why this address is not part of the public internet; `None` when it is.
+pub(super) fn classify(ip: IpAddr) -> Option<Refusal> {
+    if is_metadata(ip) {
+        return Some(Refusal::Metadata);
+    }
+    match ip {
+        IpAddr::V4(ip) => classify_v4(ip),
+        IpAddr::V6(ip) => classify_v6(ip),
+    }
+}
+
+/// Whether a cloud answers here with credentials, also when the address is written as an IPv4-mapped one.
+pub(super) fn is_metadata(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => METADATA_V4.contains(&ip),
+        IpAddr::V6(ip) => METADATA_V6.contains(&ip),
+    }
+}
+
+fn classify_v4(ip: Ipv4Addr) -> Option<Refusal> {
+    SPECIAL_V4
+        .iter()
+        .find(|(net, _)| net.contains(&ip))
+        .map(|(_, refusal)| *refusal)
+}
+
+fn classify_v6(ip: Ipv6Addr) -> Option<Refusal> {
+    if let Some((_, refusal)) = SPECIAL_V6.iter().find(|(net, _)| net.contains(&ip)) {
+        return Some(*refusal);
+    }
+    if !GLOBAL_UNICAST.contains(&ip) {
+        return Some(Refusal::Reserved);
+    }
+    is_isatap(ip).then_some(Refusal::Translated)
+}
+
+/// RFC 5214: an interface identifier of `0:5efe` or `200:5efe` before an IPv4 address, under any prefix.
+fn is_isatap(ip: Ipv6Addr) -> bool {
+    let segments = ip.segments();
+    matches!(segments[4], 0 | 0x200) && segments[5] == 0x5efe
+}
+
+const METADATA_V4: [Ipv4Addr; 5] = [
+    Ipv4Addr::new(169, 254, 169, 254), // AWS, Google, Azure, Oracle, DigitalOcean, OpenStack
+    Ipv4Addr::new(169, 254, 170, 2),   // AWS ECS task credentials
+    Ipv4Addr::new(100, 100, 100, 200), // Alibaba
+    Ipv4Addr::new(192, 0, 0, 192),     // Oracle, classic
+    Ipv4Addr::new(168, 63, 129, 16),   // Azure's wire server, a public address by number
+];
+
+const METADATA_V6: [Ipv6Addr; 2] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // AWS
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+];
+
+const SPECIAL_V4: [(Ipv4Net, Refusal); 19] = [
+    (v4([0, 0, 0, 0], 8), Refusal::Loopback), // "this network": connecting to it reaches the machine itself
+    (v4([10, 0, 0, 0], 8), Refusal::Private),
+    (v4([100, 64, 0, 0], 10), Refusal::Private), // carrier-grade NAT
+    (v4([127, 0, 0, 0], 8), Refusal::Loopback),
+    (v4([169, 254, 0, 0], 16), Refusal::LinkLocal),
+    (v4([172, 16, 0, 0], 12), Refusal::Private),
+    (v4([192, 0, 0, 0], 24), Refusal::Reserved), // protocol assignments
+    (v4([192, 0, 2, 0], 24), Refusal::Reserved), // documentation
+    (v4([192, 31, 196, 0], 24), Refusal::Reserved), // AS112
+    (v4([192, 52, 193, 0], 24), Refusal::Reserved), // AMT relays
+    (v4([192, 88, 99, 0], 24), Refusal::Translated), // 6to4 relays
+    (v4([192, 168, 0, 0], 16), Refusal::Private),
+    (v4([192, 175, 48, 0], 24), Refusal::Reserved), // AS112
+    (v4([198, 18, 0, 0], 15), Refusal::Reserved),   // benchmarking
+    (v4([198, 51, 100, 0], 24), Refusal::Reserved), // documentation
+    (v4([203, 0, 113, 0], 24), Refusal::Reserved),  // documentation
+    (v4([224, 0, 0, 0], 4), Refusal::Multicast),
+    (v4([255, 255, 255, 255], 32), Refusal::Multicast), // broadcast
+    (v4([240, 0, 0, 0], 4), Refusal::Reserved),
+];
+
+/// The only IPv6 space handed out for global unicast; whatever lies outside is special.
+const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
+
+/// The first match counts, so narrow ranges stand before the wide ones that hold them.
+const SPECIAL_V6: [(Ipv6Net, Refusal); 18] = [
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Refusal::Loopback), // "any": connecting to it reaches the machine itself
+    (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Refusal::Loopback),
+    (v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Refusal::Translated), // IPv4-compatible
+    (v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Refusal::Translated), // IPv4-mapped
+    (v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Refusal::Translated), // IPv4-translated (SIIT)
+    (
+        v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96),
+        Refusal::Translated,
+    ), // NAT64
+    (
+        v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48),
+        Refusal::Translated,
+    ), // NAT64, local use
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32), Refusal::Translated), // Teredo
+    (v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Refusal::Translated), // 6to4
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Refusal::Reserved), // protocol assignments, benchmarking, ORCHID
+    (v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Refusal::Reserved), // documentation
+    (
+        v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48),
+        Refusal::Reserved,
+    ), // AS112
+    (v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Refusal::Reserved), // documentation
+    (v6([0x3ffe, 0, 0, 0, 0, 0, 0, 0], 16), Refusal::Reserved), // the returned 6bone
+    (v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), Refusal::Private),   // unique local
+    (v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), Refusal::LinkLocal),
+    (v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10), Refusal::Private), // site-local
+    (v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), Refusal::Multicast),
+];
+
+const fn v4([a, b, c, d]: [u8; 4], prefix: u8) -> Ipv4Net {
+    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
+}
+
+const fn v6([a, b, c, d, e, f, g, h]: [u16; 8], prefix: u8) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix)
+}

@@ -1,0 +1,65 @@
+//! Why an address that a tenant chose is not contacted.
+
+/// The reason of a refusal: a bounded set, fit for a metric label.
+///
+/// What it displays is meant for the tenant: it tells apart what the tenant can see in the URL, but says the same of
+/// every forbidden address, so that nobody maps the inner network with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// Not a URL.
+    #[error("this is not a valid URL")]
+    Url,
+    /// Neither `http` nor `https`.
+    #[error("only http and https URLs are contacted")]
+    Scheme,
+    /// `user:password@` in the URL.
+    #[error("a URL with a user name or password is not contacted")]
+    UserInfo,
+    /// A port that is open neither in general nor for this address.
+    #[error("this port is not permitted")]
+    Port,
+    /// `localhost`, a name below it, or the name of a cloud's metadata service.
+    #[error("this address is not permitted")]
+    Name,
+    /// The machine itself, its "any" addresses included.
+    #[error("this address is not permitted")]
+    Loopback,
+    /// Private, shared (carrier-grade NAT), unique local and site-local networks.
+    #[error("this address is not permitted")]
+    Private,
+    /// The local link.
+    #[error("this address is not permitted")]
+    LinkLocal,
+    /// A cloud's metadata service.
+    #[error("this address is not permitted")]
+    Metadata,
+    /// Multicast and broadcast.
+    #[error("this address is not permitted")]
+    Multicast,
+    /// An IPv6 address with an IPv4 address inside: mapped, compatible, NAT64, 6to4, Teredo, ISATAP.
+    #[error("this address is not permitted")]
+    Translated,
+    /// Documentation, benchmarking, protocol assignments and everything not yet handed out.
+    #[error("this address is not permitted")]
+    Reserved,
+}
+
+impl Refusal {
+    /// The value of the metric label `reason`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Scheme => "scheme",
+            Self::UserInfo => "user_info",
+            Self::Port => "port",
+            Self::Name => "name",
+            Self::Loopback => "loopback",
+            Self::Private => "private",
+            Self::LinkLocal => "link_local",
+            Self::Metadata => "metadata",
+            Self::Multicast => "multicast",
+            Self::Translated => "translated",
+            Self::Reserved => "reserved",
+        }
+    }
+}

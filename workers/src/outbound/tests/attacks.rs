@@ -1,0 +1,258 @@
+//! Attempts to reach what is not public.
+
+use serde_json::Value;
+
+use super::*;
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+fn table() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/egress.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Pairs of a reason's label and what is refused for it.
+fn cases(group: &str) -> Vec<(String, String)> {
+    let table = table();
+    let reasons = table[group].as_object().unwrap().iter();
+    reasons
+        .flat_map(|(reason, cases)| {
+            let cases = cases.as_array().unwrap().iter();
+            cases.map(|case| (reason.clone(), case.as_str().unwrap().to_owned()))
+        })
+        .collect()
+}
+
+fn addresses() -> Vec<(String, IpAddr)> {
+    let plain = |host: String| host.trim_matches(['[', ']']).parse().ok();
+    cases("hosts")
+        .into_iter()
+        .filter_map(|(reason, host)| Some((reason, plain(host)?)))
+        .collect()
+}
+
+#[tokio::test]
+async fn every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
+    let receiver = Receiver::answering(OK).await;
+    let outbound = Outbound::new(open(receiver.port));
+    for (reason, host) in cases("hosts") {
+        let url = format!("http://{host}:{}/", receiver.port);
+        assert_eq!(
+            refusal(post(&outbound, &url).await).label(),
+            reason,
+            "{url}"
+        );
+    }
+    for (reason, url) in cases("urls") {
+        assert_eq!(
+            refusal(post(&outbound, &url).await).label(),
+            reason,
+            "{url}"
+        );
+    }
+    assert_eq!(receiver.connections(), 0);
+
+    post(&client_of(&receiver), &receiver.url()).await.unwrap();
+    assert_eq!(
+        receiver.connections(),
+        1,
+        "the receiver does count those that reach it"
+    );
+}
+
+#[tokio::test]
+async fn a_name_that_resolves_to_any_of_them_is_refused_and_nothing_is_sent() {
+    let receiver = Receiver::answering(OK).await;
+    let url = format!("http://attacker.test:{}/", receiver.port);
+    for (reason, ip) in addresses() {
+        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
+        let outbound = Outbound::with_resolver(open(receiver.port), dns);
+        assert_eq!(refusal(post(&outbound, &url).await).label(), reason, "{ip}");
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+#[test]
+fn public_neighbours_of_special_ranges_are_permitted() {
+    let policy = EgressPolicy::default();
+    for ip in table()["public"].as_array().unwrap() {
+        let ip = ip.as_str().unwrap().parse().unwrap();
+        assert_eq!(policy.judge(ip, 443), Ok(()), "{ip}");
+        assert_eq!(policy.judge(ip, 22), Err(Refusal::Port), "{ip}");
+    }
+}
+
+#[tokio::test]
+async fn one_forbidden_answer_among_permitted_ones_refuses_them_all() {
+    let receiver = Receiver::answering(OK).await;
+    let url = format!("http://attacker.test:{}/", receiver.port);
+    for answers in [["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"]] {
+        let dns = ScriptedDns::new("attacker.test", [&answers]);
+        let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+        assert_eq!(refusal(post(&outbound, &url).await), Refusal::Loopback);
+    }
+    assert_eq!(receiver.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_that_changes_its_mind_is_refused_at_the_next_connection() {
+    let receiver =
+        Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            .await;
+    let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
+    let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+    let url = format!("http://attacker.test:{}/", receiver.port);
+    assert_eq!(post(&outbound, &url).await.unwrap().status, 200);
+    assert_eq!(refusal(post(&outbound, &url).await), Refusal::Loopback);
+    assert_eq!(receiver.connections(), 1);
+}
+
+#[tokio::test]
+async fn an_opened_range_is_open_on_its_ports_only() {
+    let (receiver, other) = (Receiver::answering(OK).await, Receiver::answering(OK).await);
+    let mut policy = open_at("127.0.0.1", receiver.port);
+    policy.ranges.push(AllowedRange {
+        net: "127.0.0.2/32".parse().unwrap(),
+        ports: BTreeSet::from([other.port]),
+    });
+    assert_eq!(
+        policy.judge("1.1.1.1".parse().unwrap(), receiver.port),
+        Err(Refusal::Port)
+    );
+    let outbound = Outbound::new(policy);
+    assert_eq!(post(&outbound, &receiver.url()).await.unwrap().status, 200);
+    assert_eq!(
+        refusal(post(&outbound, &other.url()).await),
+        Refusal::Loopback
+    );
+    assert_eq!(other.connections(), 0);
+}
+
+#[test]
+fn metadata_addresses_stay_closed_inside_an_opened_range() {
+    let everything = ["0.0.0.0/0", "::/0"].map(|net| AllowedRange {
+        net: net.parse().unwrap(),
+        ports: BTreeSet::from([80]),
+    });
+    let policy = EgressPolicy {
+        ranges: everything.into(),
+        ..EgressPolicy::default()
+    };
+    let (closed, opened): (Vec<_>, Vec<_>) = addresses()
+        .into_iter()
+        .partition(|(reason, _)| reason == "metadata");
+    for (_, ip) in closed {
+        assert_eq!(policy.judge(ip, 80), Err(Refusal::Metadata), "{ip}");
+    }
+    for (_, ip) in opened {
+        assert_eq!(policy.judge(ip, 80), Ok(()), "{ip}");
+    }
+}
+
+#[tokio::test]
+async fn an_exemption_is_for_exactly_one_host_and_port() {
+    let (receiver, other) = (Receiver::answering(OK).await, Receiver::answering(OK).await);
+    let dns = ScriptedDns::new("hook.test", [&["127.0.0.1"]]);
+    let exempt = format!("http://hook.test:{}", receiver.port);
+    let mut policy = exempting(&[&exempt]);
+    policy.ports.extend([receiver.port, other.port]);
+    let outbound = Outbound::with_resolver(policy, dns);
+
+    for url in [format!("{exempt}/any/path?query"), exempt.to_uppercase()] {
+        assert_eq!(post(&outbound, &url).await.unwrap().status, 200, "{url}");
+    }
+    let (port, reached) = (receiver.port, receiver.connections());
+    for url in [
+        format!("http://hook.test:{}/", other.port),
+        format!("http://127.0.0.1:{port}/"),
+        format!("http://user@hook.test:{port}/"),
+        format!("ftp://hook.test:{port}/"),
+    ] {
+        refusal(post(&outbound, &url).await);
+    }
+    for name in ["hook.test.", "a.hook.test"] {
+        let answer = post(&outbound, &format!("http://{name}:{port}/")).await;
+        assert!(
+            matches!(answer, Err(OutboundError::Connect(_))),
+            "{answer:?}"
+        );
+    }
+    assert_eq!((receiver.connections(), other.connections()), (reached, 0));
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_its_target_is_not_visited() {
+    let target = Receiver::answering(OK).await;
+    for status in [301, 302, 303, 307, 308] {
+        let receiver = Receiver::answering(format!(
+            "HTTP/1.1 {status} Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
+            target.url()
+        ))
+        .await;
+        let outbound = Outbound::new(exempting(&[&receiver.url(), &target.url()]));
+        assert_eq!(
+            post(&outbound, &receiver.url()).await.unwrap().status,
+            status
+        );
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+/// The environment can only be set for a new process, so this runs the next test in one.
+#[tokio::test]
+async fn proxy_variables_are_ignored() {
+    let (receiver, proxy) = (Receiver::answering(OK).await, Receiver::answering(OK).await);
+    let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+    child.args([
+        "--exact",
+        "outbound::tests::attacks::posts_to_the_target_in_its_environment",
+    ]);
+    child
+        .args(["--ignored", "--nocapture"])
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy");
+    for variable in [
+        "http_proxy",
+        "HTTP_PROXY",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ] {
+        child.env(variable, format!("http://127.0.0.1:{}", proxy.port));
+    }
+    let status = child.env("TARGET", receiver.url()).status().await.unwrap();
+    assert!(status.success());
+    assert_eq!((receiver.connections(), proxy.connections()), (1, 0));
+}
+
+#[tokio::test]
+#[ignore = "a part of proxy_variables_are_ignored"]
+async fn posts_to_the_target_in_its_environment() {
+    let target = std::env::var("TARGET").unwrap();
+    let outbound = Outbound::new(exempting(&[&target]));
+    assert_eq!(post(&outbound, &target).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn what_the_tenant_reads_does_not_tell_forbidden_addresses_apart() {
+    let mut seen = BTreeSet::new();
+    for (reason, ip) in addresses() {
+        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
+        let outbound = Outbound::with_resolver(EgressPolicy::default(), dns);
+        let error = post(&outbound, "http://attacker.test/").await.unwrap_err();
+        assert_eq!(refusal(Err(error)).label(), reason);
+        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
+        let outbound = Outbound::with_resolver(EgressPolicy::default(), dns);
+        seen.insert(
+            post(&outbound, "http://attacker.test/")
+                .await
+                .unwrap_err()
+                .to_string(),
+        );
+    }
+    assert_eq!(
+        seen,
+        BTreeSet::from(["this address is not permitted".to_owned()])
+    );
+}
