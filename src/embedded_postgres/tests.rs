@@ -1,0 +1,179 @@
+//! The life of a private Postgres, with real processes in temporary directories. Works as root and as a user.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use sqlx::{Connection as _, PgConnection};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A data directory that Postgres's account can reach.
+fn scratch() -> (TempDir, DataDir) {
+    let temporary = tempfile::tempdir().unwrap();
+    fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let data = DataDir::open(&temporary.path().join("data")).unwrap();
+    (temporary, data)
+}
+
+async fn run(url: &str, sql: &'static str) {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    sqlx::query(sql).execute(&mut connection).await.unwrap();
+}
+
+async fn text(url: &str, sql: &'static str) -> sqlx::Result<String> {
+    let mut connection = PgConnection::connect(url).await?;
+    sqlx::query_scalar(sql).fetch_one(&mut connection).await
+}
+
+fn postmaster(data: &DataDir) -> Pid {
+    let text = fs::read_to_string(data.join("postgres/postmaster.pid")).unwrap();
+    Pid::from_raw(text.lines().next().unwrap().parse().unwrap()).unwrap()
+}
+
+/// The one line that a user would see.
+async fn refusal(data: &DataDir) -> String {
+    let line = format!("{:#}", EmbeddedPostgres::start(data).await.unwrap_err());
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[tokio::test]
+async fn a_second_start_finds_everything_as_it_was() {
+    let (_temporary, data) = scratch();
+    let first = EmbeddedPostgres::start(&data).await.unwrap();
+    let url = first.url().to_owned();
+    run(&url, "create table kept as select 'here' as word").await;
+    first.stop().await;
+    assert!(
+        !data.join("postgres/postmaster.pid").exists(),
+        "it was stopped in order"
+    );
+
+    let second = EmbeddedPostgres::start(&data).await.unwrap();
+    assert_eq!(second.url(), url);
+    assert_eq!(text(&url, "select word from kept").await.unwrap(), "here");
+    second.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_committed_is_durable_whatever_the_local_settings_say() {
+    let (_temporary, data) = scratch();
+    fs::write(
+        data.join("postgres.local.conf"),
+        "fsync = off\nwork_mem = 9MB\n",
+    )
+    .unwrap();
+    fs::set_permissions(
+        data.join("postgres.local.conf"),
+        fs::Permissions::from_mode(0o644),
+    )
+    .unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    let settings = "select string_agg(name || '=' || setting, ' ' order by name) from pg_settings where name in \
+                    ('fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums', 'work_mem', 'listen_addresses')";
+    assert_eq!(
+        text(postgres.url(), settings).await.unwrap(),
+        "data_checksums=on fsync=on full_page_writes=on listen_addresses= synchronous_commit=on work_mem=9216"
+    );
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn a_killed_postgres_comes_back_under_the_same_url() {
+    let (_temporary, data) = scratch();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    run(postgres.url(), "create table kept as select 'here' as word").await;
+    kill_process(postmaster(&data), Signal::KILL).unwrap();
+    let mut word = Err(sqlx::Error::WorkerCrashed);
+    for _ in 0..300 {
+        word = text(postgres.url(), "select word from kept").await;
+        if word.is_ok() {
+            break;
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(word.unwrap(), "here");
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn a_postgres_that_a_killed_process_left_is_replaced() {
+    let (_temporary, data) = scratch();
+    let cluster = Cluster::prepare(&data).await.unwrap();
+    // What SIGKILL does: nobody stops Postgres.
+    std::mem::forget(Server::start(&cluster).await.unwrap());
+    let orphan = postmaster(&data);
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    assert_ne!(postmaster(&data), orphan);
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn a_stale_pid_file_with_the_pid_of_a_stranger_is_no_obstacle() {
+    let (_temporary, data) = scratch();
+    EmbeddedPostgres::start(&data).await.unwrap().stop().await;
+    let cluster = Cluster::prepare(&data).await.unwrap();
+    let mut stranger = cluster
+        .account
+        .command(Path::new("/bin/sleep"))
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let pid = stranger.id().unwrap();
+    let file = format!(
+        "{pid}\n{}\n1\n5432\n\n\n 1 1\nready\n",
+        cluster.directory.display()
+    );
+    fs::write(data.join("postgres/postmaster.pid"), file).unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
+    stranger.kill().await.unwrap();
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn an_interrupted_first_start_is_begun_anew() {
+    let (_temporary, data) = scratch();
+    fs::create_dir(data.join("postgres.new-1")).unwrap();
+    fs::write(data.join("postgres.new-1/PG_VERSION"), "15").unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    assert!(!data.join("postgres.new-1").exists());
+    postgres.stop().await;
+}
+
+#[tokio::test]
+async fn damaged_files_are_reported_in_one_line_and_left_alone() {
+    let (_temporary, data) = scratch();
+    EmbeddedPostgres::start(&data).await.unwrap().stop().await;
+    let control = data.join("postgres/global/pg_control");
+    fs::write(&control, vec![0xFF; 8192]).unwrap();
+    let line = refusal(&data).await;
+    assert!(
+        line.contains("did not start") && line.contains("nothing was deleted"),
+        "{line}"
+    );
+    assert_eq!(fs::read(&control).unwrap(), vec![0xFF; 8192]);
+}
+
+#[tokio::test]
+async fn a_database_of_an_unsupported_version_is_refused() {
+    let (_temporary, data) = scratch();
+    EmbeddedPostgres::start(&data).await.unwrap().stop().await;
+    fs::write(data.join("postgres/PG_VERSION"), "9\n").unwrap();
+    let line = refusal(&data).await;
+    assert!(line.contains("PostgreSQL 9"), "{line}");
+}
+
+#[tokio::test]
+async fn a_path_too_long_for_a_socket_is_served_all_the_same() {
+    let (temporary, _short) = scratch();
+    let data = DataDir::open(&temporary.path().join("long".repeat(30))).unwrap();
+    let postgres = EmbeddedPostgres::start(&data).await.unwrap();
+    assert_eq!(text(postgres.url(), "select 'here'").await.unwrap(), "here");
+    postgres.stop().await;
+    fs::remove_dir(cluster::socket_directory(&data)).unwrap();
+}
