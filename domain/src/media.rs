@@ -1,12 +1,10 @@
 //! A media item's states, and which may follow which.
 
-use serde::{Deserialize, Serialize};
-
 /// Declares a closed set of names: an enum whose spelling in JSON, in SQL and in `as_str` is one and the same.
 macro_rules! named_set {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+
         }

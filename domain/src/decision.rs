@@ -1,0 +1,251 @@
+//! The decision: from what the rules found, what the analysis said and what could not be checked, to a verdict.
+//!
+//! Nothing is approved because nobody looked: a part of the content that no rule and no provider examined is
+//! unchecked here, whatever the caller reports, and follows the site's [`OnFailure`].
+
+mod unchecked;
+
+use serde::{Deserialize, Serialize};
+
+pub use unchecked::{ImageProblem, Unchecked};
+
+use crate::media::{ModerationType, Status};
+use crate::rules::{Effect, Evidence, Violation};
+use crate::score::{Category, Scores};
+
+/// What a site wants for content that could not be checked and that no rule rejects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// A person looks at it.
+    #[default]
+    Review,
+    /// It is rejected.
+    Reject,
+    /// It is approved, unless a rule asks for review.
+    Approve,
+}
+
+impl OnFailure {
+    /// The name in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Reject => "reject",
+            Self::Approve => "approve",
+        }
+    }
+}
+
+/// What became of one part of the content, its text or its image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The content has no such part.
+    Absent,
+    /// At least one content rule or one provider looked at it.
+    Examined,
+    /// Nothing looked at it.
+    Unexamined,
+}
+
+/// Everything that a decision rests on.
+#[derive(Debug, Clone)]
+pub struct Findings<'a> {
+    /// The violations of all groups that apply, in the order of groups and rules.
+    pub violations: Vec<Violation>,
+    /// What the analysis said; `None` when none ran.
+    pub scores: Option<Scores>,
+    /// The categories that the groups' rules ask for. Those without a score are listed in the trace.
+    pub wanted: &'a [Category],
+    /// Whether the text was looked at.
+    pub text: Part,
+    /// Whether the image was looked at.
+    pub image: Part,
+    /// What could not be checked, as far as the caller knows. An unexamined part need not be repeated here.
+    pub unchecked: Vec<Unchecked>,
+    /// The site's wish.
+    pub on_failure: OnFailure,
+}
+
+/// A decision with everything that is told about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// `approved`, `rejected` or `pending_review`; never `pending`.
+    pub status: Status,
+    /// Who decided: rules or an analysis; never a person.
+    pub moderation_type: ModerationType,
+    /// All violations, of both effects.
+    pub violations: Vec<Violation>,
+    /// The analysis, if one ran.
+    pub ai_analysis: Option<Scores>,
+    /// With `pending_review`: the categories at or over a review threshold, in document order.
+    pub flagged_categories: Vec<Category>,
+    /// Always with `pending_review`, and whenever something unchecked decided.
+    pub reason: Option<String>,
+    /// How it came to be.
+    pub trace: Trace,
+}
+
+/// How a verdict came to be, for moderators and for appeals; never sent to the tenant's application.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trace {
+    /// What each violation rests on, in the order of the violations.
+    pub evidence: Vec<TracedViolation>,
+    /// What could not be checked.
+    pub unchecked: Vec<Unchecked>,
+    /// Categories that a rule asks for and that nothing could score, although an analysis ran.
+    pub unscored: Vec<Category>,
+}
+
+/// The part of a violation that only the trace tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TracedViolation {
+    /// The rule.
+    pub rule_id: crate::id::RuleId,
+    /// What it asked for.
+    pub effect: Effect,
+    /// Where and why it matched.
+    pub evidence: Evidence,
+}
+
+/// The contract's `moderation_details`, borrowed from a verdict. Absent members are omitted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModerationDetails<'a> {
+    /// Every violated rule.
+    pub rule_violations: &'a [Violation],
+    /// Scores by category.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ai_analysis: Option<&'a Scores>,
+    /// From acceptance to verdict, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processing_time_ms: Option<u64>,
+    /// Why a person must look, or what was not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'a str>,
+    /// Categories at or over their review threshold.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub flagged_categories: &'a [Category],
+}
+
+impl Verdict {
+    /// What the events and the status answer tell; `processing_time_ms` is from acceptance to verdict.
+    pub fn details(&self, processing_time_ms: Option<u64>) -> ModerationDetails<'_> {
+        ModerationDetails {
+            rule_violations: &self.violations,
+            ai_analysis: self.ai_analysis.as_ref(),
+            processing_time_ms,
+            reason: self.reason.as_deref(),
+            flagged_categories: &self.flagged_categories,
+        }
+    }
+}
+
+/// Decides. Any `reject` rejects; else anything unchecked follows the site's wish, which never hides a `review`
+/// that a rule did ask for; else any `review` asks for a person; else the content is approved.
+pub fn decide(findings: Findings<'_>) -> Verdict {
+    let Findings { violations, scores, wanted, text, image, mut unchecked, on_failure } = findings;
+    if text == Part::Unexamined {
+        unchecked.push(Unchecked::TextNotExamined);
+    }
+    if image == Part::Unexamined && !unchecked.iter().any(Unchecked::concerns_image) {
+        unchecked.push(Unchecked::ImageNotExamined);
+    }
+
+    let asks = |effect| violations.iter().any(|violation| violation.effect == effect);
+    let unsure = (!unchecked.is_empty()).then_some(on_failure);
+    let (status, deciding) = match (asks(Effect::Reject), unsure, asks(Effect::Review)) {
+        (true, _, _) => (Status::Rejected, Some(Effect::Reject)),
+        (false, Some(OnFailure::Reject), _) => (Status::Rejected, None),
+        (false, _, true) => (Status::PendingReview, Some(Effect::Review)),
+        (false, Some(OnFailure::Review), false) => (Status::PendingReview, None),
+        (false, Some(OnFailure::Approve) | None, false) => (Status::Approved, None),
+    };
+
+    let by_content_rule = violations
+        .iter()
+        .any(|violation| Some(violation.effect) == deciding && violation.rule_type.is_content());
+    let moderation_type = if by_content_rule || scores.is_none() {
+        ModerationType::Rule
+    } else {
+        ModerationType::Ai
+    };
+    let reason = reason(deciding, &violations, &unchecked);
+    let flagged_categories = match status {
+        Status::PendingReview => flagged(&violations),
+        Status::Pending | Status::Approved | Status::Rejected => Vec::new(),
+    };
+    let trace = Trace {
+        evidence: violations.iter().map(TracedViolation::from).collect(),
+        unscored: unscored(wanted, scores.as_ref()),
+        unchecked,
+    };
+    Verdict {
+        status,
+        moderation_type,
+        violations,
+        ai_analysis: scores,
+        flagged_categories,
+        reason,
+        trace,
+    }
+}
+
+impl From<&Violation> for TracedViolation {
+    fn from(violation: &Violation) -> Self {
+        Self {
+            rule_id: violation.rule_id,
+            effect: violation.effect,
+            evidence: violation.evidence.clone(),
+        }
+    }
+}
+
+/// Which rules asked for review, and what was not checked; `None` where a rule rejects or nothing is amiss.
+fn reason(
+    deciding: Option<Effect>,
+    violations: &[Violation],
+    unchecked: &[Unchecked],
+) -> Option<String> {
+    if deciding == Some(Effect::Reject) {
+        return None;
+    }
+    let mut clauses = Vec::new();
+    if deciding == Some(Effect::Review) {
+        let rules: Vec<_> = violations.iter().map(|v| format!("`{}`", v.rule_name)).collect();
+        clauses.push(format!("Review asked for by {}", listed(&rules)));
+    }
+    if !unchecked.is_empty() {
+        let parts: Vec<_> = unchecked.iter().map(ToString::to_string).collect();
+        clauses.push(format!("Not checked: {}", parts.join("; ")));
+    }
+    (!clauses.is_empty()).then(|| clauses.join(". ") + ".")
+}
+
+/// "a, b and 3 more": a reason stays one readable line however many rules match.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match names.len().checked_sub(SHOWN) {
+        Some(more @ 1..) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+        Some(0) | None => names.join(", "),
+    }
+}
+
+fn flagged(violations: &[Violation]) -> Vec<Category> {
+    Category::ALL
+        .into_iter()
+        .filter(|category| {
+            violations.iter().any(|violation| match &violation.evidence {
+                Evidence::Score { category: scored, .. } => scored == category,
+                Evidence::Text { .. } => false,
+            })
+        })
+        .collect()
+}
+
+fn unscored(wanted: &[Category], scores: Option<&Scores>) -> Vec<Category> {
+    let Some(scores) = scores else { return Vec::new() };
+    wanted.iter().copied().filter(|category| scores.get(*category).is_none()).collect()
+}
+
+#[cfg(test)]
+mod tests;

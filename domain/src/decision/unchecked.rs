@@ -1,0 +1,69 @@
+//! What could not be checked, in words that tell the tenant what is missing and nothing about our insides.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something that no decision may pass over in silence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Unchecked {
+    /// A provider failed for good.
+    ProviderFailed {
+        /// Its name, shown to the tenant.
+        provider: String,
+        /// What happened, for the trace only.
+        detail: String,
+    },
+    /// The image could not be had or read, so that nothing could look at it.
+    ImageNotAnalysed {
+        /// Why.
+        problem: ImageProblem,
+    },
+    /// There is a text, and no rule and no provider examined it.
+    TextNotExamined,
+    /// There is an image, and no rule and no provider examined it.
+    ImageNotExamined,
+}
+
+impl Unchecked {
+    pub(super) const fn concerns_image(&self) -> bool {
+        match self {
+            Self::ImageNotAnalysed { .. } | Self::ImageNotExamined => true,
+            Self::ProviderFailed { .. } | Self::TextNotExamined => false,
+        }
+    }
+}
+
+/// Why an image could not be analysed. Coarse on purpose: a finer answer would let a tenant map our network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageProblem {
+    /// It could not be fetched from its URL, or may not be.
+    NotFetched,
+    /// It is larger than the limit, in bytes or pixels.
+    TooLarge,
+    /// It is of no supported format.
+    Unsupported,
+    /// It is damaged.
+    Undecodable,
+}
+
+/// A clause for the reason, without a full stop.
+impl fmt::Display for Unchecked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProviderFailed { provider, .. } => {
+                write!(f, "the analysis by `{provider}` failed")
+            }
+            Self::ImageNotAnalysed { problem } => f.write_str(match problem {
+                ImageProblem::NotFetched => "the image could not be fetched",
+                ImageProblem::TooLarge => "the image is too large",
+                ImageProblem::Unsupported => "the image is of no supported format",
+                ImageProblem::Undecodable => "the image could not be decoded",
+            }),
+            Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
+            Self::ImageNotExamined => f.write_str("no rule and no provider examined the image"),
+        }
+    }
+}

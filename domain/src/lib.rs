@@ -1,0 +1,14 @@
+//! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
+
+pub mod decision;
+pub mod event;
+pub mod id;
+pub mod image;
+pub mod key;
+pub mod media;
+pub mod rules;
+pub mod score;
+pub mod signature;
+pub mod submission;
+pub mod text;
+pub mod webhook;

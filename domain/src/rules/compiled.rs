@@ -1,0 +1,219 @@
+//! A rule group's version, compiled once and shared by all that examine content with it.
+
+use super::ai_threshold::Threshold;
+use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
+use super::error::{Faults, RuleErrors, RuleFaults};
+use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
+use super::pattern::{Compiled, MAX_PATTERNS, Patterns};
+use super::{Effect, Keyword, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
+use crate::id::{GroupVersionId, RuleGroupId};
+use crate::score::{Category, Scores};
+use crate::text::Readings;
+
+/// What is examined.
+#[derive(Debug, Clone, Copy)]
+pub struct Content<'a> {
+    /// The text, if there is one.
+    pub text: Option<&'a str>,
+    /// What the analysis said; empty when none ran.
+    pub scores: &'a Scores,
+}
+
+/// The rules of one version of a group, ready to be asked. Immutable; share it by `Arc`.
+pub struct CompiledGroup {
+    group: RuleGroupId,
+    version: GroupVersionId,
+    keywords: Keywords,
+    patterns: Patterns,
+    /// With the place of each in the group.
+    thresholds: Vec<(usize, Threshold)>,
+    categories: Vec<Category>,
+}
+
+impl CompiledGroup {
+    /// Checks all rules, disabled ones too, and compiles the enabled ones.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the rules, with its place.
+    pub fn compile(
+        group: RuleGroupId,
+        version: GroupVersionId,
+        rules: &[Rule],
+    ) -> Result<Self, RuleErrors> {
+        let mut faults = Faults::default();
+        if rules.len() > MAX_RULES {
+            faults.group("rules", format!("a group has at most {MAX_RULES} rules"));
+            return Err(faults.into_errors());
+        }
+        let mut parts = Parts::default();
+        for (order, rule) in rules.iter().enumerate() {
+            parts.add(order, rule, &mut faults.of(order, &rule.name));
+        }
+        parts.check_totals(&mut faults);
+        let Parts { keywords, patterns, thresholds, .. } = parts;
+        if !faults.is_empty() {
+            return Err(faults.into_errors());
+        }
+        let too_large = |what: &str| {
+            let mut faults = Faults::default();
+            faults.group("rules", format!("the group's {what} are too large together"));
+            faults.into_errors()
+        };
+        let categories = Category::ALL
+            .into_iter()
+            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
+            .collect();
+        Ok(Self {
+            group,
+            version,
+            keywords: Keywords::new(keywords).map_err(|_| too_large("keywords"))?,
+            patterns: Patterns::new(patterns).map_err(|_| too_large("patterns"))?,
+            thresholds,
+            categories,
+        })
+    }
+
+    /// The group.
+    pub const fn group(&self) -> RuleGroupId {
+        self.group
+    }
+
+    /// Its version.
+    pub const fn version(&self) -> GroupVersionId {
+        self.version
+    }
+
+    /// Whether any enabled rule asks for a score, so that an analysis must run.
+    pub const fn uses_ai(&self) -> bool {
+        !self.categories.is_empty()
+    }
+
+    /// The categories that enabled rules ask for, in document order.
+    pub fn categories(&self) -> &[Category] {
+        &self.categories
+    }
+
+    /// Whether any enabled rule looks at texts itself.
+    pub const fn examines_text(&self) -> bool {
+        !self.keywords.is_empty() || !self.patterns.is_empty()
+    }
+
+    /// What the content violates, in the order of the rules; at most one violation for each rule.
+    pub fn examine(&self, content: &Content<'_>) -> Vec<Violation> {
+        let mut found: Vec<(usize, Violation)> = self
+            .thresholds
+            .iter()
+            .filter_map(|(order, rule)| Some((*order, rule.examine(self.group, content.scores)?)))
+            .collect();
+        if let Some(text) = content.text.filter(|_| self.examines_text()) {
+            let text = Readings::new(text);
+            let mut exceptions = Exceptions::new();
+            let mut report = |finding: Finding<'_>| {
+                let order = finding.rule.order;
+                found.push((order, finding.into_violation(self.group, text.original())));
+            };
+            self.keywords.examine(&text, &mut exceptions, &mut report);
+            self.patterns.examine(&text, &mut exceptions, &mut report);
+        }
+        found.sort_by_key(|(order, _)| *order);
+        found.into_iter().map(|(_, violation)| violation).collect()
+    }
+
+    /// The memory that it takes, in bytes, approximately: the weight for a bounded cache.
+    pub fn approx_bytes(&self) -> usize {
+        let names = |(_, threshold): &(usize, Threshold)| {
+            size_of::<(usize, Threshold)>() + threshold.name.capacity()
+        };
+        size_of::<Self>()
+            + self.keywords.approx_bytes()
+            + self.patterns.approx_bytes()
+            + self.thresholds.iter().map(names).sum::<usize>()
+    }
+}
+
+/// The enabled rules by kind, while a group is compiled.
+#[derive(Default)]
+struct Parts<'a> {
+    keywords: Vec<(ContentRule, &'a Keyword)>,
+    patterns: Vec<(ContentRule, Compiled)>,
+    thresholds: Vec<(usize, Threshold)>,
+    /// Of all rules, disabled ones too.
+    keyword_total: usize,
+    pattern_total: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn add(&mut self, order: usize, rule: &'a Rule, faults: &mut RuleFaults<'_>) {
+        check_common(rule, faults);
+        match &rule.kind {
+            RuleKind::Keyword(keyword) => {
+                self.keyword_total += keyword.keywords.len();
+                // Beyond the limit the group is refused anyway; nothing is spent on the rest.
+                if self.keyword_total <= MAX_KEYWORDS {
+                    keyword.check(faults);
+                    let content = content_rule(order, rule, keyword.effect, faults);
+                    self.keywords.extend(content.map(|content| (content, keyword)));
+                }
+            }
+            RuleKind::Regex(pattern) => {
+                self.pattern_total += 1;
+                if self.pattern_total <= MAX_PATTERNS {
+                    let compiled = pattern.compile(faults);
+                    let content = content_rule(order, rule, pattern.effect, faults);
+                    self.patterns.extend(content.zip(compiled));
+                }
+            }
+            RuleKind::AiThreshold(threshold) => {
+                threshold.check(faults);
+                if !rule.exceptions.is_empty() {
+                    faults.add("exceptions", "a threshold has no exceptions");
+                }
+                if rule.enabled {
+                    let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
+                    self.thresholds.push((order, Threshold { id, name, rule: threshold }));
+                }
+            }
+        }
+    }
+
+    fn check_totals(&self, faults: &mut Faults) {
+        if self.keyword_total > MAX_KEYWORDS {
+            faults.group("rules", format!("a group has at most {MAX_KEYWORDS} keywords"));
+        }
+        if self.pattern_total > MAX_PATTERNS {
+            faults.group("rules", format!("a group has at most {MAX_PATTERNS} regex rules"));
+        }
+    }
+}
+
+/// Checks what every kind of rule has.
+fn check_common(rule: &Rule, faults: &mut RuleFaults<'_>) {
+    if rule.name.trim().is_empty() || rule.name.chars().count() > MAX_NAME_CHARS {
+        faults.add("name", format!("must have 1 to {MAX_NAME_CHARS} characters"));
+    }
+    if rule.exceptions.len() > MAX_EXCEPTIONS {
+        faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));
+    } else {
+        for (at, term) in rule.exceptions.iter().enumerate() {
+            check_term(term, || format!("exceptions[{at}]"), faults);
+        }
+    }
+}
+
+/// The common part of an enabled content rule; `None` for a disabled one.
+fn content_rule(
+    order: usize,
+    rule: &Rule,
+    effect: Effect,
+    faults: &mut RuleFaults<'_>,
+) -> Option<ContentRule> {
+    if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
+        return None;
+    }
+    ContentRule::new(order, rule, effect)
+        .map_err(|_| faults.add("exceptions", "are too large together"))
+        .ok()
+}
+
+#[cfg(test)]
+mod tests;

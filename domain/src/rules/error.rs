@@ -1,0 +1,131 @@
+//! What is wrong with the rules of a group, said so that its author can find the place.
+
+use std::fmt;
+
+/// One fault in one rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleError {
+    /// The place of the rule in the group, from 0. `None` where the group as a whole is at fault.
+    pub rule: Option<usize>,
+    /// The name of the rule, empty for the group as a whole.
+    pub name: String,
+    /// The member at fault, such as `keywords[3]` or `pattern`.
+    pub field: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// Where in the member it is wrong, in characters from 0, where that is known.
+    pub position: Option<usize>,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rule {
+            Some(at) => write!(f, "rules[{at}] `{}`: {}: {}", self.name, self.field, self.message)?,
+            None => write!(f, "{}: {}", self.field, self.message)?,
+        }
+        match self.position {
+            Some(position) => write!(f, " (at character {position})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`] faults are listed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct RuleErrors(Vec<RuleError>);
+
+impl RuleErrors {
+    /// The most faults listed, so that a wrong import of thousands of rules gives a readable answer.
+    pub const MOST: usize = 100;
+
+    /// The faults, in the order of the rules.
+    pub fn iter(&self) -> std::slice::Iter<'_, RuleError> {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a RuleErrors {
+    type Item = &'a RuleError;
+    type IntoIter = std::slice::Iter<'a, RuleError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl fmt::Display for RuleErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, error) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("; ")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gathers faults while a group is compiled.
+#[derive(Default)]
+pub(super) struct Faults(Vec<RuleError>);
+
+impl Faults {
+    /// The faults of one rule go through the answer.
+    pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleFaults<'a> {
+        RuleFaults { faults: self, index, name }
+    }
+
+    /// A fault of the group as a whole.
+    pub(super) fn group(&mut self, field: &str, message: String) {
+        self.push(RuleError {
+            rule: None,
+            name: String::new(),
+            field: field.to_owned(),
+            message,
+            position: None,
+        });
+    }
+
+    fn push(&mut self, error: RuleError) {
+        if self.0.len() < RuleErrors::MOST {
+            self.0.push(error);
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn into_errors(self) -> RuleErrors {
+        RuleErrors(self.0)
+    }
+}
+
+/// The faults of one rule.
+pub(super) struct RuleFaults<'a> {
+    faults: &'a mut Faults,
+    index: usize,
+    name: &'a str,
+}
+
+impl RuleFaults<'_> {
+    /// A fault in a member.
+    pub(super) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.push(field.into(), message.into(), None);
+    }
+
+    /// A fault at a place in a member, in characters from 0.
+    pub(super) fn add_at(&mut self, field: &str, message: impl Into<String>, position: usize) {
+        self.push(field.to_owned(), message.into(), Some(position));
+    }
+
+    fn push(&mut self, field: String, message: String, position: Option<usize>) {
+        self.faults.push(RuleError {
+            rule: Some(self.index),
+            name: self.name.to_owned(),
+            field,
+            message,
+            position,
+        });
+    }
+}

@@ -1,0 +1,109 @@
+//! The rule kind `keyword`: words and phrases, found behind the usual disguises.
+
+use aho_corasick::BuildError;
+use serde::{Deserialize, Serialize};
+
+use super::content::{ContentRule, Exceptions, Finding};
+use super::error::RuleFaults;
+use super::{Effect, RuleType, View};
+use crate::text::{Answer, Bounds, Matcher, Readings, Term, Where};
+
+/// The longest keyword or exception, in characters. Twice the longest phrases that people list; overlapping matches,
+/// and so the time, grow with it.
+pub const MAX_TERM_CHARS: usize = 100;
+/// The most keywords in a group, over all its rules: some 10 MB of automata.
+pub const MAX_KEYWORDS: usize = 50_000;
+
+/// A list of words and phrases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keyword {
+    /// The words and phrases; at least one. Case, accents and the like make no difference.
+    pub keywords: Vec<String>,
+    /// Whether they are whole words or parts of words too.
+    #[serde(default)]
+    pub matching: Matching,
+    /// What a match asks for.
+    pub effect: Effect,
+}
+
+/// Where a keyword counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matching {
+    /// As whole words, also when disguised by digits, spaces or stretched letters.
+    #[default]
+    WholeWord,
+    /// Anywhere, also within a word.
+    Substring,
+}
+
+impl Keyword {
+    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+        if self.keywords.is_empty() {
+            faults.add("keywords", "at least one keyword is required");
+        }
+        for (at, keyword) in self.keywords.iter().enumerate() {
+            check_term(keyword, || format!("keywords[{at}]"), faults);
+        }
+    }
+}
+
+/// Checks a keyword or an exception.
+pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut RuleFaults<'_>) {
+    if term.chars().count() > MAX_TERM_CHARS {
+        faults.add(field(), format!("must have at most {MAX_TERM_CHARS} characters"));
+    } else if !Matcher::is_findable(term) {
+        faults.add(field(), "must have visible characters");
+    }
+}
+
+/// All keyword rules of a group, ready to be asked.
+pub(super) struct Keywords {
+    rules: Vec<ContentRule>,
+    matcher: Matcher,
+}
+
+impl Keywords {
+    pub(super) fn new(rules: Vec<(ContentRule, &Keyword)>) -> Result<Self, BuildError> {
+        let terms = rules.iter().enumerate().flat_map(|(owner, (_, rule))| {
+            let bounds = match rule.matching {
+                Matching::WholeWord => Bounds::Word,
+                Matching::Substring => Bounds::Anything,
+            };
+            rule.keywords.iter().map(move |text| Term { text, bounds, owner })
+        });
+        let matcher = Matcher::new(terms)?;
+        Ok(Self { rules: rules.into_iter().map(|(rule, _)| rule).collect(), matcher })
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Reports the first unexcused match of each rule.
+    pub(super) fn examine(
+        &self,
+        text: &Readings<'_>,
+        exceptions: &mut Exceptions,
+        mut report: impl FnMut(Finding<'_>),
+    ) {
+        self.matcher.find(text, |owner, hit| {
+            let rule = &self.rules[owner];
+            if exceptions.excuse(rule, text, &hit.folded) {
+                return Answer::More;
+            }
+            let (view, details) = match hit.place {
+                Where::Folded => (View::Folded, "The text contains a term of this rule."),
+                Where::Loose => (View::Loose, "The text contains a term of this rule in disguise."),
+            };
+            let span = text.original_span(hit.folded);
+            report(Finding { rule, rule_type: RuleType::Keyword, view, span, details });
+            Answer::Enough
+        });
+    }
+
+    pub(super) fn approx_bytes(&self) -> usize {
+        self.matcher.approx_bytes() + self.rules.iter().map(ContentRule::approx_bytes).sum::<usize>()
+    }
+}

@@ -1,0 +1,213 @@
+//! What an analysis says: a score for each category that could be scored, and nothing for the others.
+//!
+//! A category that nothing could score is absent. It is never 0, because 0 says "looked, and found nothing".
+
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What content can be objectionable for. The order here is the order in every document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Sexual content.
+    Adult,
+    /// Threats, glorified or graphic violence.
+    Violence,
+    /// Hatred of people for what they are.
+    Hate,
+    /// Suicide and self-injury.
+    SelfHarm,
+    /// Attacks on a person.
+    Harassment,
+    /// Sexual content that involves minors.
+    SexualMinors,
+    /// Trade in, or instructions for, what is forbidden.
+    Illicit,
+    /// Unsolicited advertising and fraud.
+    Spam,
+}
+
+impl Category {
+    /// Every category, in document order.
+    pub const ALL: [Self; 8] = [
+        Self::Adult,
+        Self::Violence,
+        Self::Hate,
+        Self::SelfHarm,
+        Self::Harassment,
+        Self::SexualMinors,
+        Self::Illicit,
+        Self::Spam,
+    ];
+
+    /// The name in rules, events and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Adult => "adult",
+            Self::Violence => "violence",
+            Self::Hate => "hate",
+            Self::SelfHarm => "self_harm",
+            Self::Harassment => "harassment",
+            Self::SexualMinors => "sexual_minors",
+            Self::Illicit => "illicit",
+            Self::Spam => "spam",
+        }
+    }
+
+    const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Scores from 0 to 1 by category. Serialised as a JSON object in the order of [`Category::ALL`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Scores([Option<f64>; Category::ALL.len()]);
+
+impl Scores {
+    /// No category scored yet.
+    pub const fn new() -> Self {
+        Self([None; Category::ALL.len()])
+    }
+
+    /// Sets a category's score, clamped to 0..=1. A NaN is no score: the category is left as it was.
+    pub fn set(&mut self, category: Category, score: f64) {
+        if !score.is_nan() {
+            self.0[category.index()] = Some(score.clamp(0.0, 1.0));
+        }
+    }
+
+    /// The score of a category, or `None` where nothing could score it.
+    pub fn get(&self, category: Category) -> Option<f64> {
+        self.0[category.index()]
+    }
+
+    /// Raises every category to the other's score where that one is higher, or the only one.
+    pub fn merge_max(&mut self, other: &Self) {
+        for (category, score) in other.iter() {
+            if self.get(category).is_none_or(|own| own < score) {
+                self.set(category, score);
+            }
+        }
+    }
+
+    /// The scored categories, in document order.
+    pub fn iter(&self) -> impl Iterator<Item = (Category, f64)> + '_ {
+        Category::ALL
+            .into_iter()
+            .filter_map(|category| Some((category, self.get(category)?)))
+    }
+
+    /// Whether no category is scored.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+}
+
+impl FromIterator<(Category, f64)> for Scores {
+    fn from_iter<I: IntoIterator<Item = (Category, f64)>>(scores: I) -> Self {
+        let mut all = Self::new();
+        for (category, score) in scores {
+            all.set(category, score);
+        }
+        all
+    }
+}
+
+impl Serialize for Scores {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (category, score) in self.iter() {
+            map.serialize_entry(&category, &score)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Scores {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ByCategory;
+
+        impl<'de> Visitor<'de> for ByCategory {
+            type Value = Scores;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of category names and scores from 0 to 1")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scores, A::Error> {
+                let mut scores = Scores::new();
+                while let Some((category, score)) = map.next_entry::<Category, f64>()? {
+                    if !(0.0..=1.0).contains(&score) {
+                        return Err(A::Error::custom(format!(
+                            "the score of `{category}` is outside 0..=1"
+                        )));
+                    }
+                    scores.set(category, score);
+                }
+                Ok(scores)
+            }
+        }
+
+        deserializer.deserialize_map(ByCategory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_in_the_order_of_the_indices_and_names_agree_with_serde() {
+        for (at, category) in Category::ALL.into_iter().enumerate() {
+            assert_eq!(category.index(), at);
+            assert_eq!(
+                serde_json::to_value(category).unwrap(),
+                serde_json::Value::from(category.as_str())
+            );
+        }
+    }
+
+    #[test]
+    fn scores_are_clamped_and_a_nan_is_no_score() {
+        let scores: Scores =
+            [(Category::Adult, 1.5), (Category::Hate, -1.0), (Category::Spam, f64::NAN)]
+                .into_iter()
+                .collect();
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [(Category::Adult, 1.0), (Category::Hate, 0.0)]
+        );
+    }
+
+    #[test]
+    fn merging_takes_the_maximum_and_keeps_absent_absent() {
+        let mut scores: Scores =
+            [(Category::Adult, 0.2), (Category::Violence, 0.9)].into_iter().collect();
+        scores.merge_max(
+            &[(Category::Adult, 0.4), (Category::Violence, 0.1), (Category::Hate, 0.0)]
+                .into_iter()
+                .collect(),
+        );
+        assert_eq!(
+            serde_json::to_string(&scores).unwrap(),
+            r#"{"adult":0.4,"violence":0.9,"hate":0.0}"#
+        );
+    }
+
+    #[test]
+    fn documents_are_read_back_and_refused_outside_the_range() {
+        let scores: Scores = serde_json::from_str(r#"{"spam":0.25,"adult":1}"#).unwrap();
+        assert_eq!(serde_json::to_string(&scores).unwrap(), r#"{"adult":1.0,"spam":0.25}"#);
+        assert!(serde_json::from_str::<Scores>(r#"{"spam":1.01}"#).is_err());
+        assert!(serde_json::from_str::<Scores>(r#"{"gore":0.5}"#).is_err());
+    }
+}

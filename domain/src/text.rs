@@ -1,0 +1,113 @@
+//! Text that hides: readings of a text on which disguises are undone, each with its way back to the original.
+//!
+//! [`Folded`] undoes what changes no word (case, compatibility forms, marks, invisible characters, look-alikes).
+//! [`Loose`] goes further and only serves whole words (digits for letters, spelled-out words, stretched letters).
+//! A [`Matcher`] finds many terms on both at once. Everything is linear in the text, for any Unicode.
+
+mod boundary;
+mod confusables;
+mod fold;
+mod loose;
+mod matcher;
+
+use std::ops::Range;
+
+pub(crate) use fold::Folded;
+use loose::{Loose, One};
+pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Where};
+
+/// The most characters of a masked text; longer ones lose stars, so that a match of a whole text stays small.
+pub const MAX_MASKED_CHARS: usize = 100;
+
+/// Masks a matched text: the first and the last character stay, the others become `*`; with fewer than four
+/// characters all do. Characters are Unicode scalar values, so the length tells no more than the original's does.
+///
+/// ```
+/// assert_eq!(domain::text::mask("blocked"), "b*****d");
+/// assert_eq!(domain::text::mask("abc"), "***");
+/// ```
+pub fn mask(text: &str) -> String {
+    let length = text.chars().count();
+    let mut ends = text.chars();
+    match (ends.next(), ends.next_back()) {
+        (Some(first), Some(last)) if length >= 4 => {
+            let stars = length.min(MAX_MASKED_CHARS) - 2;
+            format!("{first}{}{last}", "*".repeat(stars))
+        }
+        _ => "*".repeat(length),
+    }
+}
+
+/// A text with its readings.
+pub(crate) struct Readings<'t> {
+    original: &'t str,
+    folded: Folded,
+    loose: Vec<Loose>,
+}
+
+impl<'t> Readings<'t> {
+    /// Reads a text. Without a disguise there are no loose readings; with an ambiguous `1` there are two.
+    pub(crate) fn new(original: &'t str) -> Self {
+        let folded = Folded::new(original);
+        let mut loose = Vec::new();
+        let first = Loose::new(folded.text(), One::IsI);
+        if first.is_ambiguous() {
+            loose.push(Loose::new(folded.text(), One::IsL));
+        }
+        if first.differs() {
+            loose.insert(0, first);
+        }
+        Self { original, folded, loose }
+    }
+
+    /// The text as it was submitted.
+    pub(crate) const fn original(&self) -> &'t str {
+        self.original
+    }
+
+    /// The folded reading.
+    pub(crate) const fn folded(&self) -> &Folded {
+        &self.folded
+    }
+
+    /// The original text of a range of the folded reading, as bytes.
+    pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
+        self.folded.original_span(folded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn masks_keep_the_ends_and_hide_short_texts_whole() {
+        for (text, masked) in [
+            ("", ""),
+            ("a", "*"),
+            ("abc", "***"),
+            ("abcd", "a**d"),
+            ("blockedword", "b*********d"),
+            ("b l o", "b***o"),
+            ("çağrı", "ç***ı"),
+            ("🔥🔥🔥🔥", "🔥**🔥"),
+        ] {
+            assert_eq!(mask(text), masked);
+        }
+        assert_eq!(mask(&"x".repeat(5_000)).chars().count(), MAX_MASKED_CHARS);
+    }
+
+    proptest! {
+        #[test]
+        fn a_mask_shows_two_characters_at_most(text in "\\PC{0,120}") {
+            let masked = mask(&text);
+            let length = text.chars().count();
+            prop_assert_eq!(masked.chars().count(), length.min(MAX_MASKED_CHARS));
+            let inner = masked.chars().skip(1).take(masked.chars().count().saturating_sub(2));
+            prop_assert!(inner.into_iter().all(|c| c == '*'));
+            prop_assert!(length >= 4 || masked.chars().all(|c| c == '*'));
+        }
+    }
+}

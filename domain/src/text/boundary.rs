@@ -1,0 +1,53 @@
+//! Where words begin and end.
+
+use unicode_normalization::char::is_combining_mark;
+
+/// Whether two neighbouring characters belong to one word, so that no word begins or ends between them.
+pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
+    left.is_some_and(in_spaced_word) && right.is_some_and(in_spaced_word)
+}
+
+/// Whether a character is part of words that spaces set apart.
+fn in_spaced_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
+    (c.is_alphanumeric() || is_combining_mark(c)) && !is_unspaced(c)
+}
+
+/// Scripts written without spaces: every place between two of their characters may be the end of a word.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
+        | '\u{1000}'..='\u{109F}'   // Myanmar
+        | '\u{1780}'..='\u{17FF}'   // Khmer
+        | '\u{3040}'..='\u{30FF}'   // Hiragana, Katakana
+        | '\u{3400}'..='\u{4DBF}'   // Han, extension A
+        | '\u{4E00}'..='\u{9FFF}'   // Han
+        | '\u{F900}'..='\u{FAFF}'   // Han, compatibility
+        | '\u{20000}'..='\u{3FFFF}' // Han, the other extensions
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_and_digits_join_and_unspaced_scripts_do_not() {
+        for (left, right, expected) in [
+            ('a', 'b', true),
+            ('a', '1', true),
+            ('a', '_', false),
+            ('a', '\'', false),
+            ('é', 'я', true),
+            ('क', '\u{093E}', true),
+            ('屏', '蔽', false),
+            ('a', '蔽', false),
+            ('한', '국', true),
+        ] {
+            assert_eq!(joined(Some(left), Some(right)), expected, "{left}{right}");
+        }
+        assert!(!joined(None, Some('a')));
+    }
+}

@@ -1,0 +1,129 @@
+//! Letters that look like Latin ones, and characters that cannot be seen.
+//!
+//! The table is small on purpose: letters that readers take for a Latin one at a glance. What Unicode itself calls
+//! compatible (fullwidth, mathematical, circled letters, ligatures) is folded by NFKC before.
+
+/// The Latin letters that a lower-case letter can pass for. Case is folded first, so a letter of which only the
+/// capital looks Latin (Cyrillic `в`, `н`) is here too: both cases must fold alike.
+pub(super) fn latin(c: char) -> Option<&'static str> {
+    Some(match c {
+        // Latin relatives and small capitals.
+        'ı' | 'ɩ' | 'ɪ' => "i",
+        'ł' | 'ʟ' => "l",
+        'ø' | 'ᴏ' => "o",
+        'đ' | 'ᴅ' => "d",
+        'ħ' | 'ʜ' => "h",
+        'ŧ' | 'ᴛ' => "t",
+        'ɑ' | 'ᴀ' => "a",
+        'ɡ' | 'ɢ' => "g",
+        'ƒ' | 'ꜰ' => "f",
+        'ə' | 'ɛ' | 'ᴇ' => "e",
+        'ʙ' => "b",
+        'ᴄ' => "c",
+        'ᴊ' => "j",
+        'ᴋ' => "k",
+        'ᴍ' => "m",
+        'ɴ' => "n",
+        'ᴘ' => "p",
+        'ʀ' => "r",
+        'ꜱ' => "s",
+        'ᴜ' => "u",
+        'ᴠ' => "v",
+        'ᴡ' => "w",
+        'ʏ' => "y",
+        'ᴢ' => "z",
+        'ß' => "ss",
+        'æ' => "ae",
+        'œ' => "oe",
+        // Cyrillic.
+        'а' => "a",
+        'в' => "b",
+        'с' => "c",
+        'ԁ' => "d",
+        'е' => "e",
+        'һ' | 'н' => "h",
+        'і' => "i",
+        'ј' => "j",
+        'к' => "k",
+        'ӏ' => "l",
+        'м' => "m",
+        'о' => "o",
+        'р' => "p",
+        'ԛ' => "q",
+        'ѕ' => "s",
+        'т' => "t",
+        'ѵ' => "v",
+        'ԝ' => "w",
+        'х' => "x",
+        'у' => "y",
+        // Greek.
+        'α' => "a",
+        'β' => "b",
+        'ε' => "e",
+        'η' => "n",
+        'ι' => "i",
+        'κ' => "k",
+        'μ' => "m",
+        'ν' => "v",
+        'ο' => "o",
+        'ρ' => "p",
+        'τ' => "t",
+        'υ' => "u",
+        'χ' => "x",
+        'ω' => "w",
+        'γ' => "y",
+        'ζ' => "z",
+        // Armenian.
+        'հ' => "h",
+        'ո' => "n",
+        'օ' => "o",
+        'ս' => "u",
+        _ => return None,
+    })
+}
+
+/// The letter in a white letter on a black disc or square, which NFKC leaves alone.
+pub(super) fn enclosed(c: char) -> Option<char> {
+    let first = match c {
+        '\u{1F150}'..='\u{1F169}' => 0x1F150,
+        '\u{1F170}'..='\u{1F189}' => 0x1F170,
+        _ => return None,
+    };
+    char::from_u32(u32::from(c) - first + u32::from('a'))
+}
+
+/// Characters without ink or width, which split a word for a machine only.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}'
+        | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
+}
+
+/// Marks that decorate a letter without making another of it: accents, strokes, Hebrew points, Arabic vowels. Marks
+/// that spell (Indic vowels, Japanese voicing) are not among them.
+pub(super) fn is_decoration(c: char) -> bool {
+    matches!(c,
+        '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05BD}'
+        | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
+        | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_look_alike_is_lower_case_and_folds_to_ascii_letters() {
+        for c in (0..=0x1_FFFF).filter_map(char::from_u32) {
+            if let Some(latin) = latin(c) {
+                assert!(c.is_lowercase() || !c.is_uppercase(), "{c}");
+                assert!(latin.bytes().all(|b| b.is_ascii_lowercase()), "{c}");
+            }
+            if let Some(letter) = enclosed(c) {
+                assert!(letter.is_ascii_lowercase(), "{c}");
+            }
+        }
+    }
+}
