@@ -80,23 +80,19 @@ impl Outbound {
     fn with_resolver(policy: EgressPolicy, resolver: Arc<dyn Resolve>) -> Self {
         let policy = Arc::new(policy);
         let tls = tls::client_config();
-        let guarded = policy.open_ports().into_iter().map(|port| {
+        let guard = |port| {
             let (policy, inner) = (Arc::clone(&policy), Arc::clone(&resolver));
-            (
+            let dns = GuardedDns {
+                policy,
                 port,
-                client(
-                    &tls,
-                    Arc::new(GuardedDns {
-                        policy,
-                        port,
-                        inner,
-                    }),
-                ),
-            )
-        });
+                inner,
+            };
+            (port, client(&tls, Arc::new(dns)))
+        };
+        let guarded = policy.open_ports().into_iter().map(guard).collect();
         Self {
-            guarded: guarded.collect(),
-            exempt: client(&tls, Arc::clone(&resolver)),
+            guarded,
+            exempt: client(&tls, resolver),
             policy,
         }
     }

@@ -21,10 +21,15 @@ fn secret(text: &str) -> WebhookSecret {
 }
 
 fn signed_headers(previous: Option<WebhookSecret>) -> Vec<(&'static str, String)> {
-    let secrets = SigningSecrets { current: secret(CURRENT), previous };
-    let headers =
-        SignatureHeaders::sign(&secrets, ID.parse().unwrap(), SIGNED_AT, BODY.as_bytes());
-    headers.iter().map(|(name, value)| (name, value.to_owned())).collect()
+    let secrets = SigningSecrets {
+        current: secret(CURRENT),
+        previous,
+    };
+    let headers = SignatureHeaders::sign(&secrets, ID.parse().unwrap(), SIGNED_AT, BODY.as_bytes());
+    headers
+        .iter()
+        .map(|(name, value)| (name, value.to_owned()))
+        .collect()
 }
 
 #[test]
@@ -36,7 +41,10 @@ fn signatures_equal_those_of_independent_tools() {
         let secret = secret(text);
         assert_eq!(sign_service(&secret, BODY.as_bytes()), service);
         let id = ID.parse().unwrap();
-        assert_eq!(sign_standard(&secret, id, SIGNED_AT, BODY.as_bytes()), standard);
+        assert_eq!(
+            sign_standard(&secret, id, SIGNED_AT, BODY.as_bytes()),
+            standard
+        );
     }
 }
 
@@ -45,8 +53,19 @@ fn a_secret_is_read_as_it_was_shown() {
     let made = WebhookSecret::from_random(std::array::from_fn(|i| u8::try_from(i).unwrap()));
     assert_eq!(made.expose(), CURRENT);
     assert_eq!(secret(CURRENT), made);
-    for wrong in ["", "whsec_", "whsec_AAECAwQ=", &CURRENT[6..], "whsec_!", &CURRENT[..50]] {
-        assert_eq!(wrong.parse::<WebhookSecret>(), Err(InvalidWebhookSecret), "{wrong}");
+    for wrong in [
+        "",
+        "whsec_",
+        "whsec_AAECAwQ=",
+        &CURRENT[6..],
+        "whsec_!",
+        &CURRENT[..49],
+    ] {
+        assert_eq!(
+            wrong.parse::<WebhookSecret>(),
+            Err(InvalidWebhookSecret),
+            "{wrong}"
+        );
     }
 }
 
@@ -75,7 +94,10 @@ fn during_a_rotation_both_secrets_sign() {
         [
             ("X-Service-Signature", CURRENT_SERVICE.to_owned()),
             ("X-Service-Signature-Previous", PREVIOUS_SERVICE.to_owned()),
-            ("webhook-signature", format!("{CURRENT_STANDARD} {PREVIOUS_STANDARD}")),
+            (
+                "webhook-signature",
+                format!("{CURRENT_STANDARD} {PREVIOUS_STANDARD}")
+            ),
         ]
     );
 }
@@ -86,27 +108,58 @@ fn a_service_signature_is_accepted_only_for_its_secret_and_bytes() {
         verify_service(&secret(text), header, body.as_bytes())
     };
     assert_eq!(verify(CURRENT, CURRENT_SERVICE, BODY), Ok(()));
-    assert_eq!(verify(PREVIOUS, CURRENT_SERVICE, BODY), Err(Unverified::Mismatch));
-    assert_eq!(verify(CURRENT, CURRENT_SERVICE, &BODY[1..]), Err(Unverified::Mismatch));
-    assert_eq!(verify(CURRENT, &CURRENT_SERVICE[..39], BODY), Err(Unverified::Mismatch));
-    assert_eq!(verify(CURRENT, &CURRENT_SERVICE[7..], BODY), Err(Unverified::Malformed));
-    assert_eq!(verify(CURRENT, "sha256=xyz", BODY), Err(Unverified::Malformed));
+    assert_eq!(
+        verify(PREVIOUS, CURRENT_SERVICE, BODY),
+        Err(Unverified::Mismatch)
+    );
+    assert_eq!(
+        verify(CURRENT, CURRENT_SERVICE, &BODY[1..]),
+        Err(Unverified::Mismatch)
+    );
+    assert_eq!(
+        verify(CURRENT, &CURRENT_SERVICE[..39], BODY),
+        Err(Unverified::Mismatch)
+    );
+    assert_eq!(
+        verify(CURRENT, &CURRENT_SERVICE[7..], BODY),
+        Err(Unverified::Malformed)
+    );
+    assert_eq!(
+        verify(CURRENT, "sha256=xyz", BODY),
+        Err(Unverified::Malformed)
+    );
 }
 
 #[test]
 fn a_standard_signature_is_accepted_in_time_and_among_others() {
     let both = format!("v2,AAAA {CURRENT_STANDARD} {PREVIOUS_STANDARD}");
     let verify = |text: &str, timestamp: &str, signatures: &str, now: i64| {
-        verify_standard(&secret(text), ID, timestamp, signatures, BODY.as_bytes(), now)
+        verify_standard(
+            &secret(text),
+            ID,
+            timestamp,
+            signatures,
+            BODY.as_bytes(),
+            now,
+        )
     };
-    assert_eq!(verify(CURRENT, "1700000000", &both, SIGNED_AT + 300), Ok(()));
-    assert_eq!(verify(PREVIOUS, "1700000000", &both, SIGNED_AT - 300), Ok(()));
+    assert_eq!(
+        verify(CURRENT, "1700000000", &both, SIGNED_AT + 300),
+        Ok(())
+    );
+    assert_eq!(
+        verify(PREVIOUS, "1700000000", &both, SIGNED_AT - 300),
+        Ok(())
+    );
     let stale = Err(Unverified::Stale);
     assert_eq!(verify(CURRENT, "1700000000", &both, SIGNED_AT + 301), stale);
     assert_eq!(verify(CURRENT, "1700000000", &both, SIGNED_AT - 301), stale);
     let mismatch = Err(Unverified::Mismatch);
     assert_eq!(verify(CURRENT, "1700000001", &both, SIGNED_AT), mismatch);
-    assert_eq!(verify(PREVIOUS, "1700000000", CURRENT_STANDARD, SIGNED_AT), mismatch);
+    assert_eq!(
+        verify(PREVIOUS, "1700000000", CURRENT_STANDARD, SIGNED_AT),
+        mismatch
+    );
     let malformed = Err(Unverified::Malformed);
     assert_eq!(verify(CURRENT, "soon", &both, SIGNED_AT), malformed);
     assert_eq!(verify(CURRENT, "1700000000", "v1", SIGNED_AT), malformed);

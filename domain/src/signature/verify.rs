@@ -29,9 +29,14 @@ pub fn verify_service(
     header: &str,
     raw_body: &[u8],
 ) -> Result<(), Unverified> {
-    let digest = header.strip_prefix(SERVICE_PREFIX).ok_or(Unverified::Malformed)?;
+    let digest = header
+        .strip_prefix(SERVICE_PREFIX)
+        .ok_or(Unverified::Malformed)?;
     let digest = hex::decode(digest).map_err(|_| Unverified::Malformed)?;
-    secret.service_mac(raw_body).verify_slice(&digest).map_err(|_| Unverified::Mismatch)
+    secret
+        .service_mac(raw_body)
+        .verify_slice(&digest)
+        .map_err(|_| Unverified::Mismatch)
 }
 
 /// Checks the three Standard Webhooks headers against the raw body and the receiver's clock (`now`, Unix seconds). One

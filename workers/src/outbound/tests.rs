@@ -18,18 +18,19 @@ mod receivers;
 use receiver::Receiver;
 
 /// A DNS whose answers are written down: each question for a name takes its next answer, and the last one stays.
-#[derive(Default)]
 struct ScriptedDns(Mutex<HashMap<String, Vec<Vec<IpAddr>>>>);
 
 impl ScriptedDns {
     fn new<const N: usize>(name: &str, answers: [&[&str]; N]) -> Arc<Self> {
-        let parse = |answer: &&[&str]| answer.iter().map(|ip| ip.parse().unwrap()).collect();
-        let mut answers: Vec<_> = answers.iter().map(parse).collect();
-        answers.reverse();
-        Arc::new(Self(Mutex::new(HashMap::from([(
-            name.to_owned(),
-            answers,
-        )]))))
+        let parse = |answer: &[&str]| answer.iter().map(|ip| ip.parse().unwrap()).collect();
+        Self::of([(name.to_owned(), answers.map(parse).into())])
+    }
+
+    fn of(script: impl IntoIterator<Item = (String, Vec<Vec<IpAddr>>)>) -> Arc<Self> {
+        let last_first = |(name, answers): (_, Vec<_>)| (name, answers.into_iter().rev().collect());
+        Arc::new(Self(Mutex::new(
+            script.into_iter().map(last_first).collect(),
+        )))
     }
 }
 

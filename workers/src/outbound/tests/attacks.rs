@@ -23,11 +23,18 @@ fn cases(group: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Those hosts that are plain IP addresses.
 fn addresses() -> Vec<(String, IpAddr)> {
-    let plain = |host: String| host.trim_matches(['[', ']']).parse().ok();
+    let plain = |host: &str| {
+        host.strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host)
+            .parse()
+            .ok()
+    };
     cases("hosts")
         .into_iter()
-        .filter_map(|(reason, host)| Some((reason, plain(host)?)))
+        .filter_map(|(reason, host)| Some((reason, plain(&host)?)))
         .collect()
 }
 
@@ -61,13 +68,24 @@ async fn every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn a_name_that_resolves_to_any_of_them_is_refused_and_nothing_is_sent() {
+async fn names_that_resolve_to_any_of_them_are_refused_alike_and_nothing_is_sent() {
     let receiver = Receiver::answering(OK).await;
-    let url = format!("http://attacker.test:{}/", receiver.port);
-    for (reason, ip) in addresses() {
-        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
-        let outbound = Outbound::with_resolver(open(receiver.port), dns);
-        assert_eq!(refusal(post(&outbound, &url).await).label(), reason, "{ip}");
+    let addresses = addresses();
+    let name = |index| format!("attacker-{index}.test");
+    let script = addresses
+        .iter()
+        .enumerate()
+        .map(|(i, (_, ip))| (name(i), vec![vec![*ip]]));
+    let outbound = Outbound::with_resolver(open(receiver.port), ScriptedDns::of(script));
+    for (index, (reason, ip)) in addresses.iter().enumerate() {
+        let url = format!("http://{}:{}/", name(index), receiver.port);
+        let refusal = refusal(post(&outbound, &url).await);
+        assert_eq!(refusal.label(), reason, "{ip}");
+        assert_eq!(
+            refusal.to_string(),
+            "this address is not permitted",
+            "whichever it is"
+        );
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -232,27 +250,4 @@ async fn posts_to_the_target_in_its_environment() {
     let target = std::env::var("TARGET").unwrap();
     let outbound = Outbound::new(exempting(&[&target]));
     assert_eq!(post(&outbound, &target).await.unwrap().status, 200);
-}
-
-#[tokio::test]
-async fn what_the_tenant_reads_does_not_tell_forbidden_addresses_apart() {
-    let mut seen = BTreeSet::new();
-    for (reason, ip) in addresses() {
-        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
-        let outbound = Outbound::with_resolver(EgressPolicy::default(), dns);
-        let error = post(&outbound, "http://attacker.test/").await.unwrap_err();
-        assert_eq!(refusal(Err(error)).label(), reason);
-        let dns = ScriptedDns::new("attacker.test", [&[&ip.to_string()]]);
-        let outbound = Outbound::with_resolver(EgressPolicy::default(), dns);
-        seen.insert(
-            post(&outbound, "http://attacker.test/")
-                .await
-                .unwrap_err()
-                .to_string(),
-        );
-    }
-    assert_eq!(
-        seen,
-        BTreeSet::from(["this address is not permitted".to_owned()])
-    );
 }

@@ -85,9 +85,9 @@ async fn an_endless_body_is_read_up_to_the_limit_and_no_further() {
         async move {
             let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {ENDLESS}\r\n\r\n");
             stream.write_all(head.as_bytes()).await.unwrap();
-            let mut sent = 0;
-            while sent < ENDLESS && stream.write_all(&[b'x'; 64 * 1024]).await.is_ok() {
-                sent += 64 * 1024;
+            let (chunk, mut sent) = (vec![b'x'; 64 * 1024], 0);
+            while sent < ENDLESS && stream.write_all(&chunk).await.is_ok() {
+                sent += chunk.len();
             }
             report.lock().unwrap().take().unwrap().send(sent).unwrap();
         }
