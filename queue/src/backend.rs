@@ -1,0 +1,192 @@
+//! The apalis backend: hands a worker its jobs, and takes their outcomes through its layer.
+
+use std::{
+    fmt,
+    marker::PhantomData,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use apalis_core::{
+    backend::{Backend, BackendConfig, finalize::Ephemeral, future::BoxSyncFuture},
+    task::{Task, builder::TaskBuilder, task_id::TaskId},
+    worker::context::WorkerContext,
+};
+use futures::FutureExt;
+use serde::de::DeserializeOwned;
+use tokio::task::JoinHandle;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    BackendSettings, FinishLayer,
+    buffer::Buffer,
+    claim::{Claimer, Ready},
+    handle::Shared,
+    outcome::{Ended, Outcome},
+    supervise::supervise,
+};
+
+/// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
+///
+/// Its errors are empty: whatever happens to the database, the worker stays and work goes on later.
+pub struct LaneBackend<Args> {
+    shared: Arc<Shared>,
+    settings: BackendSettings,
+    /// Counts the jobs claimed here whose outcome is not yet in the database.
+    pending: TaskTracker,
+    running: Option<Running<Args>>,
+    args: PhantomData<fn() -> Args>,
+}
+
+struct Running<Args> {
+    buffer: Arc<Buffer<Ready<Args>>>,
+    claims: Option<JoinHandle<()>>,
+    /// Stops the claims, also when the worker is dropped without being stopped.
+    stop: CancelOnDrop,
+    closing: Option<BoxSyncFuture<()>>,
+}
+
+impl<Args> LaneBackend<Args> {
+    pub(crate) fn new(shared: Arc<Shared>, settings: BackendSettings) -> Self {
+        Self {
+            shared,
+            settings,
+            pending: TaskTracker::new(),
+            running: None,
+            args: PhantomData,
+        }
+    }
+}
+
+impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
+    fn start(&self) -> Running<Args> {
+        let stop = self.shared.claiming.child_token();
+        let buffer = Arc::new(Buffer::new(self.settings.prefetch));
+        let claimer = Arc::new(Claimer {
+            shared: self.shared.clone(),
+            settings: self.settings,
+            buffer: buffer.clone(),
+            pending: self.pending.clone(),
+            stop: stop.clone(),
+        });
+        let claims = self.shared.claimers.spawn(async move {
+            supervise("claims", || claimer.clone().run()).await;
+            claimer.release_all().await;
+        });
+        Running {
+            buffer,
+            claims: Some(claims),
+            stop: CancelOnDrop(stop),
+            closing: None,
+        }
+    }
+}
+
+impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
+    type Task = Task<Args>;
+    type Error = std::convert::Infallible;
+
+    fn poll_ready(
+        &mut self,
+        _: &mut Context<'_>,
+        _: &WorkerContext,
+    ) -> Poll<Result<(), Self::Error>> {
+        if self.running.is_none() {
+            self.running = Some(self.start());
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+        _: &WorkerContext,
+    ) -> Poll<Option<Result<Task<Args>, Self::Error>>> {
+        let Some(running) = &self.running else {
+            return Poll::Ready(None);
+        };
+        loop {
+            let Some(Ready { hold, args }) = ready!(running.buffer.poll_take(cx)) else {
+                return Poll::Ready(None);
+            };
+            if !self.shared.lease.is_held_since(hold.since) {
+                // Others may have it by now: to start it would only repeat its calls to the outside.
+                self.shared.inbox.post(Ended {
+                    hold,
+                    outcome: Outcome::Released,
+                });
+                continue;
+            }
+            let run = hold.claim.run();
+            let task = TaskBuilder::new(args)
+                .task_id(TaskId::from_int(run.job.0.unsigned_abs()))
+                // apalis counts the attempt itself when the job starts.
+                .attempt(usize::from(run.attempt) - 1)
+                .max_attempts(usize::from(run.max_attempts))
+                .data(run)
+                .data(hold)
+                .build();
+            return Poll::Ready(Some(Ok(task)));
+        }
+    }
+
+    fn poll_close(
+        &mut self,
+        cx: &mut Context<'_>,
+        _: &WorkerContext,
+    ) -> Poll<Result<(), Self::Error>> {
+        let Some(running) = &mut self.running else {
+            return Poll::Ready(Ok(()));
+        };
+        let (claims, stop, pending) = (&mut running.claims, &running.stop, &self.pending);
+        let closing = running.closing.get_or_insert_with(|| {
+            stop.0.cancel();
+            let (claims, pending) = (claims.take(), pending.clone());
+            async move {
+                if let Some(claims) = claims {
+                    // It cannot have panicked: what may is supervised.
+                    let _ = claims.await;
+                }
+                pending.close();
+                pending.wait().await;
+            }
+            .boxed()
+            .into()
+        });
+        closing.poll_unpin(cx).map(Ok)
+    }
+}
+
+/// Cancels its token when it is dropped, or before.
+struct CancelOnDrop(CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl<Args> BackendConfig for LaneBackend<Args> {
+    type Args = Args;
+    type Id = u64;
+    /// The backend decodes payloads itself: what cannot be decoded must not end the worker.
+    type Kind = Ephemeral;
+    type Config = BackendSettings;
+    type Layer = FinishLayer;
+
+    fn config(&self) -> &BackendSettings {
+        &self.settings
+    }
+
+    fn middleware(&mut self, _: &mut WorkerContext) -> FinishLayer {
+        FinishLayer::new(self.shared.clone(), self.settings.queue)
+    }
+}
+
+impl<Args> fmt::Debug for LaneBackend<Args> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LaneBackend")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! Burials: moves doomed jobs to `queue.dead_jobs`, together with what their queue does about it.
+//!
+//! A job that must die is first only marked, by whoever finds out. Here alone it is buried, in one transaction
+//! with its queue's [`Obituary`](crate::Obituary), and only by a process that works on its queue, because only
+//! there the obituary is known. While that fails, the job stays marked.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::FutureExt;
+use sqlx::{Connection, PgConnection};
+use tokio::time::timeout;
+use tracing::{error, warn};
+
+use crate::{
+    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
+    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
+};
+
+/// The most jobs buried in one transaction.
+const BATCH: i64 = 100;
+
+/// Buries until the queue closes.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    loop {
+        for queue in shared.known_queues() {
+            if let Some(settings) = shared.known(queue.as_str())
+                && let Err(error) = bury_all(&shared, &settings).await
+            {
+                warn!(%error, %queue, "could not bury dead jobs");
+            }
+        }
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            () = shared.doomed.notified() => {}
+            () = tokio::time::sleep(shared.config.sweep) => {}
+        }
+    }
+}
+
+/// Buries all doomed jobs of a queue: many at once, one by one after a failure, so that the culprit stands alone.
+async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Failure> {
+    let mut alone = 0;
+    loop {
+        let limit = if alone > 0 { 1 } else { BATCH };
+        match bury(shared, settings, limit).await {
+            Ok(0) => return Ok(()),
+            Ok(_) => alone = (alone - 1).max(0),
+            Err((failure, _)) if failure.fault() == Fault::System => return Err(failure),
+            Err((failure, Some(job))) if limit == 1 => {
+                error!(%job, queue = %settings.queue, error = %failure,
+                    "the obituary of a dead job failed; the job stays until it succeeds");
+                postpone(shared, job).await?;
+                alone -= 1;
+            }
+            Err((failure, None)) => return Err(failure),
+            Err((_, Some(_))) => alone = BATCH,
+        }
+    }
+}
+
+/// One transaction; on failure, with the first of its jobs.
+async fn bury(
+    shared: &Shared,
+    settings: &BackendSettings,
+    limit: i64,
+) -> Result<usize, (Failure, Option<JobId>)> {
+    let mut first = None;
+    let mut conn = shared
+        .pool
+        .acquire()
+        .await
+        .map_err(|error| (error.into(), None))?;
+    let burial = timeout(
+        shared.config.deadline,
+        bury_in(&mut conn, settings, limit, &mut first),
+    );
+    let failure = match AssertUnwindSafe(burial).catch_unwind().await {
+        Ok(Ok(Ok((dead, follow_ups)))) => {
+            for job in &dead {
+                warn!(job = %job.id, queue = %settings.queue, attempt = job.attempt,
+                    cause = job.cause.as_str(), error = job.error, "a job died");
+                metrics::dead(settings.queue.as_str(), job.cause.as_str());
+            }
+            shared.enqueued(&follow_ups);
+            return Ok(dead.len());
+        }
+        Ok(Ok(Err(error))) => Failure::Sql(error),
+        Ok(Err(_)) => Failure::TimedOut,
+        Err(panic) => Failure::Panic(panic_text(&*panic).to_owned()),
+    };
+    conn.close_on_drop();
+    Err((failure, first))
+}
+
+#[derive(sqlx::FromRow)]
+struct Doomed {
+    id: JobId,
+    lane: Lane,
+    attempt: i16,
+    cause: DeathCause,
+    error: String,
+    payload: String,
+}
+
+async fn bury_in(
+    conn: &mut PgConnection,
+    settings: &BackendSettings,
+    limit: i64,
+    first: &mut Option<JobId>,
+) -> Result<(Vec<DeadJob>, NewJobs), sqlx::Error> {
+    let mut tx = conn.begin().await?;
+    let doomed: Vec<Doomed> = sqlx::query_as(
+        "select id, lane, attempt, cause, coalesce(last_error, '') as error, payload::text as payload
+           from queue.jobs
+          where queue = $1 and state = 3 and run_at <= now()
+          order by run_at
+          limit $2
+            for update skip locked",
+    )
+    .bind(settings.queue.as_str())
+    .bind(limit)
+    .fetch_all(&mut *tx)
+    .await?;
+    *first = doomed.first().map(|job| job.id);
+    if doomed.is_empty() {
+        return Ok((Vec::new(), NewJobs::new()));
+    }
+    let dead: Vec<DeadJob> = doomed.into_iter().map(DeadJob::from).collect();
+    let mut finish = FinishTx {
+        conn: &mut tx,
+        jobs: NewJobs::new(),
+    };
+    if let Some(obituary) = settings.obituary {
+        obituary(&dead, &mut finish).await?;
+    }
+    let FinishTx { conn, jobs } = finish;
+    enqueue(conn, &jobs).await?;
+    sqlx::query(
+        "with gone as (
+             delete from queue.jobs where id = any ($1) returning *
+         )
+         insert into queue.dead_jobs
+                (id, queue, lane, priority, attempt, max_attempts, created_at, cause, error, payload)
+         select id, queue, lane, priority, attempt, max_attempts, created_at, cause,
+                coalesce(last_error, ''), payload
+           from gone",
+    )
+    .bind(dead.iter().map(|job| job.id).collect::<Vec<_>>())
+    .execute(&mut *conn)
+    .await?;
+    tx.commit().await?;
+    Ok((dead, jobs))
+}
+
+impl From<Doomed> for DeadJob {
+    fn from(job: Doomed) -> Self {
+        Self {
+            id: job.id,
+            lane: job.lane,
+            attempt: job.attempt.unsigned_abs(),
+            cause: job.cause,
+            error: job.error,
+            payload: job.payload,
+        }
+    }
+}
+
+/// Leaves a job whose obituary failed for later.
+async fn postpone(shared: &Shared, job: JobId) -> Result<(), sqlx::Error> {
+    let wait: Duration = shared.config.sweep * 6;
+    sqlx::query(
+        "update queue.jobs
+            set run_at = now() + $2 * interval '1 millisecond'
+          where id = $1 and state = 3",
+    )
+    .bind(job)
+    .bind(crate::enqueue::millis(wait))
+    .execute(&shared.pool)
+    .await?;
+    Ok(())
+}

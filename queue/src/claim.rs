@@ -1,0 +1,244 @@
+//! Claiming: keeps a backend's buffer filled from the database, fairly across lanes.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rand::Rng;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::warn;
+use uuid::Uuid;
+
+use crate::{
+    BackendSettings, DeathCause, JobId, Lane, Retry,
+    buffer::Buffer,
+    handle::Shared,
+    hold::Hold,
+    outcome::{Claim, Ended, Outcome, bounded},
+};
+
+/// The lanes that a claim visits at first; doubled while claims come back short.
+const WINDOW: i32 = 64;
+const WIDEST_WINDOW: i32 = 4096;
+/// Claims without a job in a row, each over lanes not yet seen, before sleeping all the same: with
+/// so many lanes paused or full the walk shall not spin.
+const EMPTY_CLAIMS: u32 = 32;
+
+/// A claimed job with its arguments, not yet started.
+#[derive(Debug)]
+pub(crate) struct Ready<A> {
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) args: A,
+}
+
+/// All that the claims of one backend need.
+pub(crate) struct Claimer<A> {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) settings: BackendSettings,
+    pub(crate) buffer: Arc<Buffer<Ready<A>>>,
+    pub(crate) pending: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+/// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
+#[derive(sqlx::FromRow)]
+struct Claimed {
+    ids: Option<Vec<i64>>,
+    lanes: Option<Vec<Uuid>>,
+    fences: Option<Vec<i32>>,
+    attempts: Option<Vec<i16>>,
+    max_attempts: Option<Vec<i16>>,
+    payloads: Option<Vec<String>>,
+    waited_ms: Option<Vec<i64>>,
+    next_cursor: Uuid,
+    visited: i32,
+    more: bool,
+    capped: bool,
+    next_due_ms: Option<i64>,
+}
+
+/// Where the walk over the ring of lanes stands.
+struct Walk {
+    cursor: Uuid,
+    window: i32,
+    empty_claims: u32,
+}
+
+impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
+    /// Claims until stopped.
+    pub(crate) async fn run(self: Arc<Self>) {
+        let waker = self.shared.wakers.of(self.settings.queue.as_str());
+        let mut calls = waker.subscribe();
+        // Processes begin at different lanes, so that they do not contend for the same ones.
+        let mut walk = Walk::from(Uuid::from_u128(rand::rng().next_u64().into()));
+        let mut failures = 0;
+        loop {
+            let room = tokio::select! {
+                () = self.stop.cancelled() => return,
+                room = self.buffer.room() => room,
+            };
+            let mut sleep = Duration::ZERO;
+            if self.shared.lease.is_held() {
+                // Before the claim: whoever is woken by what comes later must not sleep.
+                calls.mark_unchanged();
+                waker.set_capped(true);
+                let since = Instant::now();
+                match self.claim(&walk, room).await {
+                    Ok(claimed) => {
+                        failures = 0;
+                        waker.set_capped(claimed.capped);
+                        let got = claimed.ids.as_ref().map_or(0, Vec::len);
+                        if !walk.go_on(&claimed, got, room) {
+                            sleep = self.nap(claimed.next_due_ms);
+                        }
+                        self.accept(claimed, since).await;
+                    }
+                    Err(error) => {
+                        failures += 1;
+                        sleep = Retry::OUTAGE.delay(failures);
+                        warn!(%error, queue = %self.settings.queue, "could not claim");
+                    }
+                }
+            } else {
+                sleep = Duration::from_millis(20);
+            }
+            if sleep.is_zero() {
+                continue;
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                // A wake-up does not help against an outage.
+                _ = calls.changed(), if failures == 0 => {}
+                () = tokio::time::sleep(sleep) => {}
+            }
+        }
+    }
+
+    /// How long to sleep when nothing is left to claim: until the next scheduled job, or the poll.
+    fn nap(&self, next_due_ms: Option<i64>) -> Duration {
+        let poll = self.shared.config.poll;
+        let due = next_due_ms
+            .and_then(|ms| u64::try_from(ms).ok())
+            .map(Duration::from_millis);
+        due.unwrap_or(poll).clamp(Duration::from_millis(1), poll)
+    }
+
+    async fn claim(&self, walk: &Walk, room: usize) -> Result<Claimed, sqlx::Error> {
+        let mut conn = self.shared.pool.acquire().await?;
+        let claim = sqlx::query_as("select * from queue.claim($1, $2, $3, $4, $5, $6)")
+            .bind(self.shared.worker)
+            .bind(self.settings.queue.as_str())
+            .bind(i32::try_from(room).unwrap_or(i32::MAX))
+            .bind(walk.cursor)
+            .bind(walk.window)
+            .bind(
+                self.settings
+                    .lane_cap
+                    .map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)),
+            )
+            .fetch_one(&mut *conn);
+        if let Ok(answer) = timeout(self.shared.config.deadline, claim).await {
+            answer
+        } else {
+            conn.close_on_drop();
+            Err(sqlx::Error::PoolTimedOut)
+        }
+    }
+
+    /// Decodes what was claimed into the buffer; what cannot be decoded is dead.
+    async fn accept(&self, claimed: Claimed, since: Instant) {
+        let mut ready = Vec::new();
+        for (claim, payload) in claimed.into_claims(&self.settings) {
+            let hold = Hold::new(claim, since, &self.shared.holds, self.pending.token());
+            match serde_json::from_str(&payload) {
+                Ok(args) => ready.push((claim.lane, Ready { hold, args })),
+                Err(error) => {
+                    let outcome = Outcome::Dead {
+                        cause: DeathCause::Undecodable,
+                        error: bounded(error),
+                    };
+                    self.shared.inbox.send(Ended { hold, outcome }).await;
+                }
+            }
+        }
+        if !ready.is_empty() {
+            self.buffer.push(ready);
+        }
+    }
+
+    /// Gives back what was claimed and not started.
+    pub(crate) async fn release_all(&self) {
+        for Ready { hold, .. } in self.buffer.close() {
+            self.shared
+                .inbox
+                .send(Ended {
+                    hold,
+                    outcome: Outcome::Released,
+                })
+                .await;
+        }
+    }
+}
+
+impl Walk {
+    fn from(cursor: Uuid) -> Self {
+        Self {
+            cursor,
+            window: WINDOW,
+            empty_claims: 0,
+        }
+    }
+
+    /// Notes how far the walk came; false when another claim would find nothing now.
+    fn go_on(&mut self, claimed: &Claimed, got: usize, wanted: usize) -> bool {
+        self.cursor = claimed.next_cursor;
+        let cut_short = claimed.visited >= self.window;
+        if got < wanted && cut_short {
+            self.window = (self.window * 2).min(WIDEST_WINDOW);
+        } else if claimed.visited < self.window / 2 {
+            self.window = (self.window / 2).max(WINDOW);
+        }
+        self.empty_claims = if got == 0 { self.empty_claims + 1 } else { 0 };
+        if self.empty_claims >= EMPTY_CLAIMS {
+            self.empty_claims = 0;
+            return false;
+        }
+        claimed.more || got >= wanted
+    }
+}
+
+impl Claimed {
+    fn into_claims(self, settings: &BackendSettings) -> impl Iterator<Item = (Claim, String)> {
+        let settings = *settings;
+        let ids = self.ids.unwrap_or_default().into_iter();
+        let lanes = self.lanes.unwrap_or_default().into_iter();
+        let fences = self.fences.unwrap_or_default().into_iter();
+        let attempts = self.attempts.unwrap_or_default().into_iter();
+        let max_attempts = self.max_attempts.unwrap_or_default().into_iter();
+        let waited_ms = self.waited_ms.unwrap_or_default().into_iter();
+        let payloads = self.payloads.unwrap_or_default().into_iter();
+        ids.zip(lanes)
+            .zip(fences)
+            .zip(attempts.zip(max_attempts))
+            .zip(waited_ms)
+            .zip(payloads)
+            .map(
+                move |(((((id, lane), fence), (attempt, max_attempts)), waited_ms), payload)| {
+                    let claim = Claim {
+                        job: JobId(id),
+                        fence,
+                        queue: settings.queue,
+                        lane: Lane(lane),
+                        attempt,
+                        max_attempts,
+                        waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
+                        retry: settings.retry,
+                    };
+                    (claim, payload)
+                },
+            )
+    }
+}

@@ -1,0 +1,200 @@
+//! Putting jobs into a queue: many at once, inside the caller's transaction.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Serialize;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Lane, QueueName};
+
+/// Charged attempts of a job that does not ask for another number.
+pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
+
+/// One job to enqueue.
+#[derive(Clone, Debug)]
+pub struct NewJob {
+    queue: QueueName,
+    lane: Lane,
+    payload: Result<String, String>,
+    delay: Duration,
+    priority: i16,
+    max_attempts: u16,
+}
+
+impl NewJob {
+    /// A job that is due at once, of priority 0, with [`DEFAULT_MAX_ATTEMPTS`].
+    ///
+    /// A payload that cannot become JSON (a map with keys that are not strings) makes the enqueueing fail.
+    pub fn new(queue: QueueName, lane: Lane, payload: &impl Serialize) -> Self {
+        Self {
+            queue,
+            lane,
+            payload: serde_json::to_string(payload).map_err(|error| error.to_string()),
+            delay: Duration::ZERO,
+            priority: 0,
+            max_attempts: DEFAULT_MAX_ATTEMPTS,
+        }
+    }
+
+    /// Due only after this long, to the millisecond.
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// Higher goes first within its lane; lanes are served fairly whatever their priorities.
+    pub fn priority(mut self, priority: i16) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// How often it may be tried, at least once; beyond 32,767 is 32,767.
+    pub fn max_attempts(mut self, max_attempts: u16) -> Self {
+        self.max_attempts = max_attempts;
+        self
+    }
+}
+
+/// Jobs to enqueue with one statement, kept in columns as the statement wants them.
+#[derive(Clone, Debug, Default)]
+pub struct NewJobs {
+    queues: Vec<&'static str>,
+    lanes: Vec<Uuid>,
+    payloads: Vec<String>,
+    priorities: Vec<i16>,
+    delays_ms: Vec<i64>,
+    max_attempts: Vec<i16>,
+    unserializable: Option<String>,
+}
+
+/// The arguments of the SQL function `queue.enqueue`, in its order, for a caller that enqueues within a
+/// statement of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns<'a> {
+    /// `text[]`
+    pub queues: &'a [&'static str],
+    /// `uuid[]`
+    pub lanes: &'a [Uuid],
+    /// `text[]`, each one JSON
+    pub payloads: &'a [String],
+    /// `smallint[]`
+    pub priorities: &'a [i16],
+    /// `bigint[]`, milliseconds
+    pub delays_ms: &'a [i64],
+    /// `smallint[]`
+    pub max_attempts: &'a [i16],
+}
+
+impl NewJobs {
+    /// No jobs yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a job.
+    pub fn push(&mut self, job: NewJob) {
+        let payload = match job.payload {
+            Ok(payload) => payload,
+            Err(error) => {
+                self.unserializable = Some(error);
+                return;
+            }
+        };
+        self.queues.push(job.queue.as_str());
+        self.lanes.push(job.lane.0);
+        self.payloads.push(payload);
+        self.priorities.push(job.priority);
+        self.delays_ms.push(millis(job.delay));
+        self.max_attempts
+            .push(i16::try_from(job.max_attempts.max(1)).unwrap_or(i16::MAX));
+    }
+
+    /// Whether there is nothing to enqueue.
+    pub fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+
+    /// How many jobs there are.
+    pub fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The arrays to bind.
+    ///
+    /// # Errors
+    /// [`sqlx::Error::Encode`] when the payload of a pushed job could not become JSON.
+    pub fn columns(&self) -> Result<Columns<'_>, sqlx::Error> {
+        if let Some(error) = &self.unserializable {
+            return Err(sqlx::Error::Encode(error.clone().into()));
+        }
+        Ok(Columns {
+            queues: &self.queues,
+            lanes: &self.lanes,
+            payloads: &self.payloads,
+            priorities: &self.priorities,
+            delays_ms: &self.delays_ms,
+            max_attempts: &self.max_attempts,
+        })
+    }
+
+    /// How many jobs for each queue, and whether any of them is due at once.
+    pub(crate) fn per_queue(&self) -> BTreeMap<&'static str, (u64, bool)> {
+        let mut queues = BTreeMap::new();
+        for (&queue, &delay_ms) in self.queues.iter().zip(&self.delays_ms) {
+            let (count, due) = queues.entry(queue).or_insert((0, false));
+            *count += 1;
+            *due |= delay_ms == 0;
+        }
+        queues
+    }
+}
+
+impl Extend<NewJob> for NewJobs {
+    fn extend<I: IntoIterator<Item = NewJob>>(&mut self, jobs: I) {
+        for job in jobs {
+            self.push(job);
+        }
+    }
+}
+
+impl FromIterator<NewJob> for NewJobs {
+    fn from_iter<I: IntoIterator<Item = NewJob>>(jobs: I) -> Self {
+        let mut all = Self::new();
+        all.extend(jobs);
+        all
+    }
+}
+
+impl From<NewJob> for NewJobs {
+    fn from(job: NewJob) -> Self {
+        Self::from_iter([job])
+    }
+}
+
+/// Enqueues jobs in the caller's transaction, with one statement.
+///
+/// After the commit call [`Queue::enqueued`](crate::Queue::enqueued), so that workers hear of them at once.
+/// Without it they are found by the poll.
+pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx::Error> {
+    let columns = jobs.columns()?;
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6)")
+        .bind(columns.queues)
+        .bind(columns.lanes)
+        .bind(columns.payloads)
+        .bind(columns.priorities)
+        .bind(columns.delays_ms)
+        .bind(columns.max_attempts)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Milliseconds for the database, at most a century: beyond what a timestamp holds, the statement would fail.
+pub(crate) fn millis(duration: Duration) -> i64 {
+    const CENTURY_MS: i64 = 100 * 366 * 24 * 3600 * 1000;
+    i64::try_from(duration.as_millis()).map_or(CENTURY_MS, |ms| ms.min(CENTURY_MS))
+}

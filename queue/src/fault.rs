@@ -1,0 +1,80 @@
+//! Whose fault a failed statement is: the job's, which must then be charged, or the database's, which must
+//! be waited out without charging anybody.
+
+use sqlx::Error;
+
+/// Who is to blame for a failed transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An effect: it fails whenever it is tried.
+    Effect,
+    /// The database or the way to it: the same transaction will succeed once that is well again.
+    System,
+    /// Either: a statement that took too long, a lock not got, a plan outdated by a migration. Tried again a few
+    /// times before the effect is blamed.
+    Unclear,
+}
+
+impl Fault {
+    pub(crate) fn of(error: &Error) -> Self {
+        match error {
+            Error::Database(database) => database
+                .code()
+                .map_or(Self::System, |code| Self::of_state(&code)),
+            Error::Io(_)
+            | Error::Tls(_)
+            | Error::Protocol(_)
+            | Error::PoolTimedOut
+            | Error::PoolClosed
+            | Error::WorkerCrashed
+            | Error::BeginFailed
+            | Error::Configuration(_) => Self::System,
+            // What is left is about the values or the text of a statement; sqlx may add more kinds.
+            _ => Self::Effect,
+        }
+    }
+
+    /// Judges an SQLSTATE, <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+    fn of_state(code: &str) -> Self {
+        match (code, code.get(..2).unwrap_or_default()) {
+            // A statement timeout or a lock timeout; 0A000 is "cached plan must not change result type" and
+            // honest lacks of support alike.
+            ("57014" | "55P03" | "0A000", _) => Self::Unclear,
+            // Connection, invalid transaction state (a server turned read-only), lost prepared statements,
+            // authorization, unknown database, rollback (deadlock, serialization), resources (disk,
+            // memory, connections), operator (shutdown), system, configuration, internal.
+            (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "57" | "58" | "F0" | "XX") => {
+                Self::System
+            }
+            _ => Self::Effect,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_told_apart() {
+        for (code, fault) in [
+            ("23505", Fault::Effect),
+            ("22003", Fault::Effect),
+            ("42703", Fault::Effect),
+            ("P0001", Fault::Effect),
+            ("57014", Fault::Unclear),
+            ("55P03", Fault::Unclear),
+            ("57P01", Fault::System),
+            ("40P01", Fault::System),
+            ("40001", Fault::System),
+            ("53300", Fault::System),
+            ("53100", Fault::System),
+            ("25006", Fault::System),
+            ("25P03", Fault::System),
+        ] {
+            assert_eq!(Fault::of_state(code), fault, "{code}");
+        }
+        assert_eq!(Fault::of(&Error::PoolTimedOut), Fault::System);
+        assert_eq!(Fault::of(&Error::RowNotFound), Fault::Effect);
+    }
+}

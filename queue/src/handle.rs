@@ -1,0 +1,222 @@
+//! The process's handle on the queue: opening and closing it, and what its tasks share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde::de::DeserializeOwned;
+use sqlx::{PgPool, postgres::PgConnectOptions};
+use tokio::{sync::Notify, time::timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::{
+    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, burial, finish,
+    finish::Inbox,
+    hold::Holds,
+    lease::{self, Lease},
+    link::Link,
+    metrics, rescue, stats,
+    supervise::supervise,
+    wake::{self, Wakers},
+};
+
+/// The queue, as one process sees it. Open one per process; clones are the same one.
+///
+/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, the rescue of dead
+/// workers' jobs, the burials, the wake-ups and the gauges. They outlive every database error.
+///
+/// Besides what it takes from the pool for claims and sweeps, it keeps connections of its own: one for heartbeats,
+/// one that listens, and one for each finisher.
+#[derive(Clone, Debug)]
+pub struct Queue(Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) pool: PgPool,
+    pub(crate) config: Config,
+    /// Fresh in every process start: a restarted process is not its predecessor.
+    pub(crate) worker: Uuid,
+    pub(crate) lease: Lease,
+    pub(crate) holds: Arc<Holds>,
+    pub(crate) inbox: Inbox,
+    pub(crate) wakers: Wakers,
+    /// Jobs wait for their burial.
+    pub(crate) doomed: Notify,
+    /// Cancelled: claim no more.
+    pub(crate) claiming: CancellationToken,
+    /// Cancelled: finishers end once nothing is left to finish.
+    pub(crate) draining: CancellationToken,
+    /// Cancelled: everything ends, whatever is left.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) claimers: TaskTracker,
+    finishers: TaskTracker,
+    helpers: TaskTracker,
+    /// The queues that this process works on.
+    known: Mutex<HashMap<&'static str, BackendSettings>>,
+}
+
+impl Queue {
+    /// Opens the queue as a new worker. Needs a tokio runtime; the schema must be there
+    /// ([`MIGRATOR`](crate::MIGRATOR)), the database need not: it is waited for.
+    pub fn open(pool: PgPool, config: Config) -> Self {
+        metrics::describe();
+        let shared = Arc::new(Shared {
+            pool,
+            config,
+            worker: Uuid::now_v7(),
+            lease: Lease::new(config.lease),
+            holds: Arc::default(),
+            inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
+            wakers: Wakers::default(),
+            doomed: Notify::new(),
+            claiming: CancellationToken::new(),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            claimers: TaskTracker::new(),
+            finishers: TaskTracker::new(),
+            helpers: TaskTracker::new(),
+            known: Mutex::default(),
+        });
+        for _ in 0..config.finishers.max(1) {
+            shared.spawn(&shared.finishers, "finisher", finish::run);
+        }
+        shared.spawn(&shared.helpers, "heartbeat", lease::run);
+        shared.spawn(&shared.helpers, "rescue", rescue::run);
+        shared.spawn(&shared.helpers, "burials", burial::run);
+        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
+        shared.spawn(&shared.helpers, "listener", wake::run_listener);
+        shared.spawn(&shared.helpers, "gauges", stats::run);
+        Self(shared)
+    }
+
+    /// A backend for an apalis worker on one queue, whose jobs carry `Args` as JSON.
+    ///
+    /// Any number of them may be built, in any number of processes. Build the worker with
+    /// `.concurrency(n)` and `.timeout(d)`; do not add `.retry()`, which would sleep in the job's slot, nor
+    /// `.catch_panic()`, which makes the first panic final: a panic is caught here and is one failed attempt.
+    pub fn backend<Args>(&self, settings: BackendSettings) -> LaneBackend<Args>
+    where
+        Args: DeserializeOwned + Send + 'static,
+    {
+        self.0
+            .lock_known()
+            .insert(settings.queue().as_str(), settings);
+        LaneBackend::new(self.0.clone(), settings)
+    }
+
+    /// Says that jobs of these queues are due: wakes this process's workers now, other processes' within
+    /// milliseconds. Call it after the commit. Cheap, and never fails: what is lost the poll makes good.
+    pub fn wake(&self, queues: impl IntoIterator<Item = QueueName>) {
+        self.0
+            .wakers
+            .wake(queues.into_iter().map(QueueName::as_str));
+    }
+
+    /// Says that these jobs are enqueued and committed: counts them, and wakes the queues of those due.
+    pub fn enqueued(&self, jobs: &NewJobs) {
+        self.0.enqueued(jobs);
+    }
+
+    /// This process's id in `queue.workers` and in `locked_by`.
+    pub fn worker_id(&self) -> Uuid {
+        self.0.worker
+    }
+
+    /// Closes the queue. Stop the apalis workers first: each waits for its running jobs, returns what it had
+    /// not started, uncharged, and waits until everything of its own is in the database.
+    ///
+    /// What workers that were dropped instead left behind is returned here; then outcomes are written,
+    /// for at most `grace`, and the worker's row is removed. Jobs that still run after that are other
+    /// workers' to rescue at once, and their outcomes here are refused.
+    pub async fn close(&self, grace: Duration) {
+        let shared = &self.0;
+        shared.claiming.cancel();
+        shared.claimers.close();
+        shared.finishers.close();
+        shared.helpers.close();
+        let drained = timeout(grace, async {
+            shared.claimers.wait().await;
+            shared.draining.cancel();
+            shared.finishers.wait().await;
+        })
+        .await
+        .is_ok();
+        shared.draining.cancel();
+        shared.stopping.cancel();
+        let ended = timeout(shared.config.deadline, async {
+            shared.finishers.wait().await;
+            shared.helpers.wait().await;
+            shared.inbox.close().await;
+            let mut link = Link::new(shared.connect_options());
+            lease::surrender(link.get().await?, shared.worker).await
+        })
+        .await;
+        if drained && matches!(ended, Ok(Ok(()))) {
+            info!(worker = %shared.worker, "the queue is closed");
+        } else {
+            warn!(worker = %shared.worker, "the queue is closed before everything was written; \
+                what this worker still held is rescued when its lease ends");
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn connect_options(&self) -> Arc<PgConnectOptions> {
+        self.pool.connect_options()
+    }
+
+    pub(crate) fn enqueued(&self, jobs: &NewJobs) {
+        let per_queue = jobs.per_queue();
+        for (queue, &(count, _)) in &per_queue {
+            metrics::enqueued(queue, count);
+        }
+        let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
+        self.wakers.wake(due.map(|(queue, _)| queue));
+    }
+
+    /// Sleeps; true when the queue closes meanwhile.
+    pub(crate) async fn pause(&self, duration: Duration) -> bool {
+        tokio::select! {
+            () = self.stopping.cancelled() => true,
+            () = tokio::time::sleep(duration) => false,
+        }
+    }
+
+    /// The settings of a queue that this process works on.
+    pub(crate) fn known(&self, queue: &str) -> Option<BackendSettings> {
+        self.lock_known().get(queue).copied()
+    }
+
+    /// The queues that this process works on.
+    pub(crate) fn known_queues(&self) -> Vec<QueueName> {
+        self.lock_known()
+            .values()
+            .map(BackendSettings::queue)
+            .collect()
+    }
+
+    pub(crate) fn retry(&self, queue: &str) -> Retry {
+        self.known(queue)
+            .map_or_else(Retry::default, |settings| settings.retry)
+    }
+
+    fn lock_known(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, BackendSettings>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spawn<F>(
+        self: &Arc<Self>,
+        tracker: &TaskTracker,
+        name: &'static str,
+        task: fn(Arc<Self>) -> F,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let shared = self.clone();
+        tracker.spawn(supervise(name, move || task(shared.clone())));
+    }
+}

@@ -1,0 +1,77 @@
+//! What names a job: its id, queue and lane, and what a handler may ask about the job it runs.
+
+use std::{fmt, time::Duration};
+
+use apalis_core::task::{Task, data::MissingDataError, from_request::FromRequest};
+use uuid::Uuid;
+
+/// A job's number, unique over all queues and never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct JobId(pub i64);
+
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Whose job it is: claims are fair across the lanes of a queue, caps and pauses hold per lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Lane(pub Uuid);
+
+/// The fixed name of a queue, as stored with every job. Choose it once: renaming strands stored jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueName(&'static str);
+
+impl QueueName {
+    /// Names a queue. Also a metric label and part of a notification: short, without spaces or commas.
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// The name as stored.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl fmt::Display for QueueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// What a handler may know about the run it is in. Take it as a further argument of the handler:
+/// `async fn analyse(args: Analyse, run: queue::Run) -> Result<..>`.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The job that runs.
+    pub job: JobId,
+    /// Its queue.
+    pub queue: QueueName,
+    /// Its lane.
+    pub lane: Lane,
+    /// Which charged attempt this is, from 1.
+    pub attempt: u16,
+    /// How many charged attempts it has; an `Err` from the last one ends it in `dead_jobs`.
+    pub max_attempts: u16,
+    /// How long it was due before it was claimed.
+    pub waited: Duration,
+}
+
+impl Run {
+    /// Whether an `Err`, or a charged `Again`, now is the end of the job.
+    pub const fn is_last_attempt(&self) -> bool {
+        self.attempt >= self.max_attempts
+    }
+}
+
+impl<Args: Sync> FromRequest<Task<Args>> for Run {
+    type Error = MissingDataError;
+
+    async fn from_request(task: &Task<Args>) -> Result<Self, Self::Error> {
+        task.data().get_checked().copied()
+    }
+}

@@ -1,0 +1,189 @@
+//! The layer around a worker's handler: turns whatever a run ends in into an outcome for the finisher.
+//!
+//! It stands outside every layer of the user's, so time-outs and panics are failed attempts too, and a slot is
+//! always freed. A run whose future is dropped (a worker that did not stop in its grace) is given back.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use ::metrics::Histogram;
+use apalis_core::{
+    error::{AbortError, BoxDynError, RetryAfterError},
+    task::Task,
+};
+use futures::{FutureExt, future::BoxFuture};
+use tower::{Layer, Service, timeout::error::Elapsed};
+
+use crate::{
+    DeathCause, Finish, IntoFinish, QueueName,
+    effect::AnyEffect,
+    handle::Shared,
+    hold::Hold,
+    metrics,
+    outcome::{Ended, Outcome, RetryReason, bounded},
+    supervise::panic_text,
+};
+
+/// Made by the backend for its worker; there is no need to name it.
+#[derive(Clone, Debug)]
+pub struct FinishLayer {
+    shared: Arc<Shared>,
+    durations: Histogram,
+    waits: Histogram,
+}
+
+impl FinishLayer {
+    pub(crate) fn new(shared: Arc<Shared>, queue: QueueName) -> Self {
+        Self {
+            shared,
+            durations: metrics::durations(queue),
+            waits: metrics::waits(queue),
+        }
+    }
+}
+
+impl<S> Layer<S> for FinishLayer {
+    type Service = FinishService<S>;
+
+    fn layer(&self, inner: S) -> FinishService<S> {
+        FinishService {
+            inner,
+            layer: self.clone(),
+        }
+    }
+}
+
+/// A worker's handler with [`FinishLayer`] around it.
+#[derive(Clone, Debug)]
+pub struct FinishService<S> {
+    inner: S,
+    layer: FinishLayer,
+}
+
+impl<S, Args> Service<Task<Args>> for FinishService<S>
+where
+    S: Service<Task<Args>>,
+    S::Response: IntoFinish,
+    S::Error: Into<BoxDynError>,
+    S::Future: Send + 'static,
+{
+    type Response = ();
+    type Error = BoxDynError;
+    type Future = BoxFuture<'static, Result<(), BoxDynError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxDynError>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, task: Task<Args>) -> Self::Future {
+        let hold: Arc<Hold> = task
+            .data()
+            .get()
+            .cloned()
+            .expect("a task comes from our backend, which attaches its hold");
+        let FinishLayer {
+            shared,
+            durations,
+            waits,
+        } = self.layer.clone();
+        waits.record(hold.claim.waited + hold.since.elapsed());
+        let started = Instant::now();
+        let mut run = Interruptible {
+            shared,
+            hold: Some(hold),
+        };
+        let call = catch_unwind(AssertUnwindSafe(|| self.inner.call(task)));
+        async move {
+            let outcome = match call {
+                Ok(future) => match AssertUnwindSafe(future).catch_unwind().await {
+                    Ok(Ok(response)) => finished(response),
+                    Ok(Err(error)) => failed(&error.into()),
+                    Err(panic) => panicked(&*panic),
+                },
+                Err(panic) => panicked(&*panic),
+            };
+            durations.record(started.elapsed());
+            run.end(outcome).await;
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+/// A run that is given back, uncharged, when it is dropped before its end.
+struct Interruptible {
+    shared: Arc<Shared>,
+    hold: Option<Arc<Hold>>,
+}
+
+impl Interruptible {
+    /// Waits for room in the finisher's inbox: in an outage the slot stays taken and no new job starts.
+    /// That cannot lock up, because the finisher waits for nothing but the database, on its own connection.
+    async fn end(&mut self, outcome: Outcome) {
+        if let Some(hold) = self.hold.take() {
+            self.shared.inbox.send(Ended { hold, outcome }).await;
+        }
+    }
+}
+
+impl Drop for Interruptible {
+    fn drop(&mut self) {
+        if let Some(hold) = self.hold.take() {
+            self.shared.inbox.post(Ended {
+                hold,
+                outcome: Outcome::Released,
+            });
+        }
+    }
+}
+
+fn finished<R: IntoFinish>(response: R) -> Outcome {
+    Outcome::Finished(match response.into_finish() {
+        Finish::Done(effect) => Finish::Done(AnyEffect::new(effect)),
+        Finish::Again {
+            effect,
+            delay,
+            charged,
+        } => Finish::Again {
+            effect: AnyEffect::new(effect),
+            delay,
+            charged,
+        },
+    })
+}
+
+fn failed(error: &BoxDynError) -> Outcome {
+    if error.is::<AbortError>() {
+        return Outcome::Dead {
+            cause: DeathCause::Aborted,
+            error: bounded(error),
+        };
+    }
+    let reason = if error.is::<Elapsed>() {
+        RetryReason::Timeout
+    } else {
+        RetryReason::Error
+    };
+    let delay = error
+        .downcast_ref::<RetryAfterError>()
+        .map(RetryAfterError::get_duration);
+    Outcome::Failed {
+        reason,
+        error: bounded(error),
+        delay,
+    }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Outcome {
+    let error = bounded(format_args!("panicked: {}", panic_text(panic)));
+    Outcome::Failed {
+        reason: RetryReason::Panic,
+        error,
+        delay: None,
+    }
+}

@@ -1,0 +1,93 @@
+//! A durable job queue on Postgres: an apalis backend with lanes, leases and a transactional finish.
+//!
+//! Jobs are apalis jobs, run by its `WorkerBuilder` and `Monitor`. What this crate promises, and how it keeps
+//! it, is told in its `README.md`. It knows nothing of what the jobs are about.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use apalis::{layers::WorkerBuilderExt, prelude::{BoxDynError, Monitor, WorkerBuilder}};
+//! use queue::{BackendSettings, Config, Effect, FinishTx, Queue, QueueName, Survivor};
+//!
+//! const GREETINGS: QueueName = QueueName::new("greetings");
+//!
+//! #[derive(serde::Serialize, serde::Deserialize)]
+//! struct Greet { name: String }
+//!
+//! /// What a finished greeting leaves in the database.
+//! struct Greeted { name: String }
+//!
+//! impl Effect for Greeted {
+//!     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+//!         let names: Vec<&str> = batch.iter().map(|job| job.effect.name.as_str()).collect();
+//!         sqlx::query("insert into greeted (name) select unnest($1::text[])")
+//!             .bind(names)
+//!             .execute(&mut *tx.conn)
+//!             .await?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! async fn greet(job: Greet) -> Result<Greeted, BoxDynError> {
+//!     Ok(Greeted { name: job.name })
+//! }
+//!
+//! # async fn run(pool: sqlx::PgPool) -> Result<(), Box<dyn std::error::Error>> {
+//! queue::MIGRATOR.run(&pool).await?;
+//! let queue = Queue::open(pool, Config::default());
+//! let workers = Monitor::new()
+//!     .register({
+//!         let queue = queue.clone();
+//!         move |_| {
+//!             WorkerBuilder::new("greetings")
+//!                 .backend(queue.backend::<Greet>(BackendSettings::new(GREETINGS).lane_cap(8)))
+//!                 .concurrency(32)
+//!                 .timeout(Duration::from_secs(30))
+//!                 .build(greet)
+//!         }
+//!     })
+//!     .shutdown_timeout(Duration::from_secs(20));
+//! workers.run_with_signal(tokio::signal::ctrl_c()).await?;
+//! queue.close(Duration::from_secs(5)).await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod backend;
+mod buffer;
+mod burial;
+mod claim;
+mod config;
+pub mod dead;
+mod effect;
+mod enqueue;
+mod fault;
+mod finish;
+mod handle;
+mod hold;
+mod job;
+pub mod lanes;
+mod layer;
+mod lease;
+mod link;
+pub mod metrics;
+mod outcome;
+mod rescue;
+pub mod retry;
+mod settle;
+pub mod stats;
+mod supervise;
+mod wake;
+
+pub use backend::LaneBackend;
+pub use config::{BackendSettings, Config};
+pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
+pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, NewJob, NewJobs, enqueue};
+pub use handle::Queue;
+pub use job::{JobId, Lane, QueueName, Run};
+pub use layer::{FinishLayer, FinishService};
+pub use retry::Retry;
+
+/// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes beside
+/// the migrations of the service that uses it.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();

@@ -1,0 +1,174 @@
+//! What became of a claimed job, and what that means for its row.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    DeathCause, Finish, JobId, Lane, QueueName, Retry, Run, effect::AnyEffect, enqueue::millis,
+    hold::Hold,
+};
+
+/// A job that this process claimed: enough to prove it when the job ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub(crate) job: JobId,
+    pub(crate) fence: i32,
+    pub(crate) queue: QueueName,
+    pub(crate) lane: Lane,
+    pub(crate) attempt: i16,
+    pub(crate) max_attempts: i16,
+    pub(crate) waited: Duration,
+    pub(crate) retry: Retry,
+}
+
+impl Claim {
+    pub(crate) fn attempt(&self) -> u16 {
+        self.attempt.unsigned_abs()
+    }
+
+    pub(crate) fn run(&self) -> Run {
+        Run {
+            job: self.job,
+            queue: self.queue,
+            lane: self.lane,
+            attempt: self.attempt(),
+            max_attempts: self.max_attempts.unsigned_abs(),
+            waited: self.waited,
+        }
+    }
+
+    fn is_last_attempt(&self) -> bool {
+        self.attempt >= self.max_attempts
+    }
+}
+
+/// A claimed job on its way to the finisher.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Let go once the outcome is in the database.
+    pub(crate) hold: Arc<Hold>,
+    pub(crate) outcome: Outcome,
+}
+
+/// How a claimed job ended.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// Its handler returned.
+    Finished(Finish<AnyEffect>),
+    /// Its run failed: again later, or dead when that was the last attempt.
+    Failed {
+        reason: RetryReason,
+        error: String,
+        delay: Option<Duration>,
+    },
+    /// It cannot succeed.
+    Dead { cause: DeathCause, error: String },
+    /// It was not run, or not to its end, for reasons of ours: due again, uncharged.
+    Released,
+}
+
+/// Why a job is tried again; a metric label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RetryReason {
+    Error,
+    Timeout,
+    Panic,
+    Effect,
+}
+
+impl RetryReason {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+            Self::Panic => "panic",
+            Self::Effect => "effect",
+        }
+    }
+}
+
+/// What happens to the row of a job that is still ours.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict<'a> {
+    /// Finished.
+    Delete,
+    /// Due as it was before the claim, uncharged.
+    Release,
+    /// Runs again after this many milliseconds.
+    Schedule {
+        delay_ms: i64,
+        charged: bool,
+        error: Option<&'a str>,
+    },
+    /// Waits for its burial.
+    Doom { cause: DeathCause, error: &'a str },
+}
+
+impl Ended {
+    pub(crate) fn verdict(&self) -> Verdict<'_> {
+        let claim = &self.hold.claim;
+        match &self.outcome {
+            Outcome::Finished(Finish::Done(_)) => Verdict::Delete,
+            Outcome::Finished(Finish::Again { charged: true, .. }) if claim.is_last_attempt() => {
+                let error = "asked for another run in its last attempt";
+                Verdict::Doom {
+                    cause: DeathCause::Exhausted,
+                    error,
+                }
+            }
+            Outcome::Finished(Finish::Again { delay, charged, .. }) => Verdict::Schedule {
+                delay_ms: millis(*delay),
+                charged: *charged,
+                error: None,
+            },
+            Outcome::Failed { error, .. } if claim.is_last_attempt() => Verdict::Doom {
+                cause: DeathCause::Exhausted,
+                error,
+            },
+            Outcome::Failed { error, delay, .. } => {
+                let delay = delay.unwrap_or_else(|| claim.retry.delay(claim.attempt()));
+                Verdict::Schedule {
+                    delay_ms: millis(delay),
+                    charged: true,
+                    error: Some(error),
+                }
+            }
+            Outcome::Dead { cause, error } => Verdict::Doom {
+                cause: *cause,
+                error,
+            },
+            Outcome::Released => Verdict::Release,
+        }
+    }
+
+    pub(crate) fn effect(&self) -> Option<&AnyEffect> {
+        match &self.outcome {
+            Outcome::Finished(Finish::Done(effect) | Finish::Again { effect, .. }) => Some(effect),
+            Outcome::Failed { .. } | Outcome::Dead { .. } | Outcome::Released => None,
+        }
+    }
+}
+
+/// The longest error kept with a job, in bytes.
+const ERROR_LIMIT: usize = 2048;
+
+/// Makes an error's text fit to be stored: bounded, and without the NUL that Postgres refuses, since a
+/// refused text would fail the whole finish.
+pub(crate) fn bounded(error: impl std::fmt::Display) -> String {
+    let mut text = error.to_string().replace('\0', "\u{fffd}");
+    if text.len() > ERROR_LIMIT {
+        text.truncate(text.floor_char_boundary(ERROR_LIMIT));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_cut_at_a_character_and_never_holds_a_nul() {
+        let long = bounded(format!("\0{}", "é".repeat(2000)));
+        assert!(long.len() <= ERROR_LIMIT && long.len() > ERROR_LIMIT - 4);
+        assert!(!long.contains('\0'));
+    }
+}

@@ -1,0 +1,105 @@
+//! How much waits in the queues.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use sqlx::PgConnection;
+use tracing::warn;
+
+use crate::{handle::Shared, metrics};
+
+/// The depth of one queue.
+#[derive(Clone, Debug, Default, PartialEq, sqlx::FromRow)]
+pub struct QueueStats {
+    /// Its name.
+    pub queue: String,
+    /// Jobs that could run now.
+    pub due: i64,
+    /// Jobs that wait for their time: delayed ones and retries.
+    pub scheduled: i64,
+    /// Jobs claimed, started or not.
+    pub running: i64,
+    /// Jobs in `dead_jobs`, and those about to be.
+    pub dead: i64,
+    /// How long the oldest due job has been due, in seconds; 0 without one.
+    pub oldest_due_seconds: f64,
+}
+
+/// The depth of every queue that has a job, dead ones included.
+///
+/// Counts by index-only scans of the partial indexes, which takes time in proportion to the jobs (some 100 ms
+/// for a million): read it every ten seconds or so, by one process.
+pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Error> {
+    sqlx::query_as(
+        "select queue,
+                sum(due)::bigint as due,
+                sum(scheduled)::bigint as scheduled,
+                sum(running)::bigint as running,
+                sum(dead)::bigint as dead,
+                coalesce(max(oldest), 0)::float8 as oldest_due_seconds
+           from (select queue, count(*) as due, 0 as scheduled, 0 as running, 0 as dead,
+                        extract(epoch from now() - min(run_at)) as oldest
+                   from queue.jobs where state = 0 group by queue
+                  union all
+                 select queue, 0, 0, count(*), 0, null
+                   from queue.jobs where state = 1 group by queue
+                  union all
+                 select queue, 0, count(*) filter (where state = 2), 0,
+                        count(*) filter (where state = 3), null
+                   from queue.jobs where state >= 2 group by queue
+                  union all
+                 select queue, 0, 0, 0, count(*), null
+                   from queue.dead_jobs group by queue) as counts
+          group by queue
+          order by queue",
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Keeps the gauges, in the eldest living process, until the queue closes.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut reported = BTreeSet::new();
+    while !shared.pause(shared.config.stats).await {
+        match report(&shared, &mut reported).await {
+            Ok(()) => {}
+            Err(error) => warn!(%error, "could not read the depth of the queues"),
+        }
+    }
+}
+
+async fn report(shared: &Shared, reported: &mut BTreeSet<String>) -> Result<(), sqlx::Error> {
+    let mut conn = shared.pool.acquire().await?;
+    // Worker ids are in the order of their start.
+    let eldest: Option<uuid::Uuid> = sqlx::query_scalar(
+        "select id from queue.workers where expires_at > now() order by id limit 1",
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    if eldest != Some(shared.worker) {
+        return Ok(());
+    }
+    let known = shared
+        .known_queues()
+        .into_iter()
+        .map(|queue| queue.as_str().to_owned());
+    reported.extend(known);
+    let mut stats: BTreeMap<String, QueueStats> = read(&mut conn)
+        .await?
+        .into_iter()
+        .map(|stats| (stats.queue.clone(), stats))
+        .collect();
+    // A queue that has emptied since must say so.
+    for queue in reported.iter() {
+        let empty = || QueueStats {
+            queue: queue.clone(),
+            ..QueueStats::default()
+        };
+        stats.entry(queue.clone()).or_insert_with(empty);
+    }
+    stats.values().for_each(metrics::depth);
+    reported.extend(stats.into_keys());
+    Ok(())
+}
