@@ -10,10 +10,12 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use std::process;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 const SYSTEM_PATH: &str = "/var/lib/gatehouse";
 const LOCK: &str = "lock";
+/// Ends every refusal.
+const ELSEWHERE: &str = ", or choose another directory with --data-dir";
 
 /// Who may read a file in the data directory.
 #[derive(Clone, Copy, Debug)]
@@ -52,12 +54,8 @@ impl DataDir {
     /// One line that says what to do: the directory cannot be created or written, is no directory, or another process
     /// uses it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
-        create(path).with_context(|| {
-            format!(
-                "cannot create {}; choose another directory with --data-dir",
-                path.display()
-            )
-        })?;
+        create(path)
+            .map_err(|error| anyhow!("cannot create {} ({error}){ELSEWHERE}", path.display()))?;
         let path = fs::canonicalize(path)
             .with_context(|| format!("cannot reach the data directory {}", path.display()))?;
         let lock = lock(&path)?;
@@ -86,7 +84,12 @@ impl DataDir {
     ) -> anyhow::Result<()> {
         let path = self.join(name);
         self.replace(name, &path, contents, audience)
-            .with_context(|| format!("cannot write {}", path.display()))
+            .map_err(|error| {
+                anyhow!(
+                    "cannot write {} ({error}): make room or make it writable{ELSEWHERE}",
+                    path.display()
+                )
+            })
     }
 
     fn replace(
@@ -150,9 +153,9 @@ fn lock(directory: &Path) -> anyhow::Result<File> {
         .truncate(false)
         .mode(0o644)
         .open(&path)
-        .with_context(|| {
-            format!(
-                "cannot write to {}; make it writable or choose another directory with --data-dir",
+        .map_err(|error| {
+            anyhow!(
+                "cannot write to {} ({error}): make it writable{ELSEWHERE}",
                 directory.display()
             )
         })?;
@@ -164,7 +167,7 @@ fn lock(directory: &Path) -> anyhow::Result<File> {
                 Ok(_) | Err(_) => String::new(),
             };
             bail!(
-                "{} is in use by another Gatehouse{holder}: stop it first, or choose another directory with --data-dir",
+                "{} is in use by another Gatehouse{holder}: stop it first{ELSEWHERE}",
                 directory.display()
             );
         }

