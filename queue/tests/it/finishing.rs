@@ -1,0 +1,225 @@
+//! Effects: exactly once, under the fence, and each at its own risk.
+
+use sqlx::PgPool;
+
+use crate::support::{
+    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+};
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn every_effect_happens_once_and_finished_rows_are_gone(pool: PgPool) {
+    prepare(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    let jobs = enqueue(&pool, (0..1000).map(|n| job(&act(&n.to_string())))).await;
+    process.queue.enqueued(&jobs);
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 1000);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        1000
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
+    prepare(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    enqueue(
+        &pool,
+        [job(&Act {
+            sleep_ms: 400,
+            ..act("slow")
+        })],
+    )
+    .await;
+    until(
+        &pool,
+        "select exists (select from queue.jobs where state = 1)",
+    )
+    .await;
+    // Another worker claims it meanwhile, as after a rescue.
+    sqlx::query(
+        "update queue.jobs set locked_by = gen_random_uuid(), fence = fence + 1, run_at = now()",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    // That worker is dead, too, so that in the end the job is rescued and done by us.
+    until_idle(&pool).await;
+    assert_eq!(process.started(), 2);
+    assert_eq!(count(&pool, "select count(*) from effects").await, 1);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
+    prepare(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    enqueue(
+        &pool,
+        [job(&Act {
+            sleep_ms: 300,
+            ..act("slow")
+        })],
+    )
+    .await;
+    until(
+        &pool,
+        "select exists (select from queue.jobs where state = 1)",
+    )
+    .await;
+    // As if it had been rescued: it is due again, and this very worker takes it a second time.
+    sqlx::query("update queue.jobs set locked_by = null, state = 0")
+        .execute(&pool)
+        .await
+        .unwrap();
+    until_idle(&pool).await;
+    assert_eq!(process.started(), 2);
+    assert_eq!(
+        names(&pool, "select attempt::text from effects").await,
+        ["2"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_failing_effect_is_charged_and_harms_no_sibling(pool: PgPool) {
+    prepare(&pool).await;
+    let acts = (0..200).map(|n| Act {
+        poison: n % 67 == 3,
+        ..act(&n.to_string())
+    });
+    enqueue(&pool, acts.map(|act| job(&act).max_attempts(2))).await;
+    let process = Process::start(&pool, quick(), settings().prefetch(200));
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 197);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        197
+    );
+    assert_eq!(
+        names(
+            &pool,
+            "select distinct attempt || ' ' || cause from queue.dead_jobs"
+        )
+        .await,
+        ["2 exhausted"]
+    );
+    let error = names(&pool, "select distinct error from queue.dead_jobs")
+        .await
+        .concat();
+    assert!(error.contains("effects_sound"), "{error}");
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn again_applies_its_effect_and_keeps_the_job(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![
+        End::Again {
+            ms: 30,
+            charged: true,
+        },
+        End::Again {
+            ms: 0,
+            charged: true,
+        },
+    ];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("thrice")
+        })],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select attempt::text from effects order by 1").await,
+        ["1", "2", "3"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn an_uncharged_again_costs_no_attempt(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![End::Again {
+        ms: 20,
+        charged: false,
+    }];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("patient")
+        })
+        .max_attempts(1)],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    assert_eq!(process.started(), 4);
+    assert_eq!(
+        names(&pool, "select attempt::text from effects").await,
+        ["1"; 4]
+    );
+    assert_eq!(
+        count(&pool, "select count(*) from queue.dead_jobs").await,
+        0
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_charged_again_in_the_last_attempt_applies_its_effect_and_dies(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![End::Again {
+        ms: 0,
+        charged: true,
+    }];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("spent")
+        })
+        .max_attempts(1)],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 1);
+    assert_eq!(
+        names(&pool, "select cause from queue.dead_jobs").await,
+        ["exhausted"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn follow_up_jobs_are_there_if_and_only_if_the_job_is_done(pool: PgPool) {
+    prepare(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    let acts = (0..20).map(|n| Act {
+        follow_up: true,
+        poison: n % 2 == 0,
+        ..act(&n.to_string())
+    });
+    enqueue(&pool, acts.map(|act| job(&act).max_attempts(1))).await;
+    until(
+        &pool,
+        "select not exists (select from queue.jobs where queue = 'work')",
+    )
+    .await;
+    let follow_ups = names(
+        &pool,
+        "select payload ->> 'name' from queue.jobs where queue = 'more'",
+    )
+    .await;
+    assert_eq!(follow_ups.len(), 10);
+    assert!(follow_ups.iter().all(|name| name.starts_with("after ")));
+    process.stop().await;
+}

@@ -1,0 +1,281 @@
+//! The database goes away: nothing exits, nothing is lost, nothing is doubled.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use queue::Config;
+use sqlx::{
+    PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::support::{
+    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+};
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn terminated_sessions_cost_time_and_nothing_else(pool: PgPool) {
+    prepare(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    enqueue(
+        &pool,
+        (0..2000).map(|n| {
+            job(&Act {
+                sleep_ms: 1,
+                ..act(&n.to_string())
+            })
+        }),
+    )
+    .await;
+    for _ in 0..8 {
+        tokio::time::sleep(Duration::from_millis(40)).await;
+        let _ = sqlx::query(
+            "select pg_terminate_backend(pid) from pg_stat_activity
+              where datname = current_database() and pid <> pg_backend_pid()",
+        )
+        .execute(&pool)
+        .await;
+    }
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(8);
+    loop {
+        let left = sqlx::query_scalar::<_, i64>("select count(*) from queue.jobs")
+            .fetch_one(&pool)
+            .await;
+        if matches!(left, Ok(0)) {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{left:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(count(&pool, "select count(*) from effects").await, 2000);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        2000
+    );
+    process.stop().await;
+}
+
+/// Stands between the queue and Postgres, and can be told to misbehave.
+struct Proxy {
+    port: u16,
+    /// Refuses and cuts everything.
+    down: Arc<AtomicBool>,
+    /// Passes on that many more commits and cuts the connection before the answer.
+    swallow_commits: Arc<AtomicU32>,
+}
+
+impl Proxy {
+    async fn start(host: String, port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = Self {
+            port: listener.local_addr().unwrap().port(),
+            down: Arc::default(),
+            swallow_commits: Arc::default(),
+        };
+        let (down, swallow) = (proxy.down.clone(), proxy.swallow_commits.clone());
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                if !down.load(SeqCst) {
+                    let server = TcpStream::connect((host.as_str(), port)).await.unwrap();
+                    tokio::spawn(pass(client, server, down.clone(), swallow.clone()));
+                }
+            }
+        });
+        proxy
+    }
+}
+
+async fn pass(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    down: Arc<AtomicBool>,
+    swallow: Arc<AtomicU32>,
+) {
+    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
+    loop {
+        tokio::select! {
+            read = client.read(&mut asked) => {
+                let Ok(n @ 1..) = read else { return };
+                if server.write_all(&asked[..n]).await.is_err() { return }
+                let is_commit = asked[..n].windows(6).any(|word| word == b"COMMIT");
+                if is_commit && swallow.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1)).is_ok() {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    return;
+                }
+            }
+            read = server.read(&mut answered) => {
+                let Ok(n @ 1..) = read else { return };
+                if client.write_all(&answered[..n]).await.is_err() { return }
+            }
+            () = tokio::time::sleep(Duration::from_millis(10)) => {}
+        }
+        if down.load(SeqCst) {
+            return;
+        }
+    }
+}
+
+/// The same database, seen through a proxy.
+async fn through_proxy(pool: &PgPool) -> (Proxy, PgPool) {
+    let options: PgConnectOptions = (*pool.connect_options()).clone();
+    let proxy = Proxy::start(options.get_host().to_owned(), options.get_port()).await;
+    let options = options
+        .host("127.0.0.1")
+        .port(proxy.port)
+        .ssl_mode(PgSslMode::Disable);
+    let through = PgPoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(Duration::from_secs(1))
+        .connect_lazy_with(options);
+    (proxy, through)
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_commit_whose_answer_is_lost_is_not_repeated(pool: PgPool) {
+    prepare(&pool).await;
+    let (proxy, through) = through_proxy(&pool).await;
+    let process = Process::start(&through, quick(), settings());
+    proxy.swallow_commits.store(3, SeqCst);
+    let follow_up = |n: i32| Act {
+        follow_up: true,
+        ..act(&n.to_string())
+    };
+    enqueue(&pool, (0..100).map(|n| job(&follow_up(n)))).await;
+    until(
+        &pool,
+        "select not exists (select from queue.jobs where queue = 'work')",
+    )
+    .await;
+    assert_eq!(proxy.swallow_commits.load(SeqCst), 0);
+    assert_eq!(count(&pool, "select count(*) from effects").await, 100);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        100
+    );
+    assert_eq!(
+        count(
+            &pool,
+            "select count(*) from queue.jobs where queue = 'more'"
+        )
+        .await,
+        100
+    );
+    assert_eq!(process.started(), 100);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn an_uncharged_again_is_not_repeated_either(pool: PgPool) {
+    prepare(&pool).await;
+    let (proxy, through) = through_proxy(&pool).await;
+    let process = Process::start(&through, quick(), settings());
+    proxy.swallow_commits.store(2, SeqCst);
+    let at_first = vec![End::Again {
+        ms: 0,
+        charged: false,
+    }];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("patient")
+        })],
+    )
+    .await;
+    until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select attempt::text from effects").await,
+        ["1"; 4]
+    );
+    assert_eq!(process.started(), 4);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn an_outage_longer_than_the_lease_doubles_no_effect(pool: PgPool) {
+    prepare(&pool).await;
+    let (proxy, through) = through_proxy(&pool).await;
+    let config = Config {
+        lease: Duration::from_millis(500),
+        heartbeat: Duration::from_millis(100),
+        ..quick()
+    };
+    let cut_off = Process::start(&through, config, settings());
+    enqueue(
+        &pool,
+        (0..40).map(|n| {
+            job(&Act {
+                sleep_ms: 300,
+                ..act(&n.to_string())
+            })
+        }),
+    )
+    .await;
+    until(
+        &pool,
+        "select count(*) >= 32 from queue.jobs where state = 1",
+    )
+    .await;
+    proxy.down.store(true, SeqCst);
+    let other = Process::start(&pool, config, settings());
+    until_idle(&pool).await;
+    proxy.down.store(false, SeqCst);
+    // Back again, it takes part as before, and what it ended meanwhile is refused.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 40);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        40
+    );
+    other.stop().await;
+    enqueue(&pool, [job(&act("afterwards"))]).await;
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 41);
+    cut_off.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_locked_table_is_waited_out(pool: PgPool) {
+    prepare(&pool).await;
+    let config = Config {
+        deadline: Duration::from_millis(300),
+        ..quick()
+    };
+    let process = Process::start(&pool, config, settings());
+    let mut lock = pool.begin().await.unwrap();
+    sqlx::query("lock table effects")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    enqueue(&pool, (0..20).map(|n| job(&act(&n.to_string())))).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    lock.commit().await.unwrap();
+    until_idle(&pool).await;
+    assert_eq!(
+        count(&pool, "select count(*) from effects where attempt = 1").await,
+        20
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_process_may_start_before_its_database(pool: PgPool) {
+    prepare(&pool).await;
+    let (proxy, through) = through_proxy(&pool).await;
+    proxy.down.store(true, SeqCst);
+    let process = Process::start(&through, quick(), settings());
+    enqueue(&pool, [job(&act("early"))]).await;
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    proxy.down.store(false, SeqCst);
+    until_idle(&pool).await;
+    process.stop().await;
+}

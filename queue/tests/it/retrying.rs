@@ -1,0 +1,129 @@
+//! Failures: charged, scheduled, never slept in a slot.
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+
+use crate::support::{
+    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+};
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn errors_and_panics_are_tried_again_until_it_works(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![End::Fail, End::Panic, End::Fail];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("stubborn")
+        })],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select attempt::text from effects").await,
+        ["4"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_failed_attempt_waits_in_the_table_with_its_error(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![End::FailAfter { ms: 3_600_000 }, End::Fail];
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first,
+            ..act("later")
+        })],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until(
+        &pool,
+        "select exists (select from queue.jobs where state = 2)",
+    )
+    .await;
+    let row = names(
+        &pool,
+        "select concat_ws(' ', attempt, locked_by is null,
+                          run_at between now() + '59 min' and now() + '61 min', last_error)
+           from queue.jobs",
+    )
+    .await;
+    assert_eq!(row, ["1 t t RetryError: later"]);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn waits_grow_and_are_kept_to_the_millisecond(pool: PgPool) {
+    prepare(&pool).await;
+    let started = std::time::Instant::now();
+    enqueue(
+        &pool,
+        [job(&Act {
+            at_first: vec![End::Fail; 4],
+            ..act("growing")
+        })],
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    // 40 + 80 + 160 + 320 ms, give or take a tenth.
+    let took = started.elapsed();
+    assert!(
+        took > Duration::from_millis(540) && took < Duration::from_millis(1500),
+        "{took:?}"
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_time_out_is_a_failed_attempt_and_frees_the_slot(pool: PgPool) {
+    prepare(&pool).await;
+    let slow = Act {
+        sleep_ms: 60_000,
+        ..act("endless")
+    };
+    enqueue(&pool, [job(&slow).max_attempts(2), job(&act("quick"))]).await;
+    let process = Process::start_with(&pool, quick(), settings(), 1, Duration::from_millis(100));
+    until_idle(&pool).await;
+    assert_eq!(names(&pool, "select name from effects").await, ["quick"]);
+    assert_eq!(
+        names(
+            &pool,
+            "select concat_ws(' ', attempt, cause, error) from queue.dead_jobs"
+        )
+        .await,
+        ["2 exhausted request timed out"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_job_longer_than_three_leases_runs_once(pool: PgPool) {
+    prepare(&pool).await;
+    let config = queue::Config {
+        lease: Duration::from_millis(400),
+        heartbeat: Duration::from_millis(80),
+        ..quick()
+    };
+    enqueue(
+        &pool,
+        [job(&Act {
+            sleep_ms: 1300,
+            ..act("long")
+        })],
+    )
+    .await;
+    let one = Process::start(&pool, config, settings());
+    let other = Process::start(&pool, config, settings());
+    until_idle(&pool).await;
+    assert_eq!(one.started() + other.started(), 1);
+    assert_eq!(count(&pool, "select count(*) from effects").await, 1);
+    one.stop().await;
+    other.stop().await;
+}
