@@ -58,7 +58,10 @@ impl WebhookSecret {
     }
 
     fn standard_mac(&self, id: &str, timestamp: &str, raw_body: &[u8]) -> Hmac<Sha256> {
-        mac_over(&self.bytes, &[id.as_bytes(), b".", timestamp.as_bytes(), b".", raw_body])
+        mac_over(
+            &self.bytes,
+            &[id.as_bytes(), b".", timestamp.as_bytes(), b".", raw_body],
+        )
     }
 }
 
@@ -66,10 +69,15 @@ impl FromStr for WebhookSecret {
     type Err = InvalidWebhookSecret;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let encoded = text.strip_prefix(SECRET_PREFIX).ok_or(InvalidWebhookSecret)?;
+        let encoded = text
+            .strip_prefix(SECRET_PREFIX)
+            .ok_or(InvalidWebhookSecret)?;
         let decoded = BASE64.decode(encoded).map_err(|_| InvalidWebhookSecret)?;
         let bytes = decoded.try_into().map_err(|_| InvalidWebhookSecret)?;
-        Ok(Self { shown: text.to_owned(), bytes })
+        Ok(Self {
+            shown: text.to_owned(),
+            bytes,
+        })
     }
 }
 
@@ -94,7 +102,10 @@ pub fn sign_standard(
     raw_body: &[u8],
 ) -> String {
     let mac = secret.standard_mac(&id.to_string(), &timestamp.to_string(), raw_body);
-    format!("{STANDARD_PREFIX}{}", BASE64.encode(mac.finalize().into_bytes()))
+    format!(
+        "{STANDARD_PREFIX}{}",
+        BASE64.encode(mac.finalize().into_bytes())
+    )
 }
 
 /// The secrets that sign an attempt: the current one and, during a rotation's grace, the one before it.

@@ -78,7 +78,9 @@ mod tests {
     const HOUR: Duration = Duration::from_hours(1);
 
     fn delays(chance: f64) -> Vec<Duration> {
-        (1..=MAX_ATTEMPTS).map_while(|attempt| next_delay(attempt, chance, None)).collect()
+        (1..=MAX_ATTEMPTS)
+            .map_while(|attempt| next_delay(attempt, chance, None))
+            .collect()
     }
 
     #[test]
@@ -86,7 +88,9 @@ mod tests {
         let seconds: Vec<u64> = delays(0.5).iter().map(Duration::as_secs).collect();
         assert_eq!(
             seconds,
-            [5, 20, 80, 320, 1280, 5120, 20480, 36000, 36000, 36000, 36000],
+            [
+                5, 20, 80, 320, 1280, 5120, 20480, 36000, 36000, 36000, 36000
+            ],
             "twelve attempts have eleven waits between them"
         );
         assert_eq!(seconds.iter().sum::<u64>(), 171_305);
@@ -118,7 +122,9 @@ mod tests {
 
     #[test]
     fn retry_after_is_read_in_every_form() {
-        let now = DateTime::parse_from_rfc3339("2026-11-21T01:00:00Z").unwrap().to_utc();
+        let now = DateTime::parse_from_rfc3339("2026-11-21T01:00:00Z")
+            .unwrap()
+            .to_utc();
         let seconds = |n| Some(Duration::from_secs(n));
         for (status, value, expected) in [
             (429, "120", seconds(120)),
@@ -137,7 +143,11 @@ mod tests {
             (500, "120", None),
             (200, "120", None),
         ] {
-            assert_eq!(retry_after(status, value, now), expected, "{status} {value}");
+            assert_eq!(
+                retry_after(status, value, now),
+                expected,
+                "{status} {value}"
+            );
         }
     }
 
@@ -146,7 +156,9 @@ mod tests {
         for status in [200, 201, 202, 204, 299] {
             assert_eq!(Outcome::of_status(status), Outcome::Delivered);
         }
-        for status in [100, 199, 300, 301, 302, 307, 308, 400, 404, 409, 411, 429, 500, 503] {
+        for status in [
+            100, 199, 300, 301, 302, 307, 308, 400, 404, 409, 411, 429, 500, 503,
+        ] {
             assert_eq!(Outcome::of_status(status), Outcome::Failed);
         }
         assert_eq!(Outcome::of_status(410), Outcome::Gone);

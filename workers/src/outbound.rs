@@ -12,7 +12,7 @@ use reqwest::{
     Client, Response,
     dns::Resolve,
     header::{HeaderMap, RETRY_AFTER},
-    redirect, retry,
+    redirect,
 };
 use rustls::ClientConfig;
 use url::Url;
@@ -146,7 +146,6 @@ fn client(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Client {
         .http1_only()
         .no_proxy()
         .redirect(redirect::Policy::none())
-        .retry(retry::never())
         .referer(false)
         .no_gzip()
         .no_brotli()

@@ -1,0 +1,202 @@
+//! `gatehouse listen`: a local webhook receiver to try things out with. It verifies both signatures, prints each event,
+//! and can fail on purpose so that retries can be watched.
+
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use domain::signature::WebhookSecret;
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::{
+    Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde::Deserialize;
+use tokio::{net::TcpListener, time};
+
+mod print;
+mod verify;
+
+/// Larger than any event that Gatehouse sends, in bytes.
+const LONGEST_BODY: usize = 1024 * 1024;
+/// A sender has this long for a request's head, and again for its body.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The options of `gatehouse listen`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The address to listen on
+    #[arg(long, default_value = "127.0.0.1:9000")]
+    listen: SocketAddr,
+    /// The webhook secret to verify with
+    #[arg(long, value_name = "whsec_...", conflicts_with = "demo")]
+    secret: Option<WebhookSecret>,
+    /// The demo.json to read the webhook secret from [default: the one in the data directory]
+    #[arg(long, value_name = "FILE")]
+    demo: Option<PathBuf>,
+    /// Answer with this status instead of 200 (or 401 when the signature is wrong)
+    #[arg(long, value_parser = final_status)]
+    status: Option<StatusCode>,
+    /// Wait this long before answering, such as 5s or 250ms
+    #[arg(long, value_parser = duration, default_value = "0s")]
+    delay: Duration,
+}
+
+/// Where the secret comes from.
+#[derive(Debug)]
+enum Secret {
+    Given(WebhookSecret),
+    /// Read anew for every event: `gatehouse up` may write it after this command started.
+    InFile(PathBuf),
+    Unknown,
+}
+
+#[derive(Debug)]
+struct Receiver {
+    secret: Secret,
+    status: Option<StatusCode>,
+    delay: Duration,
+}
+
+/// Receives and prints webhooks until Ctrl-C. The secret comes from `--secret`, else from `--demo`, else from
+/// `default_demo`.
+///
+/// # Errors
+/// The address cannot be listened on.
+pub(crate) async fn run(args: Args, default_demo: Option<PathBuf>) -> anyhow::Result<()> {
+    let secret = match (args.secret, args.demo.or(default_demo)) {
+        (Some(secret), _) => Secret::Given(secret),
+        (None, Some(demo)) => Secret::InFile(demo),
+        (None, None) => Secret::Unknown,
+    };
+    let receiver = Arc::new(Receiver {
+        secret,
+        status: args.status,
+        delay: args.delay,
+    });
+    let listener = TcpListener::bind(args.listen).await.with_context(|| {
+        format!(
+            "cannot listen on {}; choose another with --listen",
+            args.listen
+        )
+    })?;
+    print::banner(listener.local_addr()?, &receiver.secret)?;
+    tokio::select! {
+        () = accept(&listener, &receiver) => Ok(()),
+        stopped = tokio::signal::ctrl_c() => stopped.context("cannot wait for Ctrl-C"),
+    }
+}
+
+async fn accept(listener: &TcpListener, receiver: &Arc<Receiver>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of file descriptors, most likely: others have to end first.
+            time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let receiver = Arc::clone(receiver);
+        let service = service_fn(move |request| {
+            let receiver = Arc::clone(&receiver);
+            async move {
+                let mut answer = Response::new(Empty::<Bytes>::new());
+                *answer.status_mut() = receiver.receive(request).await;
+                Ok::<_, Infallible>(answer)
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(READ_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended badly");
+            }
+        });
+    }
+}
+
+impl Receiver {
+    /// Prints one request and chooses the answer.
+    async fn receive(&self, request: Request<Incoming>) -> StatusCode {
+        let (head, body) = request.into_parts();
+        let body =
+            match time::timeout(READ_TIMEOUT, Limited::new(body, LONGEST_BODY).collect()).await {
+                Ok(Ok(body)) => body.to_bytes(),
+                Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE,
+                Err(_) => return StatusCode::REQUEST_TIMEOUT,
+            };
+        let verdict = match self.secret.load() {
+            Ok(secret) => verify::verify(&secret, &head.headers, &body),
+            Err(reason) => verify::Verdict::NoSecret(reason),
+        };
+        let honest = if verdict.is_rejection() {
+            StatusCode::UNAUTHORIZED
+        } else {
+            StatusCode::OK
+        };
+        let status = self.status.unwrap_or(honest);
+        if let Err(error) = print::event(&head.headers, &verdict, status, &body) {
+            tracing::warn!(%error, "cannot print an event");
+        }
+        time::sleep(self.delay).await;
+        status
+    }
+}
+
+impl Secret {
+    fn load(&self) -> Result<WebhookSecret, String> {
+        match self {
+            Self::Given(secret) => Ok(secret.clone()),
+            Self::InFile(path) => {
+                read_demo(path).map_err(|error| format!("{}: {error:#}", path.display()))
+            }
+            Self::Unknown => Err("give one with --secret or --demo".to_owned()),
+        }
+    }
+}
+
+fn read_demo(path: &Path) -> anyhow::Result<WebhookSecret> {
+    #[derive(Deserialize)]
+    struct Demo {
+        webhook_secret: String,
+    }
+    let demo: Demo = serde_json::from_slice(&std::fs::read(path)?)?;
+    Ok(demo.webhook_secret.parse()?)
+}
+
+fn final_status(text: &str) -> Result<StatusCode, String> {
+    let status = text
+        .parse()
+        .ok()
+        .filter(|status: &StatusCode| !status.is_informational());
+    status.ok_or_else(|| "an HTTP status from 200 to 999".to_owned())
+}
+
+/// A whole number with its unit: `ms`, `s` or `m`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let millis: u64 = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => return Err("a number with a unit: 250ms, 5s, 2m".to_owned()),
+    };
+    let count: u64 = digits
+        .parse()
+        .map_err(|_| "not a whole number".to_owned())?;
+    count
+        .checked_mul(millis)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "too long".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What `listen` shows on the terminal. Bodies and headers come from anyone, so control characters are shown escaped.
+
+use std::{
+    io::{self, Write as _},
+    net::SocketAddr,
+};
+
+use hyper::{HeaderMap, StatusCode};
+use serde_json::Value;
+
+use super::{Secret, verify::Verdict};
+
+/// Longer bodies are cut here, in characters: enough for any event with ordinary metadata.
+const SHOWN_BODY: usize = 4_000;
+
+/// The first lines: where it listens and what it verifies with.
+pub(super) fn banner(address: SocketAddr, secret: &Secret) -> io::Result<()> {
+    let with = match secret {
+        Secret::Given(_) => "the given secret".to_owned(),
+        Secret::InFile(path) => format!("the secret in {}", path.display()),
+        Secret::Unknown => "no secret: signatures will not be checked".to_owned(),
+    };
+    writeln!(
+        io::stdout(),
+        "Listening on http://{address}, verifying with {with}. Ctrl-C stops.\n"
+    )
+}
+
+/// One received event.
+pub(super) fn event(
+    headers: &HeaderMap,
+    verdict: &Verdict,
+    status: StatusCode,
+    body: &[u8],
+) -> io::Result<()> {
+    io::stdout().write_all(render(headers, verdict, status, body).as_bytes())
+}
+
+pub(super) fn render(
+    headers: &HeaderMap,
+    verdict: &Verdict,
+    status: StatusCode,
+    body: &[u8],
+) -> String {
+    let header = |name| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or("-")
+    };
+    let event = header("x-service-event");
+    let delivery = header("x-service-delivery-id");
+    let answer = status.as_u16();
+    let body = cut(&printable(&pretty(body)));
+    format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
+}
+
+fn pretty(body: &[u8]) -> String {
+    serde_json::from_slice::<Value>(body)
+        .and_then(|json| serde_json::to_string_pretty(&json))
+        .unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned())
+}
+
+/// Escapes what a terminal might obey.
+fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_BODY) {
+        Some((end, _)) => format!("{}\n... (cut)", &text[..end]),
+        None => text.to_owned(),
+    }
+}
