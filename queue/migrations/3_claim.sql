@@ -6,7 +6,7 @@
 --
 -- ids to waited_ms are parallel arrays, null when nothing was taken, the lanes interleaved: the first
 -- of each lane, then the second of each ... `visited` counts lanes; `more` says that an immediate second
--- claim may find jobs, `capped` that a lane had due jobs but no room; next_due_ms is the time until the
+-- claim may find jobs, `capped` that a lane has reached its cap; next_due_ms is the time until the
 -- next scheduled job.
 create function queue.claim(
     p_worker uuid,
@@ -109,7 +109,7 @@ begin
 
     -- A statement of its own: its snapshot is newer than the locks, so the counts under the caps are exact.
     with room as materialized (
-        select t.lane, t.n,
+        select t.lane, t.n, c.cap is not null as has_cap,
                case when c.cap is null then p_limit
                     else c.cap - (select count(*) from queue.jobs r
                                    where r.queue = p_queue and r.state = 1 and r.lane = t.lane)
@@ -125,7 +125,8 @@ begin
     ),
     chosen as materialized (
         select x.id, x.rank, r.lane, r.n,
-               x.rank = share.k and share.k < r.room as is_full_share
+               x.rank = share.k and share.k < r.room as is_full_share,
+               x.rank = r.room and r.has_cap as fills_cap
           from share
          cross join room r
          cross join lateral (
@@ -158,7 +159,8 @@ begin
            case when count(*) >= p_limit
                 then (select c.lane from chosen c order by c.n desc limit 1) end,
            coalesce((select bool_or(c.is_full_share) from chosen c), false),
-           coalesce((select bool_or(r.room <= 0) from room r), false)
+           exists (select from room r where r.room <= 0)
+               or exists (select from chosen c where c.fills_cap)
       from ordered o
       into ids, lanes, fences, attempts, max_attempts, payloads, waited_ms, v_served, v_leftover, capped;
 

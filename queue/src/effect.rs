@@ -37,6 +37,19 @@ impl Effect for () {
     }
 }
 
+/// An effect, or nothing but the end of the job.
+impl<E: Effect> Effect for Option<E> {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        let some: Vec<Survivor<'_, E>> = batch
+            .iter()
+            .filter_map(|&Survivor { job, attempt, effect }| {
+                effect.as_ref().map(|effect| Survivor { job, attempt, effect })
+            })
+            .collect();
+        if some.is_empty() { Ok(()) } else { E::apply(&some, tx).await }
+    }
+}
+
 /// A job that ended and was still ours, with what its handler returned.
 #[derive(Debug)]
 pub struct Survivor<'a, E> {
@@ -151,6 +164,9 @@ pub enum DeathCause {
 }
 
 impl DeathCause {
+    /// Every cause.
+    pub const ALL: [Self; 4] = [Self::Exhausted, Self::Aborted, Self::Undecodable, Self::WorkerLost];
+
     /// As stored, and as a metric label.
     pub const fn as_str(self) -> &'static str {
         match self {

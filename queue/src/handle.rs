@@ -102,6 +102,7 @@ impl Queue {
     where
         Args: DeserializeOwned + Send + 'static,
     {
+        metrics::expect_none(settings.queue());
         self.0
             .lock_known()
             .insert(settings.queue().as_str(), settings);

@@ -7,7 +7,7 @@ use ::metrics::{
     histogram,
 };
 
-use crate::{QueueName, stats::QueueStats};
+use crate::{DeathCause, QueueName, outcome::RetryReason, stats::QueueStats};
 
 /// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for follow-up jobs.
 pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
@@ -31,6 +31,9 @@ pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
 /// How long the oldest due job has been due, by `queue`. Set by the eldest living process only.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
+
+/// The reason of a retry whose worker died.
+pub(crate) const WORKER_LOST: &str = "worker_lost";
 
 /// Describes all metrics to the installed recorder.
 pub(crate) fn describe() {
@@ -77,6 +80,20 @@ pub(crate) fn describe() {
         Unit::Seconds,
         "Age of the oldest due job, read by one process"
     );
+}
+
+/// Shows a queue's incidents as 0 from the start: a counter that first appears with its first incident has no
+/// increase then, so that nobody hears of it.
+pub(crate) fn expect_none(queue: QueueName) {
+    let reasons = RetryReason::ALL.map(RetryReason::as_str);
+    for reason in reasons.into_iter().chain([WORKER_LOST]) {
+        retried(queue.as_str(), reason, 0);
+    }
+    for cause in DeathCause::ALL {
+        counter!(JOBS_DEAD, "queue" => queue.as_str(), "reason" => cause.as_str()).increment(0);
+    }
+    rescued(0);
+    fenced(0);
 }
 
 pub(crate) fn enqueued(queue: &'static str, count: u64) {

@@ -76,6 +76,8 @@ pub(crate) enum RetryReason {
 }
 
 impl RetryReason {
+    pub(crate) const ALL: [Self; 4] = [Self::Error, Self::Timeout, Self::Panic, Self::Effect];
+
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",

@@ -92,7 +92,7 @@ async fn rescue(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sqlx::E
         if doomed {
             shared.doomed.notify_one();
         } else {
-            metrics::retried(&job.queue, "worker_lost", 1);
+            metrics::retried(&job.queue, metrics::WORKER_LOST, 1);
             shared.wakers.wake_here(&job.queue);
         }
     }

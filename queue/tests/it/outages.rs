@@ -144,7 +144,7 @@ async fn a_commit_whose_answer_is_lost_is_not_repeated(pool: PgPool) {
     prepare(&pool).await;
     let (proxy, through) = through_proxy(&pool).await;
     let process = Process::start(&through, quick(), settings());
-    proxy.swallow_commits.store(3, SeqCst);
+    proxy.swallow_commits.store(1, SeqCst);
     let follow_up = |n: i32| Act {
         follow_up: true,
         ..act(&n.to_string())
