@@ -42,11 +42,25 @@ impl<E: Effect> Effect for Option<E> {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let some: Vec<Survivor<'_, E>> = batch
             .iter()
-            .filter_map(|&Survivor { job, attempt, effect }| {
-                effect.as_ref().map(|effect| Survivor { job, attempt, effect })
-            })
+            .filter_map(
+                |&Survivor {
+                     job,
+                     attempt,
+                     effect,
+                 }| {
+                    effect.as_ref().map(|effect| Survivor {
+                        job,
+                        attempt,
+                        effect,
+                    })
+                },
+            )
             .collect();
-        if some.is_empty() { Ok(()) } else { E::apply(&some, tx).await }
+        if some.is_empty() {
+            Ok(())
+        } else {
+            E::apply(&some, tx).await
+        }
     }
 }
 
@@ -165,7 +179,12 @@ pub enum DeathCause {
 
 impl DeathCause {
     /// Every cause.
-    pub const ALL: [Self; 4] = [Self::Exhausted, Self::Aborted, Self::Undecodable, Self::WorkerLost];
+    pub const ALL: [Self; 4] = [
+        Self::Exhausted,
+        Self::Aborted,
+        Self::Undecodable,
+        Self::WorkerLost,
+    ];
 
     /// As stored, and as a metric label.
     pub const fn as_str(self) -> &'static str {

@@ -90,6 +90,10 @@ impl Outbound {
             (port, client(&tls, Arc::new(dns)))
         };
         let guarded = policy.open_ports().into_iter().map(guard).collect();
+        // Shown as 0 from the start: a counter that first appears with its first refusal has no increase then.
+        for reason in Refusal::ALL {
+            blocked(reason).increment(0);
+        }
         Self {
             guarded,
             exempt: client(&tls, resolver),
@@ -103,8 +107,7 @@ impl Outbound {
             .await
             .unwrap_or(Err(OutboundError::Timeout));
         if let Err(OutboundError::Refused(reason)) = &answer {
-            metrics::counter!("gatehouse_egress_blocked_total", "reason" => reason.label())
-                .increment(1);
+            blocked(*reason).increment(1);
         }
         answer
     }
@@ -137,6 +140,10 @@ impl Outbound {
             Route::Guarded(port) => self.guarded.get(&port).ok_or(Refusal::Port),
         }
     }
+}
+
+fn blocked(reason: Refusal) -> metrics::Counter {
+    metrics::counter!("gatehouse_egress_blocked_total", "reason" => reason.label())
 }
 
 fn client(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Client {

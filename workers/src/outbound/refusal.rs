@@ -45,6 +45,22 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Every reason.
+    pub const ALL: [Self; 12] = [
+        Self::Url,
+        Self::Scheme,
+        Self::UserInfo,
+        Self::Port,
+        Self::Name,
+        Self::Loopback,
+        Self::Private,
+        Self::LinkLocal,
+        Self::Metadata,
+        Self::Multicast,
+        Self::Translated,
+        Self::Reserved,
+    ];
+
     /// The value of the metric label `reason`.
     pub const fn label(self) -> &'static str {
         match self {
