@@ -1,2 +1,31 @@
-//! Gatehouse.
-fn main() {}
+//! Gatehouse: one binary, many commands. `gatehouse up` runs everything in one process; `gatehouse api` and
+//! `gatehouse worker` are the same service in as many processes as you like.
+
+mod commands;
+mod config;
+mod data_dir;
+mod demo;
+mod embedded_postgres;
+mod rule_file;
+mod service;
+mod telemetry;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let command = config::Cli::parse().command;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(commands::run(command)),
+        Err(error) => Err(error.into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            telemetry::print_error(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -66,22 +66,30 @@ pub async fn create(
     Ok(group.into())
 }
 
-/// Adds a version to a group and makes it live. Run it in a transaction.
+/// Adds a version to a team's group and makes it live; none if the team has no such group. Run it in a transaction.
 pub async fn publish(
     conn: &mut PgConnection,
+    team: TeamId,
     group: RuleGroupId,
     version: NewVersion<'_>,
-) -> Result<GroupVersionId, Error> {
-    let version_id = Uuid::now_v7();
+) -> Result<Option<GroupVersionId>, Error> {
     // Locks the group first: two publications get two numbers.
-    sqlx::query!("select id from rule_groups where id = $1 for update", group.as_uuid())
-        .fetch_one(&mut *conn)
-        .await?;
+    let found = sqlx::query!(
+        "select id from rule_groups where id = $1 and team_id = $2 for update",
+        group.as_uuid(),
+        team.as_uuid(),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    let version_id = Uuid::now_v7();
     insert_version(conn, version_id, group.as_uuid(), version).await?;
     sqlx::query!("update rule_groups set live_version_id = $2 where id = $1", group.as_uuid(), version_id)
         .execute(conn)
         .await?;
-    Ok(version_id.into())
+    Ok(Some(version_id.into()))
 }
 
 async fn insert_version(
@@ -105,20 +113,4 @@ async fn insert_version(
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// A team's group by name.
-pub async fn find_by_name(
-    conn: &mut PgConnection,
-    team: TeamId,
-    name: &str,
-) -> Result<Option<RuleGroupId>, Error> {
-    let id = sqlx::query_scalar!(
-        "select id from rule_groups where team_id = $1 and name = $2",
-        team.as_uuid(),
-        name,
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(id.map(RuleGroupId::from))
 }

@@ -96,11 +96,12 @@ fn secret_owner(site: SiteId) -> String {
 pub async fn create_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
     let id = SiteKeyId::from(Uuid::now_v7());
     let key = SiteKey::generate(std::iter::repeat_with(rand::random));
+    let hash = key.hash();
     sqlx::query!(
         "insert into site_keys (id, site_id, hash, hint) values ($1, $2, $3, $4)",
         id.as_uuid(),
         site.as_uuid(),
-        key.hash().as_bytes(),
+        hash.as_bytes(),
         key.hint(),
     )
     .execute(conn)
@@ -172,15 +173,50 @@ pub async fn create_management_token(
     scopes: &[&str],
 ) -> Result<ManagementToken, Error> {
     let token = ManagementToken::generate(std::iter::repeat_with(rand::random));
+    let hash = token.hash();
     sqlx::query!(
         "insert into management_tokens (id, team_id, hash, hint, scopes) values ($1, $2, $3, $4, $5)",
         Uuid::now_v7(),
         team.as_uuid(),
-        token.hash().as_bytes(),
+        hash.as_bytes(),
         token.hint(),
         scopes as &[&str],
     )
     .execute(conn)
     .await?;
     Ok(token)
+}
+
+/// A site found by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundSite {
+    /// The site.
+    pub id: SiteId,
+    /// Its team.
+    pub team: TeamId,
+    /// The group that judges when no other does.
+    pub default_group: RuleGroupId,
+}
+
+/// The oldest site of this name in a team of that name.
+pub async fn find_site(conn: &mut PgConnection, team: &str, site: &str) -> Result<Option<FoundSite>, Error> {
+    let row = sqlx::query!(
+        "
+        select s.id, s.team_id, s.default_rule_group_id
+        from sites s
+        join teams t on t.id = s.team_id
+        where t.name = $1 and s.name = $2
+        order by s.created_at
+        limit 1
+        ",
+        team,
+        site,
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| FoundSite {
+        id: row.id.into(),
+        team: row.team_id.into(),
+        default_group: row.default_rule_group_id.into(),
+    }))
 }

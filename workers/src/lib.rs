@@ -1,3 +1,118 @@
-//! The apalis workers of Gatehouse: analysis, rules, webhooks, maintenance.
+//! The apalis workers of Gatehouse: analysis, rules and webhooks. Each step loads what its job names, does its work outside
+//! any transaction, and returns an effect that the queue applies when it finishes the job.
 
+pub mod analysis;
 pub mod outbound;
+pub mod provider;
+pub mod rules;
+pub mod webhooks;
+
+use std::{io, time::Duration};
+
+use apalis::prelude::{Monitor, MonitorError, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
+use queue::{BackendSettings, Queue, QueueName, Retry};
+use store::{
+    PgPool,
+    analysis::AnalysisDied,
+    delivery::DeliveryDied,
+    jobs::{self, DeliveryJob, MediaJob},
+    seal::MasterKey,
+    verdict::JudgementDied,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{analysis::Analyst, outbound::Outbound, provider::Providers, rules::Judge, webhooks::Courier};
+
+/// What the workers of a process share.
+pub struct Context {
+    /// The database.
+    pub pool: PgPool,
+    /// This process's part of the queue.
+    pub queue: Queue,
+    /// Opens the webhook secrets.
+    pub master_key: MasterKey,
+    /// Who analyses.
+    pub providers: Providers,
+    /// The only way out to addresses that tenants chose.
+    pub outbound: Outbound,
+}
+
+/// Which queues a process works on, and how much at once.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The queues.
+    pub queues: Vec<QueueName>,
+    /// Jobs of each queue that run at the same time.
+    pub concurrency: usize,
+    /// How long running jobs may go on after the shutdown began.
+    pub grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { queues: jobs::ALL.to_vec(), concurrency: 64, grace: Duration::from_secs(20) }
+    }
+}
+
+/// How long one run of a job may take; a delivery's own deadline is shorter.
+const RUN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Failed analyses and judgements: five attempts lie within two minutes.
+const RETRY: Retry =
+    Retry { initial: Duration::from_secs(2), factor: 2.0, max: Duration::from_secs(30), jitter: 0.2 };
+
+/// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
+const DELIVERIES_PER_ENDPOINT: u32 = 32;
+
+/// Works until `shutdown`, then lets running jobs finish and gives the others back.
+pub async fn run(context: Context, settings: Settings, shutdown: CancellationToken) -> Result<(), MonitorError> {
+    let Context { pool, queue, master_key, providers, outbound } = context;
+    let concurrency = settings.concurrency;
+    let mut monitor = Monitor::new().shutdown_timeout(settings.grace);
+    for name in settings.queues {
+        let queue = queue.clone();
+        monitor = if name == jobs::ANALYSIS {
+            let analyst = Analyst::new(pool.clone(), providers.clone());
+            monitor.register(move |_| {
+                let backend = BackendSettings::new(jobs::ANALYSIS).retry(RETRY).on_dead::<AnalysisDied>();
+                WorkerBuilder::new("analysis")
+                    .backend(queue.backend::<MediaJob>(backend))
+                    .data(analyst.clone())
+                    .concurrency(concurrency)
+                    .timeout(RUN_DEADLINE)
+                    .parallelize(tokio::spawn)
+                    .build(analysis::analyse)
+            })
+        } else if name == jobs::RULES {
+            let judge = Judge::new(pool.clone());
+            monitor.register(move |_| {
+                let backend = BackendSettings::new(jobs::RULES).retry(RETRY).on_dead::<JudgementDied>();
+                WorkerBuilder::new("rules")
+                    .backend(queue.backend::<MediaJob>(backend))
+                    .data(judge.clone())
+                    .concurrency(concurrency)
+                    .timeout(RUN_DEADLINE)
+                    .parallelize(tokio::spawn)
+                    .build(rules::judge)
+            })
+        } else {
+            let courier = Courier::new(pool.clone(), master_key.clone(), outbound.clone());
+            monitor.register(move |_| {
+                let backend = BackendSettings::new(jobs::WEBHOOKS)
+                    .lane_cap(DELIVERIES_PER_ENDPOINT)
+                    .on_dead::<DeliveryDied>();
+                WorkerBuilder::new("webhooks")
+                    .backend(queue.backend::<DeliveryJob>(backend))
+                    .data(courier.clone())
+                    .concurrency(concurrency)
+                    .timeout(RUN_DEADLINE)
+                    .build(webhooks::deliver)
+            })
+        };
+    }
+    let signal = async move {
+        shutdown.cancelled().await;
+        io::Result::Ok(())
+    };
+    monitor.run_with_signal(signal).await
+}

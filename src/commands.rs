@@ -1,0 +1,47 @@
+//! The commands. Each is one file; the smallest are here.
+
+pub(crate) mod admin;
+mod api;
+mod check;
+pub(crate) mod listen;
+mod up;
+mod worker;
+
+use std::io::Write as _;
+
+use store::schema;
+
+use crate::{
+    config::{self, Command, DatabaseOptions, Document},
+    demo, telemetry,
+};
+
+/// Runs a command to its end.
+pub(crate) async fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Up(options) => up::run(options).await,
+        Command::Api(options) => api::run(options).await,
+        Command::Worker(options) => worker::run(options).await,
+        Command::Migrate(options) => migrate(options).await,
+        Command::Check(options) => check::run(options).await,
+        Command::Openapi { document } => print_document(document),
+        Command::Admin(options) => admin::run(options).await,
+        Command::Listen(args) => listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await,
+    }
+}
+
+async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
+    telemetry::start_logs()?;
+    let pool = schema::pool(&options.database_url, "gatehouse migrate", options.pool.settings())?;
+    schema::migrate(&pool).await?;
+    writeln!(std::io::stdout(), "the schema is up to date")?;
+    Ok(())
+}
+
+fn print_document(document: Document) -> anyhow::Result<()> {
+    let text = match document {
+        Document::Public => ::api::openapi::public_document(),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}

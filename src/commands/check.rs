@@ -1,0 +1,28 @@
+//! `gatehouse check`: what a process would need, tried without starting one.
+
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use store::schema;
+
+use crate::{
+    config::{self, CheckOptions},
+    service,
+};
+
+/// Prints a line for each thing that is in order; the first that is not ends it.
+pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    let key = config::required_master_key()?;
+    writeln!(out, "master key: readable")?;
+    let pool = schema::pool(&options.database.database_url, "gatehouse check", options.database.pool.settings())?;
+    let current = schema::is_current(&pool).await.context("the database cannot be used")?;
+    writeln!(out, "database: reachable")?;
+    anyhow::ensure!(current, "the database has not this version's schema yet: run `gatehouse migrate`");
+    writeln!(out, "schema: up to date")?;
+    service::check_master_key(&mut *pool.acquire().await?, &key).await?;
+    writeln!(out, "master key: opens this database's secrets")?;
+    let policy = options.egress.policy(None);
+    writeln!(out, "egress: {} networks and {} hosts opened", policy.ranges.len(), policy.exempt.len())?;
+    Ok(())
+}

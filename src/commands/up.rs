@@ -1,0 +1,164 @@
+//! `gatehouse up`: everything in one process, on a private Postgres, ready to be tried.
+
+use std::{
+    fs,
+    io::{ErrorKind, Write as _},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use queue::Queue;
+use store::{PgPool, schema, seal::MasterKey};
+use tokio::{net::TcpListener, sync::watch};
+use tokio_util::sync::CancellationToken;
+use workers::{Context, Settings, outbound::Outbound};
+
+use super::{api, worker};
+use crate::{
+    config::{self, UpOptions},
+    data_dir::{Audience, DataDir},
+    demo::{self, Addresses, Consent, Demo},
+    embedded_postgres::EmbeddedPostgres,
+    service, telemetry,
+};
+
+const MASTER_KEY: &str = "master.key";
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// Runs until it is told to stop.
+pub(crate) async fn run(mut options: UpOptions) -> anyhow::Result<()> {
+    telemetry::start_logs()?;
+    let path = match options.data_dir.take() {
+        Some(path) => path,
+        None => config::default_data_dir()?,
+    };
+    let data = DataDir::open(&path)?;
+    let listener = service::bind(options.listen.listen, "--listen").await?;
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    let master_key = master_key(&data)?;
+    let stop = service::stop_signal()?;
+
+    let (postgres, url) = match &options.database_url {
+        Some(url) => (None, url.clone()),
+        None => {
+            let postgres = EmbeddedPostgres::start(&data).await?;
+            let url = postgres.url().to_owned();
+            (Some(postgres), url)
+        }
+    };
+    let pool = schema::pool(&url, "gatehouse up", options.pool.settings())?;
+    let served = serve(options, &data, &pool, master_key, listener, operations, stop).await;
+    // Whatever happened, Postgres is the last to go.
+    pool.close().await;
+    if let Some(postgres) = postgres {
+        postgres.stop().await;
+    }
+    served
+}
+
+async fn serve(
+    options: UpOptions,
+    data: &DataDir,
+    pool: &PgPool,
+    master_key: MasterKey,
+    listener: TcpListener,
+    operations: TcpListener,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    schema::migrate(pool).await.context("the database cannot be brought to this version's schema")?;
+    service::check_master_key(&mut *pool.acquire().await?, &master_key).await?;
+    let addresses = Addresses {
+        base_url: format!("http://{}/functions/v1", listener.local_addr()?),
+        metrics_url: format!("http://{}/metrics", operations.local_addr()?),
+    };
+    let ours = options.database_url.is_none();
+    let consent = if ours || options.demo { Consent::Given } else { Consent::IfEmpty };
+    let demo = demo::prepare(data, pool, &master_key, consent, addresses, options.webhook_url).await?;
+    let exemption = demo.as_ref().and_then(Demo::exemption);
+    let context_of = |queue: &Queue| -> anyhow::Result<Context> {
+        Ok(Context {
+            pool: pool.clone(),
+            queue: queue.clone(),
+            master_key,
+            providers: worker::providers(&options.work)?,
+            outbound: Outbound::new(options.egress.policy(exemption)),
+        })
+    };
+
+    let metrics = telemetry::start_metrics()?;
+    let (ready, readiness) = watch::channel(true);
+    let quiet = CancellationToken::new();
+    let queue = Queue::open(pool.clone(), options.work.queue());
+    let context = context_of(&queue)?;
+    print_welcome(data, &listener, &operations, demo.as_ref())?;
+    let operations = service::serve_operations(operations, metrics, pool.clone(), readiness.clone(), quiet.clone());
+
+    // In order: first nothing new comes in, then what runs ends, then what ended is written.
+    let server = api::serve(listener, pool, &queue, readiness, stop.clone());
+    let drained = CancellationToken::new();
+    let settings = Settings {
+        concurrency: options.work.concurrency,
+        grace: options.work.grace(),
+        ..Settings::default()
+    };
+    let workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    stop.cancelled().await;
+    ready.send_replace(false);
+    server.await??;
+    drained.cancel();
+    workers.await??;
+    queue.close(CLOSE).await;
+    quiet.cancel();
+    operations.await??;
+    Ok(())
+}
+
+/// The operator's key, or the data directory's own, made at the first start.
+fn master_key(data: &DataDir) -> anyhow::Result<MasterKey> {
+    if let Some(key) = config::master_key()? {
+        return Ok(key);
+    }
+    let path = data.join(MASTER_KEY);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            config::parse_master_key(&text).with_context(|| format!("the master key in {} is unusable", path.display()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let key: [u8; 32] = rand::random();
+            data.write(MASTER_KEY, format!("{}\n", STANDARD.encode(key)).as_bytes(), Audience::Owner)?;
+            Ok(MasterKey::new(key))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+fn print_welcome(
+    data: &DataDir,
+    listener: &TcpListener,
+    operations: &TcpListener,
+    demo: Option<&Demo>,
+) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let (api, metrics) = (listener.local_addr()?, operations.local_addr()?);
+    let dir = data.path().display();
+    writeln!(out, "Gatehouse is up.\n")?;
+    writeln!(out, "  Interface    http://{api}/functions/v1")?;
+    writeln!(out, "  Description  http://{api}/docs")?;
+    writeln!(out, "  Metrics      http://{metrics}/metrics")?;
+    writeln!(out, "  Data         {dir}")?;
+    if let Some(demo) = demo {
+        writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
+        match &demo.webhook_url {
+            Some(url) => writeln!(out, "  Webhooks     {url}")?,
+            None => writeln!(out, "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/")?,
+        }
+        writeln!(out, "\nTry it in another terminal:\n")?;
+        writeln!(out, "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)")?;
+        writeln!(out, "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\")?;
+        writeln!(out, "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\"")?;
+    }
+    writeln!(out, "\nCtrl-C stops everything in order.")?;
+    out.flush()?;
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! `gatehouse worker`: works on jobs.
+
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use queue::Queue;
+use store::schema;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::info;
+use workers::{
+    Context, Settings,
+    outbound::Outbound,
+    provider::{Builtin, OpenAi, Provider, Providers},
+};
+
+use crate::{
+    config::{self, ProviderName, WorkOptions, WorkerOptions},
+    service, telemetry,
+};
+
+/// How long outcomes may take to be written after the last job ended.
+const CLOSE: Duration = Duration::from_secs(5);
+
+/// Runs until it is told to stop, then drains.
+pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
+    telemetry::start_logs()?;
+    let master_key = config::required_master_key()?;
+    let providers = providers(&options.work)?;
+    let pool = schema::pool(&options.database.database_url, "gatehouse worker", options.database.pool.settings())?;
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    let metrics = telemetry::start_metrics()?;
+    let stop = service::stop_signal()?;
+    let (ready, readiness) = watch::channel(false);
+
+    let quiet = CancellationToken::new();
+    let operations = service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone());
+    if service::wait_for_schema(&pool, Some(&master_key), &stop).await? {
+        let queue = Queue::open(pool.clone(), options.work.queue());
+        let context = Context {
+            pool: pool.clone(),
+            queue: queue.clone(),
+            master_key,
+            providers,
+            outbound: Outbound::new(options.egress.policy(None)),
+        };
+        let settings = Settings {
+            queues: options.queues,
+            concurrency: options.work.concurrency,
+            grace: options.work.grace(),
+        };
+        ready.send_replace(true);
+        info!(worker = %queue.worker_id(), "ready");
+        workers::run(context, settings, stop).await?;
+        ready.send_replace(false);
+        queue.close(CLOSE).await;
+    }
+    quiet.cancel();
+    operations.await??;
+    pool.close().await;
+    Ok(())
+}
+
+/// The providers that the operator named.
+pub(crate) fn providers(options: &WorkOptions) -> anyhow::Result<Providers> {
+    let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
+    for name in &options.providers {
+        providers.push(match name {
+            ProviderName::Builtin => Arc::new(Builtin::default()),
+            ProviderName::Openai => {
+                let key = config::openai_key()?.context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
+                Arc::new(OpenAi::new(&options.openai_url, key)?)
+            }
+        });
+    }
+    Ok(providers.into())
+}

@@ -1,0 +1,283 @@
+//! Every option and environment variable of every command. Nothing else reads the environment.
+
+mod egress;
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use anyhow::{Context as _, bail};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use queue::QueueName;
+use store::{jobs, schema::PoolSettings, seal::MasterKey};
+use url::Url;
+
+use crate::commands::{admin, listen};
+
+pub(crate) use egress::EgressOptions;
+
+/// A self-hosted content moderation service.
+#[derive(Debug, Parser)]
+#[command(name = "gatehouse", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What the binary can be.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run everything in one process, on a private Postgres unless DATABASE_URL is set
+    Up(UpOptions),
+    /// Run the HTTP interface
+    Api(ApiOptions),
+    /// Run workers
+    Worker(WorkerOptions),
+    /// Bring the database to this binary's schema
+    Migrate(DatabaseOptions),
+    /// Check the configuration and what it refers to; the exit code tells
+    Check(CheckOptions),
+    /// Print an OpenAPI document
+    Openapi {
+        /// Which interface
+        #[arg(default_value = "public")]
+        document: Document,
+    },
+    /// Set up teams, sites, keys, endpoints and rules
+    Admin(admin::Options),
+    /// Receive webhooks here, verify and print them
+    Listen(listen::Args),
+}
+
+/// The interfaces that have a document.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// What applications call.
+    Public,
+}
+
+/// Options of `gatehouse up`.
+#[derive(Debug, Args)]
+pub(crate) struct UpOptions {
+    /// Where the database, its keys and demo.json are [default: /var/lib/gatehouse as root, else gatehouse in the XDG
+    /// data directory]
+    #[arg(long, env = "GATEHOUSE_DATA_DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) listen: ListenOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard
+    #[arg(long)]
+    pub(crate) webhook_url: Option<Url>,
+    /// Make the demo team and site in a database that is not empty, too
+    #[arg(long)]
+    pub(crate) demo: bool,
+    /// Use this Postgres instead of a private one
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) pool: PoolOptions,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+}
+
+/// Options of `gatehouse api`.
+#[derive(Debug, Args)]
+pub(crate) struct ApiOptions {
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    #[command(flatten)]
+    pub(crate) listen: ListenOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+}
+
+/// Options of `gatehouse worker`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerOptions {
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    /// The queues to work on
+    #[arg(long, env = "GATEHOUSE_QUEUES", value_delimiter = ',', value_parser = queue_name,
+          default_value = "analysis,rules,webhooks")]
+    pub(crate) queues: Vec<QueueName>,
+    #[command(flatten)]
+    pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) metrics: MetricsOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+}
+
+/// Options of `gatehouse check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    pub(crate) database: DatabaseOptions,
+    #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+}
+
+/// Where Postgres is.
+#[derive(Debug, Args)]
+pub(crate) struct DatabaseOptions {
+    /// Postgres, as postgres://user:password@host:port/database
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: String,
+    #[command(flatten)]
+    pub(crate) pool: PoolOptions,
+}
+
+/// How a process connects to Postgres.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct PoolOptions {
+    /// Most connections of this process; the queue adds three of its own
+    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16)]
+    pub(crate) database_connections: u32,
+}
+
+impl PoolOptions {
+    pub(crate) fn settings(self) -> PoolSettings {
+        PoolSettings { connections: self.database_connections.max(2), acquire: Duration::from_secs(5) }
+    }
+}
+
+/// Where the HTTP interface listens.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ListenOptions {
+    /// Where the HTTP interface listens
+    #[arg(long, env = "GATEHOUSE_LISTEN", default_value = "127.0.0.1:8080")]
+    pub(crate) listen: SocketAddr,
+}
+
+/// Where metrics and health are.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct MetricsOptions {
+    /// Where /metrics, /healthz and /readyz listen
+    #[arg(long, env = "GATEHOUSE_METRICS_LISTEN", default_value = "127.0.0.1:9464")]
+    pub(crate) metrics_listen: SocketAddr,
+}
+
+/// How much a process works at once, and with whom.
+#[derive(Debug, Args)]
+pub(crate) struct WorkOptions {
+    /// Jobs of each queue that run at the same time
+    #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64)]
+    pub(crate) concurrency: usize,
+    /// How long a process may be silent before its jobs go to others, in seconds
+    #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) lease_seconds: u64,
+    /// How long running jobs may go on after a shutdown began, in seconds
+    #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20)]
+    pub(crate) grace_seconds: u64,
+    /// Who analyses texts
+    #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',', default_value = "builtin")]
+    pub(crate) providers: Vec<ProviderName>,
+    /// Where OpenAI's interface, or a compatible one, is; its key is in GATEHOUSE_OPENAI_API_KEY
+    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = "https://api.openai.com")]
+    pub(crate) openai_url: Url,
+}
+
+/// The providers that can be configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProviderName {
+    /// The local analyser.
+    Builtin,
+    /// OpenAI's moderation endpoint.
+    Openai,
+}
+
+impl WorkOptions {
+    pub(crate) fn queue(&self) -> queue::Config {
+        let lease = Duration::from_secs(self.lease_seconds);
+        let fresh = queue::Config::default();
+        queue::Config { lease, heartbeat: fresh.heartbeat.min(lease / 4), sweep: fresh.sweep.min(lease / 2), ..fresh }
+    }
+
+    pub(crate) fn grace(&self) -> Duration {
+        Duration::from_secs(self.grace_seconds)
+    }
+}
+
+fn queue_name(text: &str) -> Result<QueueName, String> {
+    let known = jobs::ALL.iter().find(|name| name.as_str() == text).copied();
+    known.ok_or_else(|| format!("there is no queue {text:?}; there are analysis, rules and webhooks"))
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Human,
+    /// For collectors.
+    Json,
+}
+
+/// `GATEHOUSE_LOG_FORMAT`, when it is set.
+pub(crate) fn log_format() -> anyhow::Result<Option<LogFormat>> {
+    match variable("GATEHOUSE_LOG_FORMAT")?.as_deref() {
+        None => Ok(None),
+        Some("human") => Ok(Some(LogFormat::Human)),
+        Some("json") => Ok(Some(LogFormat::Json)),
+        Some(other) => bail!("GATEHOUSE_LOG_FORMAT is {other:?}; it may be human or json"),
+    }
+}
+
+/// `GATEHOUSE_LOG`, a tracing filter such as `info` or `warn,gatehouse=debug`.
+pub(crate) fn log_filter() -> anyhow::Result<Option<String>> {
+    variable("GATEHOUSE_LOG")
+}
+
+/// `GATEHOUSE_OPENAI_API_KEY`. Secrets are not options: other users could read them in the list of processes.
+pub(crate) fn openai_key() -> anyhow::Result<Option<String>> {
+    variable("GATEHOUSE_OPENAI_API_KEY")
+}
+
+/// The master key from `GATEHOUSE_MASTER_KEY` or the file that `GATEHOUSE_MASTER_KEY_FILE` names, when one is set.
+pub(crate) fn master_key() -> anyhow::Result<Option<MasterKey>> {
+    let file = variable("GATEHOUSE_MASTER_KEY_FILE")?;
+    let (text, source) = match (variable("GATEHOUSE_MASTER_KEY")?, file) {
+        (Some(_), Some(_)) => bail!("GATEHOUSE_MASTER_KEY and GATEHOUSE_MASTER_KEY_FILE are both set; unset one"),
+        (Some(key), None) => (key, "GATEHOUSE_MASTER_KEY".to_owned()),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read the master key {path}"))?;
+            (text, path)
+        }
+        (None, None) => return Ok(None),
+    };
+    parse_master_key(&text).map(Some).with_context(|| format!("the master key in {source} is unusable"))
+}
+
+/// The master key that separate processes cannot do without.
+pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
+    master_key()?.context(
+        "no master key: set GATEHOUSE_MASTER_KEY_FILE (or GATEHOUSE_MASTER_KEY) to 32 random bytes in base64, \
+         for example from `head -c 32 /dev/urandom | base64`",
+    )
+}
+
+/// Reads 32 bytes in base64.
+pub(crate) fn parse_master_key(text: &str) -> anyhow::Result<MasterKey> {
+    let bytes = STANDARD.decode(text.trim()).context("it is not base64")?;
+    let length = bytes.len();
+    let key = bytes.try_into().ok().with_context(|| format!("it is {length} bytes instead of 32"))?;
+    Ok(MasterKey::new(key))
+}
+
+/// The default data directory's base, from `XDG_DATA_HOME` and `HOME`.
+pub(crate) fn default_data_dir() -> anyhow::Result<PathBuf> {
+    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    crate::data_dir::default_path(path("XDG_DATA_HOME").as_deref(), path("HOME").as_deref())
+        .context("neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir")
+}
+
+fn variable(name: &str) -> anyhow::Result<Option<String>> {
+    match std::env::var(name) {
+        Ok(value) if value.is_empty() => Ok(None),
+        Ok(value) => Ok(Some(value)),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => bail!("{name} is not valid UTF-8"),
+    }
+}

@@ -1,0 +1,174 @@
+//! The demo team and site that `gatehouse up` makes, and `demo.json`, which tells how to use them.
+
+use std::fs;
+
+use anyhow::{Context as _, bail};
+use domain::{
+    event::EventKind,
+    id::{EndpointId, RuleGroupId, SiteId, TeamId},
+};
+use serde::{Deserialize, Serialize};
+use sqlx::{Connection as _, PgConnection};
+use store::{PgPool, rule_group, seal::MasterKey, tenant};
+use url::Url;
+use workers::outbound::HostPort;
+
+use crate::{
+    data_dir::{Audience, DataDir},
+    rule_file::RuleFile,
+};
+
+/// Its name in the data directory.
+pub(crate) const FILE: &str = "demo.json";
+const TEAM: &str = "Demo";
+const SITE: &str = "Demo site";
+
+/// What `demo.json` holds: everything that a first request needs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Demo {
+    /// Where the interface is, with its prefix.
+    pub(crate) base_url: String,
+    /// Where the metrics are.
+    pub(crate) metrics_url: String,
+    /// The demo team.
+    pub(crate) team_id: TeamId,
+    /// The demo site.
+    pub(crate) site_id: SiteId,
+    /// Its default rule group.
+    pub(crate) rule_group_id: RuleGroupId,
+    /// A key for the site.
+    pub(crate) site_key: String,
+    /// What the site's webhooks are signed with.
+    pub(crate) webhook_secret: String,
+    /// A token for the management interface.
+    pub(crate) management_token: String,
+    /// The endpoint that `--webhook-url` made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) endpoint_id: Option<EndpointId>,
+    /// Where it is; its host and port are exempt from the egress guard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) webhook_url: Option<Url>,
+}
+
+/// Where this process listens, as `demo.json` tells it.
+#[derive(Debug)]
+pub(crate) struct Addresses {
+    /// See [`Demo::base_url`].
+    pub(crate) base_url: String,
+    /// See [`Demo::metrics_url`].
+    pub(crate) metrics_url: String,
+}
+
+/// When demo data may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// The database is ours, or its owner asked for them.
+    Given,
+    /// Only if the database is empty.
+    IfEmpty,
+}
+
+impl Demo {
+    /// The host and port that webhooks may reach although they are not public.
+    pub(crate) fn exemption(&self) -> Option<HostPort> {
+        self.webhook_url.as_ref().and_then(HostPort::of)
+    }
+}
+
+/// Finds or makes the demo data and writes `demo.json`. None: the database is in use and nobody asked for a demo.
+pub(crate) async fn prepare(
+    data: &DataDir,
+    pool: &PgPool,
+    key: &MasterKey,
+    consent: Consent,
+    addresses: Addresses,
+    webhook_url: Option<Url>,
+) -> anyhow::Result<Option<Demo>> {
+    let mut conn = pool.acquire().await?;
+    // All or nothing: an interrupted first start must not leave half a demo.
+    let mut tx = conn.begin().await?;
+    let found = tenant::find_site(&mut tx, TEAM, SITE).await?;
+    let told = read(data)?.filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
+    let mut demo = match (told, found) {
+        (Some(demo), _) => Demo { base_url: addresses.base_url, metrics_url: addresses.metrics_url, ..demo },
+        (None, Some(site)) if consent == Consent::Given => issue(&mut tx, key, site, addresses).await?,
+        (None, None) if consent == Consent::Given || tenant::is_empty(&mut tx).await? => {
+            let site = create(&mut tx, key).await?;
+            issue(&mut tx, key, site, addresses).await?
+        }
+        (None, _) if webhook_url.is_some() => {
+            bail!("--webhook-url needs the demo site, and this database is in use: add --demo to make one in it")
+        }
+        (None, _) => return Ok(None),
+    };
+    if let Some(url) = webhook_url {
+        set_endpoint(&mut tx, &mut demo, url).await?;
+    }
+    tx.commit().await?;
+    write(data, &demo)?;
+    Ok(Some(demo))
+}
+
+async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tenant::FoundSite> {
+    let rules = RuleFile::demo();
+    let team = tenant::create_team(conn, TEAM).await?;
+    let default_group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
+    let (id, _) = tenant::create_site(conn, key, team, SITE, default_group).await?;
+    Ok(tenant::FoundSite { id, team, default_group })
+}
+
+/// New credentials for the demo site; older ones stay valid, since somebody may still use them.
+async fn issue(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: tenant::FoundSite,
+    addresses: Addresses,
+) -> anyhow::Result<Demo> {
+    let (_, site_key) = tenant::create_site_key(conn, site.id).await?;
+    let token = tenant::create_management_token(conn, site.team, &["*"]).await?;
+    let secret = tenant::webhook_secret(conn, key, site.id).await?.context("the demo site is gone")?;
+    Ok(Demo {
+        base_url: addresses.base_url,
+        metrics_url: addresses.metrics_url,
+        team_id: site.team,
+        site_id: site.id,
+        rule_group_id: site.default_group,
+        site_key: site_key.expose().to_owned(),
+        webhook_secret: secret.expose().to_owned(),
+        management_token: token.expose().to_owned(),
+        endpoint_id: None,
+        webhook_url: None,
+    })
+}
+
+async fn set_endpoint(conn: &mut PgConnection, demo: &mut Demo, url: Url) -> anyhow::Result<()> {
+    let moved = match demo.endpoint_id {
+        Some(endpoint) => tenant::move_endpoint(conn, endpoint, url.as_str()).await?,
+        None => false,
+    };
+    if !moved {
+        demo.endpoint_id =
+            Some(tenant::create_endpoint(conn, demo.site_id, url.as_str(), EventKind::ALL).await?);
+    }
+    demo.webhook_url = Some(url);
+    Ok(())
+}
+
+fn read(data: &DataDir) -> anyhow::Result<Option<Demo>> {
+    let path = data.join(FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+    };
+    let demo = serde_json::from_str(&text).with_context(|| {
+        format!("{} cannot be read; remove it, and the next start issues a new key", path.display())
+    })?;
+    Ok(Some(demo))
+}
+
+fn write(data: &DataDir, demo: &Demo) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(demo)?;
+    text.push('\n');
+    data.write(FILE, text.as_bytes(), Audience::Owner)
+}

@@ -1,0 +1,120 @@
+//! What the long-running commands have in common: they listen, wait for their schema, and stop in order.
+
+use std::{net::SocketAddr, time::Duration};
+
+use anyhow::Context as _;
+use metrics_exporter_prometheus::PrometheusHandle;
+use sqlx::PgConnection;
+use store::{Error, PgPool, schema, seal, seal::MasterKey};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+    task::JoinHandle,
+    time::Instant,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::telemetry;
+
+const SCHEMA_POLL: Duration = Duration::from_secs(1);
+
+/// Binds a listener, or says in one line what to do.
+pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}; stop what uses it or choose another with {option}"))
+}
+
+/// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.
+pub(crate) fn stop_signal() -> anyhow::Result<CancellationToken> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let stop = CancellationToken::new();
+    let token = stop.clone();
+    tokio::spawn(async move {
+        for stopping in [false, true] {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if stopping {
+                warn!("asked twice to stop: ending at once");
+                std::process::exit(130);
+            }
+            info!("stopping");
+            token.cancel();
+        }
+    });
+    Ok(stop)
+}
+
+/// Serves `/metrics`, `/healthz` and `/readyz` until `stop`.
+pub(crate) fn serve_operations(
+    listener: TcpListener,
+    metrics: PrometheusHandle,
+    pool: PgPool,
+    ready: watch::Receiver<bool>,
+    stop: CancellationToken,
+) -> JoinHandle<std::io::Result<()>> {
+    let started = Instant::now();
+    let endpoint = api::operations(ready, move || {
+        telemetry::sample(started, &pool);
+        metrics.render()
+    });
+    tokio::spawn(api::serve(listener, endpoint, api::ServeSettings::default(), stop.cancelled_owned()))
+}
+
+/// Waits until the database is there and has this binary's schema, then checks the master key. Returns early, with
+/// `false`, when the process is to stop.
+///
+/// # Errors
+/// A master key with which this database's secrets cannot be opened.
+pub(crate) async fn wait_for_schema(
+    pool: &PgPool,
+    key: Option<&MasterKey>,
+    stop: &CancellationToken,
+) -> anyhow::Result<bool> {
+    let mut told = String::new();
+    loop {
+        let obstacle = match schema::is_current(pool).await {
+            Ok(true) => match key {
+                Some(key) => match check_key(pool, key).await {
+                    Ok(()) => return Ok(true),
+                    Err(error @ Error::Unreadable(_)) => return Err(wrong_key(error)),
+                    Err(error) => error.to_string(),
+                },
+                None => return Ok(true),
+            },
+            Ok(false) => "the database has not this version's schema yet: run `gatehouse migrate`".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if obstacle != told {
+            warn!(reason = obstacle, "not ready");
+            told = obstacle;
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Ok(false),
+            () = tokio::time::sleep(SCHEMA_POLL) => {}
+        }
+    }
+}
+
+/// Refuses a master key that did not seal this database's secrets.
+pub(crate) async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<()> {
+    seal::check_master_key(conn, key).await.map_err(|error| match error {
+        error @ Error::Unreadable(_) => wrong_key(error),
+        error => error.into(),
+    })
+}
+
+async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
+    let mut conn = pool.acquire().await?;
+    seal::check_master_key(&mut conn, key).await
+}
+
+fn wrong_key(error: Error) -> anyhow::Error {
+    anyhow::Error::new(error)
+        .context("this master key is not the one that the database's secrets were sealed with; use that one")
+}

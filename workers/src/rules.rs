@@ -1,0 +1,108 @@
+//! Judge: the rule versions that were live at the item's acceptance examine it, and the domain decides.
+
+use std::{sync::Arc, time::Instant};
+
+use apalis::prelude::{BoxDynError, Data};
+use domain::{
+    decision::{Findings, Part, decide},
+    id::{GroupVersionId, MediaId},
+    rules::{CompiledGroup, Content},
+    score::{Category, Scores},
+};
+use quick_cache::{Weighter, sync::Cache};
+use store::{
+    PgPool,
+    gather::Loader,
+    jobs::MediaJob,
+    rule_group,
+    verdict::{self, Concluded, ToJudge},
+};
+
+/// Memory for compiled groups, in bytes.
+const CACHE_BYTES: u64 = 256 << 20;
+/// A guess of how many that are, for the cache's own tables.
+const CACHE_ITEMS: usize = 1_000;
+
+/// What the judging step works with.
+#[derive(Clone)]
+pub struct Judge {
+    media: Loader<MediaId, ToJudge>,
+    /// Versions never change, so nothing here is ever out of date.
+    groups: Arc<Cache<GroupVersionId, Arc<CompiledGroup>, ByBytes>>,
+    pool: PgPool,
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<GroupVersionId, Arc<CompiledGroup>> for ByBytes {
+    fn weight(&self, _: &GroupVersionId, group: &Arc<CompiledGroup>) -> u64 {
+        group.approx_bytes() as u64
+    }
+}
+
+impl Judge {
+    /// A judge who has compiled nothing yet.
+    pub fn new(pool: PgPool) -> Self {
+        let groups = Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByBytes);
+        Self { media: verdict::loader(pool.clone()), groups: Arc::new(groups), pool }
+    }
+
+    async fn group(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
+        self.groups.get_or_insert_async(&version, self.compile(version)).await
+    }
+
+    async fn compile(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
+        let found = rule_group::find_version(&self.pool, version).await?;
+        let found = found.ok_or_else(|| format!("there is no rule group version {version}"))?;
+        // Compiling ten thousand keywords takes a while: not on a thread that serves others.
+        let compiled =
+            tokio::task::spawn_blocking(move || CompiledGroup::compile(found.group, found.id, &found.rules)).await??;
+        Ok(Arc::new(compiled))
+    }
+}
+
+/// Runs one job.
+pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Option<Concluded>, BoxDynError> {
+    let Some(item) = judge.media.load(job.media).await? else {
+        return Ok(None);
+    };
+    let loaded = Instant::now();
+    let mut groups = Vec::with_capacity(item.group_versions.len());
+    for version in &item.group_versions {
+        groups.push(judge.group(*version).await?);
+    }
+    let wanted: Vec<Category> = Category::ALL
+        .into_iter()
+        .filter(|category| groups.iter().any(|group| group.categories().contains(category)))
+        .collect();
+    let verdict = decide(findings(&item, &groups, &wanted));
+    let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
+    Ok(Some(Concluded {
+        media: item.media,
+        status: verdict.status,
+        moderation_type: verdict.moderation_type,
+        details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
+        trace: serde_json::to_string(&verdict.trace)?,
+    }))
+}
+
+fn findings<'a>(item: &ToJudge, groups: &[Arc<CompiledGroup>], wanted: &'a [Category]) -> Findings<'a> {
+    let none = Scores::default();
+    let content = Content { text: item.text.as_deref(), scores: item.scores.as_ref().unwrap_or(&none) };
+    let text_examined = !item.providers.is_empty() || groups.iter().any(|group| group.examines_text());
+    Findings {
+        violations: groups.iter().flat_map(|group| group.examine(&content)).collect(),
+        scores: item.scores.clone(),
+        wanted,
+        text: match (&item.text, text_examined) {
+            (None, _) => Part::Absent,
+            (Some(_), true) => Part::Examined,
+            (Some(_), false) => Part::Unexamined,
+        },
+        // No provider and no rule looks at images yet.
+        image: if item.has_image { Part::Unexamined } else { Part::Absent },
+        unchecked: item.unchecked.clone(),
+        on_failure: item.on_failure,
+    }
+}
