@@ -4,6 +4,7 @@
 //! The statement itself checks the site key and the site's revision, so a key that was rotated, an endpoint that was
 //! added or a group that was published a moment ago counts for every submission accepted after it.
 
+mod rejection;
 mod writer;
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
@@ -18,6 +19,7 @@ use queue::{NewJobs, Queue};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
+use self::rejection::Rejection;
 use crate::{
     Error,
     gather::{Bounds, Gather},
@@ -86,6 +88,7 @@ pub struct Acceptor {
 impl Acceptor {
     /// Starts the writer. Through `queue` the workers hear of new jobs after each commit.
     pub fn start(pool: PgPool, queue: Queue, settings: Settings) -> Self {
+        Rejection::expect_none();
         let gather = Gather::start(settings.bounds, move |batch| {
             writer::write(pool.clone(), queue.clone(), settings.patience, batch)
         });
@@ -98,7 +101,11 @@ impl Acceptor {
     /// [`Error::Overloaded`] at once when too much is waiting.
     pub async fn accept(&self, media: NewMedia) -> Result<Acceptance, Error> {
         let weight = media.submission.weight();
-        self.gather.ask(media, weight).await
+        let answer = self.gather.ask(media, weight).await;
+        if let Err(Error::Overloaded) = &answer {
+            Rejection::Overloaded.count(1);
+        }
+        answer
     }
 
     /// How many submissions wait for a writer.

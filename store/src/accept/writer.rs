@@ -6,12 +6,12 @@ use std::{
 };
 
 use domain::id::MediaId;
-use metrics::{counter, histogram};
+use metrics::histogram;
 use queue::Queue;
 use sqlx::PgPool;
 use tracing::{error, warn};
 
-use super::{Acceptance, NewMedia, existing, insert, jobs_of};
+use super::{Acceptance, NewMedia, existing, insert, jobs_of, rejection::Rejection};
 use crate::gather::Call;
 
 type Waiting = Call<NewMedia, Acceptance>;
@@ -39,10 +39,13 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                 stack.extend(batch.into_iter().map(|call| vec![call]));
             }
             Err(error) => {
-                let answer = if is_the_rows_fault(&error) { Acceptance::Refused } else { Acceptance::Unavailable };
+                let (answer, rejection) = if is_the_rows_fault(&error) {
+                    (Acceptance::Refused, Rejection::Refused)
+                } else {
+                    (Acceptance::Unavailable, Rejection::Unavailable)
+                };
                 error!(%error, rows = batch.len(), "submissions could not be stored");
-                let reason = if answer == Acceptance::Refused { "refused" } else { "unavailable" };
-                counter!("gatehouse_accept_rejected_total", "reason" => reason).increment(batch.len() as u64);
+                rejection.count(batch.len());
                 for call in batch {
                     call.answer(answer);
                 }

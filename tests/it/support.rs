@@ -1,0 +1,45 @@
+//! What the tests of the whole service share: a running `gatehouse up`, a receiver for its webhooks, and waiting with a
+//! deadline. Whatever a test starts here ends with it, also when it panics.
+
+mod data_dir;
+mod receiver;
+mod up;
+
+use std::time::{Duration, Instant};
+
+pub(crate) use data_dir::DataDir;
+pub(crate) use receiver::{Received, Receiver};
+pub(crate) use up::Up;
+
+const POLL: Duration = Duration::from_millis(20);
+
+/// Asks again and again until there is an answer.
+///
+/// # Panics
+/// When there is none `within` that time; `what` says what was waited for.
+pub(crate) async fn eventually<T>(
+    what: &str,
+    within: Duration,
+    mut ask: impl AsyncFnMut() -> Option<T>,
+) -> T {
+    let deadline = Instant::now() + within;
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "{what}: not within {within:?}");
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// An HTTP client that gives up on what hangs.
+pub(crate) fn http() -> reqwest::Client {
+    // The client refuses to be built without TLS, although everything here is plain HTTP. A second installation is
+    // refused, which is fine: the first one serves.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .timeout(Duration::from_secs(10))
+        .no_proxy()
+        .build()
+        .expect("TLS has a provider")
+}

@@ -1,0 +1,132 @@
+//! A webhook receiver in the test's own process: keeps every request with its raw body, and fails or dawdles on demand.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::eventually;
+
+/// A receiver on a port of its own. Dropping it closes the port and every connection.
+pub(crate) struct Receiver {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    server: AbortHandle,
+}
+
+/// One request, as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) headers: HeaderMap,
+    /// The bytes that are signed.
+    pub(crate) body: Bytes,
+}
+
+struct State {
+    received: Vec<Received>,
+    status: StatusCode,
+    delay: Duration,
+}
+
+impl Received {
+    /// A header that every webhook has.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no header {name}")).to_str().unwrap()
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// Whether it tells of this item, by an event of this name.
+    pub(crate) fn tells(&self, event: &str, media: &str) -> bool {
+        self.header("x-service-event") == event && self.json()["data"]["media_id"] == media
+    }
+}
+
+impl Receiver {
+    /// Starts one that answers 200 at once.
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = State { received: Vec::new(), status: StatusCode::OK, delay: Duration::ZERO };
+        let state = Arc::new(Mutex::new(state));
+        let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
+        Self { address, state, server }
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// From now on answers with this status after this delay.
+    pub(crate) fn answer(&self, status: u16, delay: Duration) {
+        let mut state = self.state.lock().unwrap();
+        state.status = StatusCode::from_u16(status).unwrap();
+        state.delay = delay;
+    }
+
+    /// Everything that came so far, in order.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.state.lock().unwrap().received.clone()
+    }
+
+    /// The first request that tells of this item by an event of this name, once it has come.
+    pub(crate) async fn event(&self, event: &str, media: &str, within: Duration) -> Received {
+        eventually(&format!("{event} of {media}"), within, async || {
+            self.received().into_iter().find(|request| request.tells(event, media))
+        })
+        .await
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
+    // Aborting this task drops the set, and so ends the connections.
+    let mut connections = JoinSet::new();
+    while let Ok((stream, _)) = listener.accept().await {
+        let state = Arc::clone(&state);
+        let answering = service_fn(move |request| answer(request, Arc::clone(&state)));
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
+        connections.spawn(async move {
+            // A sender that goes away is no concern of the test.
+            let _ = connection.await;
+        });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    state: Arc<Mutex<State>>,
+) -> Result<Response<Empty<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    let Ok(body) = body.collect().await else {
+        // Cut off in the middle: nothing was received.
+        return Ok(Response::default());
+    };
+    let (status, delay) = {
+        let mut state = state.lock().unwrap();
+        state.received.push(Received { headers: head.headers, body: body.to_bytes() });
+        (state.status, state.delay)
+    };
+    tokio::time::sleep(delay).await;
+    let mut response = Response::default();
+    *response.status_mut() = status;
+    Ok(response)
+}

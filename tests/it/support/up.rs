@@ -1,0 +1,186 @@
+//! A running `gatehouse up`, driven as an application drives it: over HTTP, with what `demo.json` says.
+
+use std::fs::{self, File};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use reqwest::{Client, StatusCode};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::data_dir::{DataDir, Demo};
+use super::{eventually, http};
+
+/// A first start makes a database, on a machine that is busy with other tests.
+const START: Duration = Duration::from_secs(60);
+/// The drain's own limit, and some.
+const STOP: Duration = Duration::from_secs(40);
+const VERDICT: Duration = Duration::from_secs(20);
+
+/// What the surroundings must not decide: the suite itself runs with a database of its own.
+const UNSET: [&str; 6] = [
+    "DATABASE_URL",
+    "GATEHOUSE_EGRESS_ALLOW",
+    "GATEHOUSE_LISTEN",
+    "GATEHOUSE_MASTER_KEY",
+    "GATEHOUSE_MASTER_KEY_FILE",
+    "GATEHOUSE_METRICS_LISTEN",
+];
+
+/// The process. Dropping it stops it in order, or kills it when it does not obey.
+pub(crate) struct Up {
+    child: Child,
+    http: Client,
+    demo: Demo,
+}
+
+impl Up {
+    /// Starts it on free ports and waits until it is ready.
+    ///
+    /// # Panics
+    /// With the process's output, when it ends or does not become ready.
+    pub(crate) async fn start(data: &DataDir, arguments: &[&str]) -> Self {
+        let before = data.demo_written_at();
+        let log = File::options().create(true).append(true).open(data.log()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
+        for variable in UNSET {
+            command.env_remove(variable);
+        }
+        let child = command
+            .arg("up")
+            .arg("--data-dir")
+            .arg(data.path())
+            .args(["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let mut starting = Starting { child: Some(child) };
+        let http = http();
+        let demo = tokio::time::timeout(START, ready(data, before, &http, &mut starting)).await;
+        let Ok(Some(demo)) = demo else {
+            panic!("`gatehouse up` did not start:\n{}", fs::read_to_string(data.log()).unwrap());
+        };
+        let child = starting.child.take().unwrap();
+        Self { child, http, demo }
+    }
+
+    /// What it wrote down at its start.
+    pub(crate) fn demo(&self) -> &Demo {
+        &self.demo
+    }
+
+    /// Submits these fields with the demo site's key, and returns the item's id.
+    ///
+    /// # Panics
+    /// When the answer is not the documented one of a submission that was accepted.
+    pub(crate) async fn submit(&self, fields: Value) -> String {
+        let answer = self.post("submit-media", fields).await;
+        assert_eq!(answer["status"], "pending", "{answer}");
+        assert!(answer["message"].is_string(), "{answer}");
+        answer["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Where an item stands.
+    pub(crate) async fn status(&self, media: &str) -> Value {
+        self.post("get-media-status", serde_json::json!({ "media_id": media })).await
+    }
+
+    /// Where an item stands once it is decided.
+    pub(crate) async fn verdict(&self, media: &str) -> Value {
+        eventually("a verdict", VERDICT, async || {
+            let status = self.status(media).await;
+            (status["status"] != "pending").then_some(status)
+        })
+        .await
+    }
+
+    async fn post(&self, path: &str, mut fields: Value) -> Value {
+        fields["api_key"] = self.demo.site_key.as_str().into();
+        let url = format!("{}/{path}", self.demo.base_url);
+        let answer = self.http.post(url).json(&fields).send().await.unwrap();
+        let status = answer.status();
+        let body = answer.text().await.unwrap();
+        assert_eq!(status, StatusCode::OK, "{body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
+    /// Stops it as Ctrl-C does, and waits for its end.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        interrupt(&mut self.child).expect("`gatehouse up` does not stop")
+    }
+
+    /// Kills it as a crash does. Its Postgres goes on without it.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        end(&mut self.child);
+    }
+}
+
+/// A process that nobody owns yet.
+struct Starting {
+    child: Option<Child>,
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            end(child);
+        }
+    }
+}
+
+/// Waits for a new `demo.json` and for readiness; none if the process ended.
+async fn ready(
+    data: &DataDir,
+    before: Option<std::time::SystemTime>,
+    http: &Client,
+    starting: &mut Starting,
+) -> Option<Demo> {
+    loop {
+        let child = starting.child.as_mut()?;
+        if child.try_wait().unwrap().is_some() {
+            return None;
+        }
+        if data.demo_written_at() != before {
+            let demo = data.demo();
+            let readiness = demo.base_url.replace("/functions/v1", "/readyz");
+            let answer = http.get(readiness).send().await;
+            if answer.is_ok_and(|answer| answer.status() == StatusCode::OK) {
+                return Some(demo);
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn end(child: &mut Child) {
+    if interrupt(child).is_none() {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Sends SIGINT and waits; none if the process goes on all the same.
+fn interrupt(child: &mut Child) -> Option<ExitStatus> {
+    if let Ok(Some(status)) = child.try_wait() {
+        return Some(status);
+    }
+    kill_process(Pid::from_child(child), Signal::INT).ok()?;
+    let deadline = Instant::now() + STOP;
+    while Instant::now() < deadline {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    None
+}

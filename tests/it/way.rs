@@ -1,0 +1,116 @@
+//! The way of an item through the front door: submitted, decided, told by signed webhooks, and still there after a
+//! restart and after a crash.
+
+use std::time::{Duration, SystemTime};
+
+use domain::signature::{WebhookSecret, verify_service, verify_standard};
+use serde_json::json;
+
+use crate::support::{DataDir, Received, Receiver, Up};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn assert_signed(request: &Received, secret: &str) {
+    let secret: WebhookSecret = secret.parse().unwrap();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    verify_service(&secret, request.header("x-service-signature"), &request.body).unwrap();
+    verify_standard(
+        &secret,
+        request.header("webhook-id"),
+        request.header("webhook-timestamp"),
+        request.header("webhook-signature"),
+        &request.body,
+        now.try_into().unwrap(),
+    )
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_ends_in_a_verdict_and_two_signed_webhooks() {
+    let receiver = Receiver::start().await;
+    let data = DataDir::new();
+    let up = Up::start(&data, &["--webhook-url", &receiver.url()]).await;
+
+    let fields = json!({
+        "body": "so much blockedword in here",
+        "app_media_id": "comment-7",
+        "metadata": { "author": "ada" },
+    });
+    let media = up.submit(fields).await;
+    let status = up.verdict(&media).await;
+    assert_eq!(status["status"], "rejected", "{status}");
+    assert_eq!(status["action"], "block");
+    assert_eq!(status["moderation_type"], "rule");
+    assert_eq!(status["app_media_id"], "comment-7");
+    let violation = &status["moderationResult"]["rule_violations"][0];
+    assert_eq!(violation["rule_type"], "keyword", "{status}");
+    assert_eq!(violation["matched_text"], "b*********d");
+
+    let created = receiver.event("media.created", &media, SOON).await;
+    let moderated = receiver.event("media.moderated", &media, SOON).await;
+    for event in [&created, &moderated] {
+        assert_signed(event, &up.demo().webhook_secret);
+        assert_eq!(event.header("content-type"), "application/json");
+        assert_eq!(event.header("user-agent"), "Service-Webhook/1.0");
+        let data = &event.json()["data"];
+        assert_eq!(data["site_id"], up.demo().site_id.as_str());
+        assert_eq!(data["metadata"], json!({ "author": "ada" }));
+    }
+    assert_eq!(created.json()["data"]["status"], "pending");
+    let moderated = moderated.json();
+    assert_eq!(moderated["data"]["previous_status"], "pending");
+    assert_eq!(moderated["data"]["moderation_details"], status["moderationResult"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_demo_rules_approve_review_and_reject() {
+    let data = DataDir::new();
+    let up = Up::start(&data, &[]).await;
+    for (text, expected) in [
+        ("a fine day for a walk by the river", "approved"),
+        ("see review-2024 for the details", "pending_review"),
+        ("this is a b.l.o.c.k.e.d.w.o.r.d", "rejected"),
+    ] {
+        let media = up.submit(json!({ "body": text })).await;
+        let status = up.verdict(&media).await;
+        assert_eq!(status["status"], expected, "{text}: {status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_and_a_crash_find_everything_as_it_was() {
+    let receiver = Receiver::start().await;
+    let url = receiver.url();
+    let arguments = ["--webhook-url", url.as_str()];
+    let data = DataDir::new();
+
+    let first = Up::start(&data, &arguments).await;
+    let key = first.demo().site_key.clone();
+    let kept = first.submit(json!({ "body": "a kept text" })).await;
+    let verdict = first.verdict(&kept).await;
+    assert!(first.stop().success());
+
+    let second = Up::start(&data, &arguments).await;
+    assert_eq!(second.demo().site_key, key);
+    assert_eq!(second.status(&kept).await, verdict);
+    // The receiver fails, so this event is still on its way when the process dies.
+    receiver.answer(503, Duration::from_millis(50));
+    let pending = second.submit(json!({ "body": "told after the crash" })).await;
+    receiver.event("media.created", &pending, SOON).await;
+    second.kill();
+
+    receiver.answer(200, Duration::ZERO);
+    let before = receiver.received().len();
+    let third = Up::start(&data, &arguments).await;
+    assert_eq!(third.status(&kept).await, verdict);
+    third.verdict(&pending).await;
+    // An attempt that the crash cut off is repeated when the dead worker's lease has run out.
+    let within = Duration::from_secs(60);
+    for event in ["media.created", "media.moderated"] {
+        crate::support::eventually(event, within, async || {
+            let received = receiver.received();
+            received[before..].iter().any(|request| request.tells(event, &pending)).then_some(())
+        })
+        .await;
+    }
+}
