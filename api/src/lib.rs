@@ -1,1 +1,24 @@
-//! The HTTP interface of Gatehouse.
+//! The HTTP interface: the public API that applications call, and the operations endpoints of every process.
+//!
+//! A request passes [`serve`] (connections and time limits), the front (request ids, problem documents, metrics, the
+//! access log) and a handler under `public/`. Only this crate knows HTTP: below it there are typed values and
+//! neutral errors, and what they mean as status codes stands in one file, `problem.rs`.
+
+mod access;
+mod answer;
+mod body;
+mod caller;
+mod front;
+pub mod openapi;
+pub mod operations;
+mod payload;
+mod probes;
+mod problem;
+pub mod public;
+mod query;
+mod raw;
+mod request_id;
+pub mod serve;
+
+pub use body::BodySettings;
+pub use probes::Readiness;

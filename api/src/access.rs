@@ -1,0 +1,90 @@
+//! The routes as metrics and `Allow` headers know them, and what is measured of every request.
+//!
+//! Labels are bounded: a route is one of the table or `unknown`, a method one of four names.
+
+use std::{collections::HashMap, sync::OnceLock, time::Duration};
+
+use metrics::{Counter, Histogram, counter, histogram};
+use poem::http::{HeaderValue, Method, StatusCode};
+
+/// All routes of a listener. Their paths have no parameters.
+pub(crate) struct Routes {
+    known: HashMap<String, Route>,
+    unknown: Route,
+}
+
+impl Routes {
+    /// From paths and the methods that each takes; HEAD comes with GET.
+    pub(crate) fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
+        let known = paths.into_iter().map(|(path, methods)| (path.clone(), Route::new(path, &methods))).collect();
+        Self { known, unknown: Route::new("unknown".to_owned(), &[]) }
+    }
+
+    pub(crate) fn find(&self, path: &str) -> &Route {
+        self.known.get(path).unwrap_or(&self.unknown)
+    }
+}
+
+/// One route. Its metrics are looked up once and then only counted.
+pub(crate) struct Route {
+    template: String,
+    allow: HeaderValue,
+    meters: [Meters; METHODS.len()],
+}
+
+#[derive(Default)]
+struct Meters {
+    requests: [OnceLock<Counter>; CLASSES.len()],
+    duration: OnceLock<Histogram>,
+}
+
+const METHODS: [&str; 4] = ["GET", "HEAD", "POST", "other"];
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+impl Route {
+    fn new(template: String, methods: &[Method]) -> Self {
+        let mut names: Vec<&str> = methods.iter().map(Method::as_str).collect();
+        if methods.contains(&Method::GET) {
+            names.push("HEAD");
+        }
+        names.sort_unstable();
+        let allow = HeaderValue::from_str(&names.join(", ")).expect("methods are tokens");
+        Self { template, allow, meters: Default::default() }
+    }
+
+    /// The path as it is written in the table.
+    pub(crate) fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The value of the header `Allow`.
+    pub(crate) fn allow(&self) -> HeaderValue {
+        self.allow.clone()
+    }
+
+    /// Counts one request.
+    pub(crate) fn record(&self, method: &Method, status: StatusCode, took: Duration) {
+        let method = match *method {
+            Method::GET => 0,
+            Method::HEAD => 1,
+            Method::POST => 2,
+            _ => 3,
+        };
+        let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
+        let meters = &self.meters[method];
+        let requests = meters.requests[class].get_or_init(|| {
+            counter!(
+                "gatehouse_http_requests_total",
+                "route" => self.template.clone(), "method" => METHODS[method], "code_class" => CLASSES[class]
+            )
+        });
+        let duration = meters.duration.get_or_init(|| {
+            histogram!(
+                "gatehouse_http_request_duration_seconds",
+                "route" => self.template.clone(), "method" => METHODS[method]
+            )
+        });
+        requests.increment(1);
+        duration.record(took);
+    }
+}

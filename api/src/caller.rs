@@ -1,0 +1,36 @@
+//! Who calls: the site key of a request, which stands in its body (or query) and nowhere else.
+
+use domain::key::{SecretHash, SiteKey};
+use poem::{FromRequest, Request, RequestBody, Result, http::header};
+
+use crate::problem::{Code, Refusal};
+
+/// Whether the request has an `Authorization: Bearer` header. It authenticates nobody; without an `api_key` it earns its
+/// sender a better explanation.
+#[derive(Clone, Copy)]
+pub(crate) struct Bearer(bool);
+
+impl<'a> FromRequest<'a> for Bearer {
+    async fn from_request(request: &'a Request, _body: &mut RequestBody) -> Result<Self> {
+        let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let scheme = header.and_then(|value| value.get(..7));
+        Ok(Self(scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "))))
+    }
+}
+
+/// The hash of the request's key. A malformed one is answered like an unknown one.
+pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, Refusal> {
+    match (api_key, bearer) {
+        (None | Some(""), Bearer(true)) => Err(Refusal::new(
+            Code::InvalidApiKey,
+            "The Authorization header is not used: send the site key as the member api_key of the JSON body.",
+        )),
+        (None | Some(""), Bearer(false)) => {
+            Err(Refusal::invalid_field("api_key", "is missing: it must be the site key"))
+        }
+        (Some(text), Bearer(_)) => {
+            let key: SiteKey = text.parse().map_err(|_| Refusal::invalid_api_key())?;
+            Ok(key.hash())
+        }
+    }
+}

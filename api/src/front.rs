@@ -1,0 +1,60 @@
+//! What every request passes on its way in and out: its id, its metrics and log line, and the rendering of errors and
+//! panics as problem documents.
+//!
+//! Logged are method, route, status and time: never the query, a header, a key or content.
+
+use std::{panic::AssertUnwindSafe, time::Instant};
+
+use futures::FutureExt as _;
+use poem::{
+    Endpoint, Request, Response, Result,
+    http::{StatusCode, header},
+};
+use tracing::{debug, error, warn};
+
+use crate::{
+    access::Routes,
+    problem::{self, Refusal},
+    request_id::{self, RequestId},
+};
+
+/// Wraps the router of a listener.
+pub(crate) struct Front<E> {
+    pub(crate) router: E,
+    pub(crate) routes: Routes,
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
+    type Output = Response;
+
+    /// Never fails: whatever happens inside is an answer.
+    async fn call(&self, request: Request) -> Result<Response> {
+        let started = Instant::now();
+        let id = RequestId::of(request.headers());
+        let method = request.method().clone();
+        let route = self.routes.find(request.uri().path());
+
+        let mut response = match AssertUnwindSafe(self.router.call(request)).catch_unwind().await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => problem::answer(error, &id),
+            Err(_) => {
+                error!(request.id = id.as_str(), route = route.template(), "a handler panicked");
+                Refusal::internal().render(&id)
+            }
+        };
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            response.headers_mut().insert(header::ALLOW, route.allow());
+        }
+
+        let (status, took) = (response.status(), started.elapsed());
+        route.record(&method, status, took);
+        let (code, elapsed_ms) = (status.as_u16(), took.as_secs_f64() * 1_000.0);
+        if status.is_server_error() {
+            warn!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+        } else {
+            debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
+        }
+        response.headers_mut().insert(request_id::HEADER, id.into_header());
+        Ok(response)
+    }
+}

@@ -1,0 +1,92 @@
+//! The OpenAPI documents.
+//!
+//! poem-openapi writes schemas and operations; what OpenAPI 3.0 wants otherwise, and what stands in our own tables, is
+//! put right here and in [`document`]: the version, webhooks as callbacks, the problems of each operation, the request
+//! id header, examples. The order of members is stable.
+
+use poem_openapi::{registry::Registry, types::Type as _};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    problem::{self, Code, Problem},
+    public::{self, document},
+};
+
+/// The public interface as OpenAPI 3.0.3: pretty JSON with a newline at the end.
+pub fn public_document() -> String {
+    let generated = public::service().spec();
+    let mut document = serde_json::from_str(&generated).expect("poem-openapi writes JSON");
+    document::finish(&mut document);
+    let mut text = serde_json::to_string_pretty(&document).expect("a JSON value is writable");
+    text.push('\n');
+    text
+}
+
+/// Swagger UI with everything that it needs inside the page.
+pub(crate) fn public_swagger_ui(document: &str) -> String {
+    let service = public::service();
+    service.swagger_ui_html().replacen(&service.spec(), document, 1)
+}
+
+/// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.
+pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
+    document.pointer_mut(pointer).unwrap_or_else(|| panic!("the document has no {pointer}"))
+}
+
+/// Adds members to the object at a JSON pointer.
+pub(crate) fn extend(document: &mut Value, pointer: &str, members: Value) {
+    if let (Value::Object(object), Value::Object(members)) = (at(document, pointer), members) {
+        object.extend(members);
+    }
+}
+
+/// States the version, and declares what every operation shares: problem documents and the request id.
+pub(crate) fn declare_common(document: &mut Value) {
+    let mut registry = Registry::new();
+    Problem::register(&mut registry);
+    let schemas = serde_json::to_value(&registry.schemas).expect("schemas are JSON");
+    *at(document, "/openapi") = "3.0.3".into();
+    extend(document, "/components/schemas", schemas);
+    extend(document, "/components", json!({
+        "headers": {
+            "RequestId": {
+                "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
+                                characters A-Z, a-z, 0-9, _ and -, else a new one.",
+                "required": true,
+                "schema": { "type": "string" },
+            },
+            "RetryAfter": {
+                "description": "After how many seconds trying again makes sense.",
+                "required": true,
+                "schema": { "type": "integer", "minimum": 0 },
+            },
+        },
+    }));
+}
+
+/// Declares the problems that an operation answers with, by status, and the request id of its success.
+pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Code]) {
+    extend(document, &format!("{operation}/responses/200"), json!({ "headers": { "X-Request-Id": request_id() } }));
+    let mut responses = Map::new();
+    for code in codes {
+        let status = code.status().as_str().to_owned();
+        let same_status = || codes.iter().filter(|other| other.status() == code.status());
+        let names: Vec<String> = same_status().map(|code| format!("`{}`", code.as_str())).collect();
+        let reason = code.status().canonical_reason().unwrap_or_default();
+        let mut headers = json!({ "X-Request-Id": request_id() });
+        if code.retry_after().is_some() {
+            headers["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
+        }
+        let response = json!({
+            "description": format!("{reason}: {}.", names.join(", ")),
+            "headers": headers,
+            "content": { problem::CONTENT_TYPE: { "schema": { "$ref": "#/components/schemas/Problem" } } },
+        });
+        responses.insert(status, response);
+    }
+    extend(document, &format!("{operation}/responses"), responses.into());
+}
+
+fn request_id() -> Value {
+    json!({ "$ref": "#/components/headers/RequestId" })
+}

@@ -1,0 +1,58 @@
+//! `/healthz` and `/readyz`, on every listener of every process.
+
+use poem::{
+    Endpoint, IntoResponse as _, Response,
+    endpoint::make_sync,
+    get,
+    http::Method,
+    Route,
+};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::{
+    answer::Json,
+    problem::{Code, Refusal},
+};
+
+/// Whether a process can do its work at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// It can.
+    Ready,
+    /// It cannot; why, for an operator.
+    NotReady(String),
+}
+
+#[derive(Serialize)]
+struct Probe {
+    status: &'static str,
+}
+
+/// The paths that [`mount`] adds.
+pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
+
+/// Adds both probes to a router.
+pub(crate) fn mount(routes: Route, ready: watch::Receiver<Readiness>) -> Route {
+    let [healthz, readyz] = PATHS;
+    routes.at(healthz, get(health())).at(readyz, get(readiness(ready)))
+}
+
+/// The paths of [`mount`] as a table of routes wants them.
+pub(crate) fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
+    PATHS.into_iter().map(|path| (path.to_owned(), vec![Method::GET]))
+}
+
+/// Alive: it answers.
+fn health() -> impl Endpoint<Output = Response> {
+    make_sync(|_| Json(Probe { status: "ok" }).into_response())
+}
+
+fn readiness(ready: watch::Receiver<Readiness>) -> impl Endpoint<Output = Response> {
+    make_sync(move |_| -> poem::Result<Response> {
+        match &*ready.borrow() {
+            Readiness::Ready => Ok(Json(Probe { status: "ready" }).into_response()),
+            Readiness::NotReady(reason) => Err(Refusal::new(Code::NotReady, reason.clone()).into()),
+        }
+    })
+}

@@ -1,0 +1,271 @@
+//! Every refusal as the client sees it: RFC 9457 problem documents, and the only place where status codes are chosen.
+//!
+//! A `code` is stable and machine-readable. What went wrong inside is logged here and never sent.
+
+use std::borrow::Cow;
+
+use domain::submission::{Fault, FieldError};
+use poem::{
+    IntoResponse as _, Response,
+    error::{MethodNotAllowedError, NotFoundError, ResponseError},
+    http::{HeaderValue, StatusCode, header},
+};
+use poem_openapi::{Object, error::ContentTypeError};
+use serde::Serialize;
+use tracing::error;
+
+use crate::request_id::RequestId;
+
+/// The content type of every problem document.
+pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    InvalidRequest,
+    EmptySubmission,
+    ConflictingContent,
+    TextTooLarge,
+    ImageTooLarge,
+    InvalidImage,
+    UnsupportedImage,
+    UnknownRuleGroup,
+    InvalidApiKey,
+    NotFound,
+    MediaNotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    InternalError,
+    Overloaded,
+    NotReady,
+}
+
+impl Code {
+    /// The `code` member.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidRequest => "invalid_request",
+            Self::EmptySubmission => "empty_submission",
+            Self::ConflictingContent => "conflicting_content",
+            Self::TextTooLarge => "text_too_large",
+            Self::ImageTooLarge => "image_too_large",
+            Self::InvalidImage => "invalid_image",
+            Self::UnsupportedImage => "unsupported_image",
+            Self::UnknownRuleGroup => "unknown_rule_group",
+            Self::InvalidApiKey => "invalid_api_key",
+            Self::NotFound => "not_found",
+            Self::MediaNotFound => "media_not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::RequestTimeout => "request_timeout",
+            Self::PayloadTooLarge => "payload_too_large",
+            Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::InternalError => "internal_error",
+            Self::Overloaded => "overloaded",
+            Self::NotReady => "not_ready",
+        }
+    }
+
+    /// The status code.
+    pub(crate) const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidRequest
+            | Self::EmptySubmission
+            | Self::ConflictingContent
+            | Self::TextTooLarge
+            | Self::ImageTooLarge
+            | Self::InvalidImage
+            | Self::UnsupportedImage
+            | Self::UnknownRuleGroup => StatusCode::BAD_REQUEST,
+            Self::InvalidApiKey => StatusCode::UNAUTHORIZED,
+            Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// After how many seconds trying again makes sense, where it does.
+    pub(crate) const fn retry_after(self) -> Option<u16> {
+        match self.status() {
+            StatusCode::SERVICE_UNAVAILABLE => Some(1),
+            _ => None,
+        }
+    }
+}
+
+impl From<Fault> for Code {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::InvalidField => Self::InvalidRequest,
+            Fault::EmptySubmission => Self::EmptySubmission,
+            Fault::ConflictingContent => Self::ConflictingContent,
+            Fault::TextTooLarge => Self::TextTooLarge,
+            Fault::ImageTooLarge => Self::ImageTooLarge,
+            Fault::InvalidImage => Self::InvalidImage,
+            Fault::UnsupportedImage => Self::UnsupportedImage,
+        }
+    }
+}
+
+/// A refused request. Handlers return it as their error; the front renders it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", code.as_str())]
+pub(crate) struct Refusal {
+    code: Code,
+    detail: Cow<'static, str>,
+    errors: Vec<FieldProblem>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new() }
+    }
+
+    /// One member of the request is to blame.
+    pub(crate) fn field(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
+        let errors = vec![FieldProblem { field: field.into(), message: message.into() }];
+        Self { code, detail: FIELDS.into(), errors }
+    }
+
+    /// One member of the request is not what it should be.
+    pub(crate) fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::field(Code::InvalidRequest, field, message)
+    }
+
+    /// The request as a whole is not what it should be.
+    pub(crate) fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::InvalidRequest, detail)
+    }
+
+    /// The same words for every key that does not work, so that nobody learns which keys once did.
+    pub(crate) fn invalid_api_key() -> Self {
+        Self::new(Code::InvalidApiKey, "The api_key is not valid.")
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new(Code::InternalError, "Something went wrong on our side. Please try again.")
+    }
+
+    pub(crate) fn overloaded() -> Self {
+        Self::new(Code::Overloaded, "Too much is waiting at the moment. Please try again.")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
+        (self.code, self.detail.into_owned(), self.errors)
+    }
+
+    /// The problem document as a response.
+    pub(crate) fn render(self, request: &RequestId) -> Response {
+        let status = self.code.status();
+        let problem = Problem {
+            kind: "about:blank".to_owned(),
+            title: status.canonical_reason().unwrap_or_default().to_owned(),
+            status: status.as_u16(),
+            detail: self.detail.into_owned(),
+            code: self.code.as_str().to_owned(),
+            request_id: request.as_str().to_owned(),
+            errors: self.errors,
+        };
+        let body = serde_json::to_vec(&problem).expect("a problem has string keys only");
+        let mut response = Response::builder().status(status).content_type(CONTENT_TYPE).body(body);
+        if let Some(seconds) = self.code.retry_after() {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+const FIELDS: &str = "The request has members that are missing or not valid; see errors.";
+
+impl From<Vec<FieldError>> for Refusal {
+    /// The first mistake gives the code.
+    fn from(errors: Vec<FieldError>) -> Self {
+        let code = errors.first().map_or(Code::InvalidRequest, |error| error.fault.into());
+        let errors = errors.into_iter().map(|e| FieldProblem { field: e.field.to_owned(), message: e.message });
+        Self { code, detail: FIELDS.into(), errors: errors.collect() }
+    }
+}
+
+impl From<store::Error> for Refusal {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Overloaded | store::Error::Unavailable => Self::overloaded(),
+            store::Error::Sql(error) => {
+                error!(%error, "the database could not be asked");
+                Self::overloaded()
+            }
+            store::Error::Unreadable(error) => {
+                error!(%error, "a stored value cannot be read");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl ResponseError for Refusal {
+    fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+}
+
+/// An error document as RFC 9457 describes it, with a stable `code`.
+#[derive(Debug, Serialize, Object)]
+pub(crate) struct Problem {
+    /// Always `about:blank`: `code` tells the kind of problem.
+    #[serde(rename = "type")]
+    #[oai(rename = "type")]
+    kind: String,
+    /// The name of the status code.
+    title: String,
+    /// The status code.
+    status: u16,
+    /// What is wrong, for people.
+    detail: String,
+    /// What is wrong, for programs. Stable; new codes may be added.
+    code: String,
+    /// The value of `X-Request-Id`, to be quoted when you ask for help.
+    request_id: String,
+    /// The members of the request that are to blame, if any are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[oai(default)]
+    errors: Vec<FieldProblem>,
+}
+
+/// What is wrong with one member of a request.
+#[derive(Debug, PartialEq, Eq, Serialize, Object)]
+pub(crate) struct FieldProblem {
+    /// The member's name or path.
+    pub(crate) field: String,
+    /// What to do about it, for a developer.
+    pub(crate) message: String,
+}
+
+/// What a handler's or the router's error becomes.
+pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {
+    if error.is_from_response() {
+        return error.into_response();
+    }
+    let error = match error.downcast::<Refusal>() {
+        Ok(refusal) => return refusal.render(request),
+        Err(error) => error,
+    };
+    let refusal = if error.is::<NotFoundError>() {
+        Refusal::new(Code::NotFound, "There is nothing at this path.")
+    } else if error.is::<MethodNotAllowedError>() {
+        Refusal::new(Code::MethodNotAllowed, "This path does not take this method; see Allow.")
+    } else if error.is::<ContentTypeError>() {
+        Refusal::new(Code::UnsupportedMediaType, "The body must be sent as application/json.")
+    } else if error.status().is_client_error() {
+        Refusal::invalid_request("The request could not be understood.")
+    } else {
+        error!(request.id = request.as_str(), %error, "a request failed");
+        Refusal::internal()
+    };
+    refusal.render(request)
+}

@@ -1,0 +1,153 @@
+//! The public interface: what applications call with their site key.
+
+mod details;
+pub(crate) mod document;
+mod events;
+mod examples;
+mod status;
+mod submit;
+
+use std::sync::Arc;
+
+use domain::submission::SubmissionLimits;
+use metrics::gauge;
+use poem::{
+    Endpoint, EndpointExt as _, Response, Result, Route,
+    endpoint::make_sync,
+    get,
+    http::Method,
+    web::{Data, Html},
+};
+use poem_openapi::{OpenApi, OpenApiService, Tags};
+use store::{accept::Acceptor, site::Sites, status::Statuses};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::{
+    BodySettings, Readiness,
+    access::Routes,
+    answer::Json,
+    body::BodyReader,
+    caller::Bearer,
+    front::Front,
+    openapi,
+    payload::{JsonBody, OptionalJsonBody},
+    probes,
+    query::QueryField,
+};
+
+pub(crate) use events::Events;
+
+/// What the public interface works with.
+pub struct Public {
+    /// Finds sites by key.
+    pub sites: Sites,
+    /// Stores submissions.
+    pub acceptor: Acceptor,
+    /// Answers status queries.
+    pub statuses: Statuses,
+    /// The bounds of a submission's members.
+    pub limits: SubmissionLimits,
+    /// The bounds of request bodies.
+    pub bodies: BodySettings,
+    /// Whether the process can work.
+    pub ready: watch::Receiver<Readiness>,
+}
+
+/// The path under which the operations stand: the version is part of it.
+pub(crate) const PREFIX: &str = "/functions/v1";
+const DOCUMENT: &str = "/functions/v1/openapi.json";
+const DOCS: &str = "/docs";
+
+/// The endpoint to [`crate::serve::serve`] on the public address.
+pub fn public(public: Public) -> impl Endpoint<Output = Response> + 'static {
+    let (bodies, ready) = (BodyReader::new(public.bodies), public.ready.clone());
+    let document = openapi::public_document();
+    let docs = Html(openapi::public_swagger_ui(&document));
+    let operations = service().data(Arc::new(public)).data(bodies);
+    let router = Route::new()
+        .nest(PREFIX, operations)
+        .at(DOCUMENT, get(make_sync(move |_| {
+            Response::builder().content_type("application/json").body(document.clone())
+        })))
+        .at(DOCS, get(make_sync(move |_| docs.clone())));
+    Front { router: probes::mount(router, ready), routes: Routes::new(paths()) }
+}
+
+/// Sets the gauges of the accept batcher: part of what [`crate::operations::Operations::sample`] does in an API process.
+pub fn sample(acceptor: &Acceptor) {
+    #[expect(clippy::cast_precision_loss, reason = "some thousands at most")]
+    gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64);
+}
+
+pub(crate) fn service() -> OpenApiService<PublicApi, &'static dyn Events> {
+    OpenApiService::new(PublicApi, "Gatehouse", "1.0.0").server(PREFIX).webhooks::<&dyn Events>()
+}
+
+fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
+    let operations = <PublicApi as OpenApi>::meta().into_iter().flat_map(|api| api.paths).map(|path| {
+        let methods = path.operations.iter().map(|operation| operation.method.clone()).collect();
+        (format!("{PREFIX}{}", path.path), methods)
+    });
+    let own = [DOCUMENT, DOCS].map(|path| (path.to_owned(), vec![Method::GET]));
+    operations.chain(own).chain(probes::paths())
+}
+
+#[derive(Tags)]
+enum Tag {
+    /// Content that applications submit, and what became of it.
+    Media,
+}
+
+/// The operations; what they work with comes with each request.
+pub(crate) struct PublicApi;
+
+#[OpenApi(tag = "Tag::Media")]
+impl PublicApi {
+    /// Submit content for moderation
+    ///
+    /// Takes text, an image (by URL, or inline as base64), or text and an image. The answer comes as soon as the
+    /// submission is stored durably; moderation follows. Learn the outcome from the `media.moderated` event or from
+    /// `get-media-status`.
+    #[oai(path = "/submit-media", method = "post", operation_id = "submitMedia")]
+    async fn submit_media(
+        &self,
+        public: Data<&Arc<Public>>,
+        bearer: Bearer,
+        request: JsonBody<submit::SubmitRequest>,
+    ) -> Result<Json<submit::Accepted>> {
+        Ok(Json(submit::submit(&public, bearer, &request.value).await?))
+    }
+
+    /// Ask where a media item stands
+    #[oai(path = "/get-media-status", method = "post", operation_id = "getMediaStatus")]
+    async fn get_media_status(
+        &self,
+        public: Data<&Arc<Public>>,
+        bearer: Bearer,
+        request: JsonBody<status::StatusRequest>,
+    ) -> Result<Json<status::MediaStatus>> {
+        Ok(Json(status::status(&public, bearer, &request.value).await?))
+    }
+
+    /// Ask where a media item stands, with query parameters
+    ///
+    /// Answers exactly as the POST does, which is to be preferred: URLs with a key in them end up in the logs of
+    /// proxies and clients.
+    #[oai(path = "/get-media-status", method = "get", operation_id = "getMediaStatusByQuery")]
+    async fn get_media_status_by_query(
+        &self,
+        public: Data<&Arc<Public>>,
+        bearer: Bearer,
+        /// The site key. Discouraged here: send it in the body of a POST.
+        #[oai(deprecated)]
+        api_key: QueryField<String>,
+        /// The item's id.
+        media_id: QueryField<Uuid>,
+        body: OptionalJsonBody<status::StatusRequest>,
+    ) -> Result<Json<status::MediaStatus>> {
+        let query = status::StatusRequest { api_key: api_key.text, media_id: media_id.text };
+        let request = query.merged_with(body.0)?;
+        Ok(Json(status::status(&public, bearer, &request).await?))
+    }
+}

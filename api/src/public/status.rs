@@ -1,0 +1,152 @@
+//! `get-media-status`: where an item stands, asked by POST or by GET.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use domain::{event::timestamp, id::MediaId, key::SecretHash};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+use store::status::Answer;
+use uuid::Uuid;
+
+use super::{Public, details::ModerationDetails};
+use crate::{
+    caller::{self, Bearer},
+    problem::{Code, Refusal},
+    raw::Raw,
+};
+
+/// Which item, and by whose right.
+#[derive(Deserialize, Object)]
+pub(crate) struct StatusRequest {
+    /// The site key: `site_` followed by a run of characters.
+    pub(crate) api_key: Option<String>,
+    /// The item's id, as `submit-media` answered it.
+    pub(crate) media_id: Option<String>,
+}
+
+impl StatusRequest {
+    /// A GET may have a query and a body; what both give must be the same.
+    pub(crate) fn merged_with(self, body: Option<Self>) -> Result<Self, Refusal> {
+        let Some(body) = body else { return Ok(self) };
+        Ok(Self {
+            api_key: merged("api_key", self.api_key, body.api_key)?,
+            media_id: merged("media_id", self.media_id, body.media_id)?,
+        })
+    }
+}
+
+fn merged(field: &str, query: Option<String>, body: Option<String>) -> Result<Option<String>, Refusal> {
+    match (query, body) {
+        (Some(query), Some(body)) if query != body => {
+            Err(Refusal::invalid_field(field, "is one value in the query and another in the body"))
+        }
+        (query, body) => Ok(query.or(body)),
+    }
+}
+
+/// Where a media item stands. Every member is always there; what does not exist yet, or was not submitted, is null.
+#[derive(Serialize, Object)]
+pub(crate) struct MediaStatus {
+    /// The item.
+    media_id: Uuid,
+    /// Your own identifier.
+    #[oai(nullable)]
+    app_media_id: Option<String>,
+    /// The site that owns it.
+    site_id: Uuid,
+    /// `image` as soon as there is an image, else `text`.
+    content_type: String,
+    /// The state. A site with the status vocabulary `completed` reads `pending` or `completed` here, and the outcome in
+    /// `action`.
+    status: String,
+    /// What to do with the item: `approve` (display it), `block` (do not) or `review` (wait for a moderator); null while
+    /// pending.
+    #[oai(nullable)]
+    action: Option<String>,
+    /// Why, as in the event `media.moderated`; null while pending.
+    #[serde(rename = "moderationResult")]
+    #[oai(rename = "moderationResult", nullable)]
+    moderation_result: Option<Raw<ModerationDetails>>,
+    /// Who or what decided: `ai`, `rule` or `manual`.
+    #[oai(nullable)]
+    moderation_type: Option<String>,
+    /// When it was accepted.
+    #[serde(serialize_with = "iso8601")]
+    created_at: DateTime<Utc>,
+    /// When it was decided.
+    #[serde(serialize_with = "iso8601_or_null")]
+    #[oai(nullable)]
+    moderated_at: Option<DateTime<Utc>>,
+    /// What was submitted as `metadata`, unchanged.
+    #[oai(nullable)]
+    metadata: Option<Raw<HashMap<String, Value>>>,
+}
+
+fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&timestamp(*time))
+}
+
+#[expect(clippy::ref_option, reason = "serde passes the member by reference")]
+fn iso8601_or_null<S: Serializer>(time: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(timestamp).serialize(serializer)
+}
+
+impl From<&store::status::MediaStatus> for MediaStatus {
+    fn from(media: &store::status::MediaStatus) -> Self {
+        Self {
+            media_id: media.media.as_uuid(),
+            app_media_id: media.app_media_id.clone(),
+            site_id: media.site.as_uuid(),
+            content_type: media.content_type.as_str().to_owned(),
+            status: media.status.spelled(media.vocabulary).to_owned(),
+            action: media.status.action().map(|action| action.as_str().to_owned()),
+            moderation_result: media.details.clone().map(Raw::from),
+            moderation_type: media.moderation_type.map(|by| by.as_str().to_owned()),
+            created_at: media.created_at,
+            moderated_at: media.moderated_at,
+            metadata: media.metadata.clone().map(Raw::from),
+        }
+    }
+}
+
+/// The problems that both operations can answer with.
+pub(crate) const REFUSALS: &[Code] = &[
+    Code::InvalidRequest,
+    Code::InvalidApiKey,
+    Code::MediaNotFound,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
+    Code::UnsupportedMediaType,
+    Code::InternalError,
+    Code::Overloaded,
+];
+
+/// Where the item stands, as far as the key may know.
+pub(crate) async fn status(public: &Public, bearer: Bearer, request: &StatusRequest) -> Result<MediaStatus, Refusal> {
+    let key = caller::key(request.api_key.as_deref(), bearer)?;
+    let text = request.media_id.as_deref().filter(|text| !text.is_empty());
+    let Some(text) = text else {
+        return Err(refuse_id(public, key, "is missing: it must be the id that submit-media answered").await);
+    };
+    let Ok(media) = text.parse::<MediaId>() else {
+        return Err(refuse_id(public, key, "must be a UUID").await);
+    };
+    match public.statuses.find(key, media).await? {
+        None => Err(Refusal::invalid_api_key()),
+        Some(Answer::UnknownMedia) => {
+            Err(Refusal::new(Code::MediaNotFound, "The site has no media item of this id."))
+        }
+        Some(Answer::Media(media)) => Ok(MediaStatus::from(&*media)),
+    }
+}
+
+/// Only a valid key learns what is wrong with the rest of its request.
+async fn refuse_id(public: &Public, key: SecretHash, message: &'static str) -> Refusal {
+    match public.sites.reload(key).await {
+        Ok(Some(_)) => Refusal::invalid_field("media_id", message),
+        Ok(None) => Refusal::invalid_api_key(),
+        Err(error) => error.into(),
+    }
+}

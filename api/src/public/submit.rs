@@ -1,0 +1,152 @@
+//! `POST /submit-media`: from a parsed body to a committed submission.
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{
+    id::MediaId,
+    key::SecretHash,
+    media::Status,
+    submission::{RawSubmission, Submission},
+};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{
+    accept::{Acceptance, NewMedia},
+    site::Site,
+};
+use uuid::Uuid;
+
+use super::Public;
+use crate::{
+    caller::{self, Bearer},
+    problem::{Code, Refusal},
+    raw::Raw,
+};
+
+/// A submission: text, an image, or both. Unknown members are ignored; null counts as not given.
+#[derive(Default, Deserialize, Object)]
+pub(crate) struct SubmitRequest {
+    /// The site key: `site_` followed by a run of characters.
+    api_key: Option<String>,
+    /// Text to moderate: at most 100 KB (102,400 bytes of UTF-8).
+    #[oai(nullable, validator(max_length = 102_400))]
+    body: Option<String>,
+    /// Where the image is: an http or https URL. The image may have at most 10 MB and be JPEG, PNG, GIF or WebP.
+    #[oai(nullable, validator(max_length = 8_192))]
+    content_url: Option<String>,
+    /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI; at most 10 MB
+    /// decoded.
+    #[oai(nullable)]
+    content_base64: Option<String>,
+    /// Your own identifier of the item; comes back in events and in its status.
+    #[oai(nullable, validator(max_length = 1_024))]
+    app_media_id: Option<String>,
+    /// The rule group to judge by, instead of the site's own.
+    #[oai(nullable)]
+    rule_group_id: Option<String>,
+    /// Anything you want back with events and in the status, unchanged: a JSON object of at most 16 KiB.
+    #[oai(nullable)]
+    metadata: Option<Raw<HashMap<String, Value>>>,
+}
+
+impl SubmitRequest {
+    fn raw(&self) -> RawSubmission<'_> {
+        RawSubmission {
+            body: self.body.as_deref(),
+            content_url: self.content_url.as_deref(),
+            content_base64: self.content_base64.as_deref(),
+            app_media_id: self.app_media_id.as_deref(),
+            rule_group_id: self.rule_group_id.as_deref(),
+            metadata: self.metadata.as_ref().map(|metadata| &*metadata.json),
+        }
+    }
+}
+
+/// The submission is stored and will be moderated.
+#[derive(Serialize, Object)]
+pub(crate) struct Accepted {
+    /// The media item.
+    id: Uuid,
+    /// Always `pending`.
+    status: String,
+    /// For people.
+    message: String,
+}
+
+/// The problems that this operation can answer with.
+pub(crate) const REFUSALS: &[Code] = &[
+    Code::InvalidRequest,
+    Code::EmptySubmission,
+    Code::ConflictingContent,
+    Code::TextTooLarge,
+    Code::ImageTooLarge,
+    Code::InvalidImage,
+    Code::UnsupportedImage,
+    Code::UnknownRuleGroup,
+    Code::InvalidApiKey,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
+    Code::UnsupportedMediaType,
+    Code::InternalError,
+    Code::Overloaded,
+];
+
+/// How often a submission is prepared anew because its site changes under it.
+const PREPARATIONS: usize = 5;
+
+/// Stores the submission, or says why not.
+///
+/// It is prepared from the cached site, and the accepting statement refuses it if the key or the site is no longer what
+/// the cache says. A refusal that rests on the cache is confirmed first, so that a disabled key is told before anything
+/// else.
+pub(crate) async fn submit(public: &Public, bearer: Bearer, request: &SubmitRequest) -> Result<Accepted, Refusal> {
+    let key = caller::key(request.api_key.as_deref(), bearer)?;
+    let mut found = public.sites.find(key).await?;
+    let mut confirmed = false;
+    for _ in 0..PREPARATIONS {
+        let site = found.ok_or_else(Refusal::invalid_api_key)?;
+        match prepare(public, key, site, request).await {
+            Ok(media) => {
+                let id = media.id;
+                match public.acceptor.accept(media).await? {
+                    Acceptance::Accepted => return Ok(accepted(id)),
+                    Acceptance::Stale => {}
+                    Acceptance::Unavailable => return Err(Refusal::overloaded()),
+                    Acceptance::Refused => {
+                        return Err(Refusal::invalid_request("The submission cannot be stored as it is."));
+                    }
+                }
+            }
+            Err(refusal) if confirmed => return Err(refusal),
+            Err(_) => {}
+        }
+        found = public.sites.reload(key).await?;
+        confirmed = true;
+    }
+    Err(Refusal::overloaded())
+}
+
+async fn prepare(
+    public: &Public,
+    key: SecretHash,
+    site: Arc<Site>,
+    request: &SubmitRequest,
+) -> Result<NewMedia, Refusal> {
+    let submission = Submission::parse(request.raw(), &public.limits)?;
+    let judges = match submission.rule_group {
+        None => site.judges.clone(),
+        Some(group) => public.sites.judges_of(&site, group).await?.ok_or_else(|| {
+            Refusal::field(Code::UnknownRuleGroup, "rule_group_id", "is no rule group of the site's team")
+        })?,
+    };
+    Ok(NewMedia { id: MediaId::from(Uuid::now_v7()), key, site, judges, submission })
+}
+
+fn accepted(id: MediaId) -> Accepted {
+    Accepted {
+        id: id.as_uuid(),
+        status: Status::Pending.as_str().to_owned(),
+        message: "Accepted for moderation.".to_owned(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Query parameters that may be given once.
+
+use std::marker::PhantomData;
+
+use poem::{Request, RequestBody, Result};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaParamIn, MetaSchemaRef, Registry},
+    types::Type,
+};
+
+use crate::problem::Refusal;
+
+/// A parameter as text, if it was given; the document describes it as a required `Shape`. Given twice it is refused,
+/// since whoever reads the request before or after us may take the other one.
+pub(crate) struct QueryField<Shape> {
+    pub(crate) text: Option<String>,
+    shape: PhantomData<fn() -> Shape>,
+}
+
+impl<'a, Shape: Type> ApiExtractor<'a> for QueryField<Shape> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    const PARAM_IS_REQUIRED: bool = true;
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        Shape::register(registry);
+    }
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(Shape::schema_ref())
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let pairs: Vec<(String, String)> = request.params()?;
+        let mut given = pairs.into_iter().filter(|(name, _)| name == options.name).map(|(_, value)| value);
+        let text = given.next();
+        if given.next().is_some() {
+            return Err(Refusal::invalid_field(options.name, "is given twice in the query").into());
+        }
+        Ok(Self { text, shape: PhantomData })
+    }
+}
