@@ -1,0 +1,182 @@
+//! The customers: they submit at a steady rate, keep what was promised to them, and submit again what was not.
+
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    io,
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail, ensure};
+use futures::future::try_join_all;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::{
+    http::{self, Answer, Client, Silence},
+    load::Ticks,
+    sites::Site,
+    texts::{Text, Texts},
+};
+
+/// A text that is accepted by nobody for so long ends the run.
+const PATIENCE: Duration = Duration::from_mins(2);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Who submits, and where.
+pub(super) struct Customers {
+    pub(super) apis: Vec<SocketAddr>,
+    pub(super) sites: Vec<Site>,
+    pub(super) seed: u64,
+    pub(super) connections: usize,
+}
+
+/// What the customers know. A submission is known by its `app_media_id`, which is of this submission only.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// Answered with a 200: the item's id, and the submission.
+    pub(super) accepted: HashMap<Uuid, Submission>,
+    /// Without an answer, or with one that promises nothing: stored or not.
+    pub(super) unknown: Vec<Submission>,
+}
+
+/// One submission of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Submission {
+    /// Which text.
+    pub(super) number: u64,
+    /// Which submission of it, from 0.
+    pub(super) attempt: u32,
+}
+
+impl Submission {
+    /// The `app_media_id`.
+    pub(super) fn tag(&self) -> String {
+        format!("{}.{}", self.number, self.attempt)
+    }
+
+    /// Reads an `app_media_id`.
+    pub(super) fn parse(tag: &str) -> Option<Self> {
+        let (number, attempt) = tag.split_once('.')?;
+        Some(Self {
+            number: number.parse().ok()?,
+            attempt: attempt.parse().ok()?,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    id: Uuid,
+    status: String,
+}
+
+/// What an answer, or its absence, means.
+enum Meaning {
+    Accepted(Uuid),
+    /// Nothing reached a server.
+    NotSent,
+    Unknown,
+}
+
+impl Customers {
+    /// The text of this number.
+    pub(super) fn text(&self, number: u64) -> Text {
+        Texts::new(self.seed).get(number)
+    }
+
+    /// The place of the site that a text is submitted for.
+    pub(super) fn site(&self, number: u64) -> usize {
+        usize::try_from(number).unwrap_or(0) % self.sites.len()
+    }
+
+    /// Submits so many texts at this rate, each until it is accepted.
+    ///
+    /// # Errors
+    /// A refusal that is no fault of the chaos, or a text that nobody accepts.
+    pub(super) async fn submit(
+        &self,
+        items: u64,
+        rate: f64,
+        ledger: &RefCell<Ledger>,
+    ) -> anyhow::Result<()> {
+        let ticks = Ticks::start(rate, items);
+        let clients = (0..self.connections).map(|first| {
+            let ticks = ticks.clone();
+            async move {
+                let mut clients: Vec<Client> = self.apis.iter().copied().map(Client::new).collect();
+                // Which API process is next: all connections together use all alike.
+                let mut turn = first;
+                while let Some(tick) = ticks.next().await {
+                    self.submit_one(tick.index, &mut clients, &mut turn, ledger)
+                        .await?;
+                }
+                anyhow::Ok(())
+            }
+        });
+        try_join_all(clients).await?;
+        Ok(())
+    }
+
+    async fn submit_one(
+        &self,
+        number: u64,
+        clients: &mut [Client],
+        turn: &mut usize,
+        ledger: &RefCell<Ledger>,
+    ) -> anyhow::Result<()> {
+        let start = Instant::now();
+        let body = self.text(number).body;
+        let key = &self.sites[self.site(number)].key;
+        let mut submission = Submission { number, attempt: 0 };
+        while start.elapsed() < PATIENCE {
+            let request = http::submission(key, &submission.tag(), &body);
+            *turn = (*turn + 1) % clients.len();
+            match meaning(clients[*turn].send(&request).await)? {
+                Meaning::Accepted(id) => {
+                    let before = ledger.borrow_mut().accepted.insert(id, submission);
+                    ensure!(
+                        before.is_none(),
+                        "two submissions were answered with the id {id}"
+                    );
+                    return Ok(());
+                }
+                Meaning::NotSent => {}
+                Meaning::Unknown => {
+                    ledger.borrow_mut().unknown.push(submission.clone());
+                    submission.attempt += 1;
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        bail!("nobody accepts the text {number}")
+    }
+}
+
+fn meaning(answer: Result<Answer, Silence>) -> anyhow::Result<Meaning> {
+    match answer {
+        Ok(Answer { status: 200, body }) => {
+            let accepted: Accepted =
+                serde_json::from_slice(&body).context("a 200 that cannot be read")?;
+            ensure!(
+                accepted.status == "pending",
+                "an item was accepted as {}",
+                accepted.status
+            );
+            Ok(Meaning::Accepted(accepted.id))
+        }
+        // While Postgres is away; what was sent to it may have been stored.
+        Ok(Answer { status: 500.., .. }) => Ok(Meaning::Unknown),
+        Ok(Answer { status, body }) => bail!(
+            "a submission was refused: {status} {}",
+            String::from_utf8_lossy(&body)
+        ),
+        Err(Silence::Unreachable(_)) => Ok(Meaning::NotSent),
+        // Not a server that dies, but one that talks nonsense.
+        Err(Silence::Broken(error)) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(error.into())
+        }
+        Err(Silence::Broken(_)) => Ok(Meaning::Unknown),
+    }
+}

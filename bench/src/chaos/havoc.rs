@@ -1,0 +1,113 @@
+//! The havoc: at random, but the same for the same seed, a process is killed with SIGKILL and started again a little later,
+//! and Postgres is restarted.
+
+use std::{
+    cell::{Cell, RefCell},
+    time::{Duration, Instant},
+};
+
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedMutRandom as _};
+use serde::Serialize;
+
+use super::client::Ledger;
+use crate::{cluster::Stop, processes::Process, stack::Stack};
+
+/// The share of kills that hit a worker.
+const WORKERS_SHARE: f64 = 0.7;
+/// At how many eighths of the texts Postgres is restarted, and how.
+const RESTARTS: [(u64, Stop); 4] = [
+    (1, Stop::Fast),
+    (3, Stop::Immediate),
+    (5, Stop::Fast),
+    (7, Stop::Immediate),
+];
+const WATCH: Duration = Duration::from_millis(100);
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    pub(super) items: u64,
+    pub(super) restart_postgres: bool,
+}
+
+/// What was done, and what happened besides.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Havoc {
+    pub(super) workers_killed: u32,
+    pub(super) apis_killed: u32,
+    pub(super) postgres_restarts: u32,
+    /// Processes that ended though nobody killed them.
+    pub(super) deaths: Vec<String>,
+}
+
+impl Havoc {
+    /// Notes processes that ended by themselves, and starts them again.
+    pub(super) async fn watch(&mut self, stack: &mut Stack) -> anyhow::Result<()> {
+        for process in stack.processes() {
+            if let Some(death) = process.death() {
+                eprintln!("{death}");
+                self.deaths.push(death);
+                process.start().await?;
+            }
+        }
+        if stack.cluster.has_died() {
+            anyhow::bail!("Postgres ended by itself");
+        }
+        Ok(())
+    }
+
+    async fn strike(&mut self, process: &mut Process, pause: Duration) -> anyhow::Result<()> {
+        eprintln!("killing {}", process.name());
+        if let Some(death) = process.death() {
+            self.deaths.push(death);
+        } else {
+            process.kill().await?;
+        }
+        tokio::time::sleep(pause).await;
+        process.start().await
+    }
+}
+
+/// Goes on until the submissions are finished; then every process runs.
+pub(super) async fn wreak(
+    stack: &mut Stack,
+    plan: Plan,
+    ledger: &RefCell<Ledger>,
+    finished: &Cell<bool>,
+) -> anyhow::Result<Havoc> {
+    let mut random = StdRng::seed_from_u64(plan.seed);
+    let mut havoc = Havoc::default();
+    let mut restarts = RESTARTS.iter().filter(|_| plan.restart_postgres).peekable();
+    while !finished.get() {
+        let quiet = Duration::from_millis(random.random_range(800..3_000));
+        let start = Instant::now();
+        while start.elapsed() < quiet && !finished.get() {
+            havoc.watch(stack).await?;
+            let accepted = ledger.borrow().accepted.len() as u64;
+            if let Some((_, stop)) =
+                restarts.next_if(|(eighth, _)| accepted * 8 >= plan.items * eighth)
+            {
+                eprintln!("restarting Postgres, mode {stop:?}");
+                stack.cluster.restart(*stop).await?;
+                havoc.postgres_restarts += 1;
+            }
+            tokio::time::sleep(WATCH).await;
+        }
+        if finished.get() {
+            break;
+        }
+        let pause = Duration::from_millis(random.random_range(50..1_500));
+        let hits_worker = random.random_bool(WORKERS_SHARE);
+        let (victims, count) = if hits_worker {
+            (&mut stack.workers, &mut havoc.workers_killed)
+        } else {
+            (&mut stack.apis, &mut havoc.apis_killed)
+        };
+        *count += 1;
+        if let Some(victim) = victims.choose_mut(&mut random) {
+            havoc.strike(victim, pause).await?;
+        }
+    }
+    Ok(havoc)
+}

@@ -1,0 +1,378 @@
+//! The whole way of an item, from the submission to its `media.moderated` webhook: latency at a fixed rate beside bare round
+//! trips, what an item costs in Postgres, and how fast everything goes at full speed.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use domain::event::EventKind;
+use futures::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{
+    http::{self, Client},
+    latency::{Latencies, Percentiles, median},
+    load::{self, Ticks, accepted},
+    meter::{self, Cost, Meter, empty_tables},
+    receiver::Manners,
+    report::{Line, Machine, Report, cost_lines},
+    stack::{CommonOptions, Shape, Stack},
+    texts::Texts,
+};
+
+const SITES: usize = 4;
+/// The bare round trips before each round: seconds at the round's rate.
+const BARE_SECONDS: u64 = 5;
+const WARM_UP_SECONDS: u64 = 3;
+/// How long the last webhooks may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+const POLL: Duration = Duration::from_millis(20);
+
+/// Options of `flow`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+    /// Items a second
+    #[arg(long, default_value_t = 100.0)]
+    rate: f64,
+    /// Seconds of each round
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Rounds at the fixed rate
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Items of the run at full speed; none skips it
+    #[arg(long, default_value_t = 20_000)]
+    drain_items: u64,
+    /// Connections that submit
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// API processes
+    #[arg(long, default_value_t = 1)]
+    apis: usize,
+    /// Worker processes
+    #[arg(long, default_value_t = 1)]
+    workers: usize,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Flowed {
+    machine: Machine,
+    seed: u64,
+    rate: f64,
+    apis: usize,
+    workers: usize,
+    rounds: Vec<Round>,
+    /// Medians over the rounds.
+    p50_ms: f64,
+    p99_ms: f64,
+    drain: Option<Drain>,
+}
+
+#[derive(Debug, Serialize)]
+struct Round {
+    /// From the time a submission was due to the webhook's arrival.
+    whole_way: Percentiles,
+    /// From the time a submission was due to its answer.
+    submission: Percentiles,
+    /// `/healthz` of the same server at the same rate.
+    bare_http: Percentiles,
+    /// `select 1` in the same Postgres at the same rate.
+    bare_sql: Percentiles,
+    cost: Cost,
+}
+
+#[derive(Debug, Serialize)]
+struct Drain {
+    items: u64,
+    /// Answers a second while submitting.
+    submitted_rate: f64,
+    /// Items a second from the first submission to the last webhook.
+    whole_rate: f64,
+    cost: Cost,
+}
+
+/// Runs the benchmark.
+pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
+    let load_before = Machine::load_before();
+    let seed = options.common.seed();
+    let shape = Shape {
+        apis: options.apis,
+        workers: options.workers,
+        sites: SITES,
+        lease_seconds: 30,
+        manners: Manners::default(),
+    };
+    let stack = Stack::start(&options.common, shape, seed).await?;
+    let mut conn = stack.cluster.connect().await?;
+    let machine = Machine::describe(&mut conn, load_before).await?;
+    let mut flow = Flow {
+        options: &options,
+        stack,
+        conn,
+        texts: Texts::new(seed),
+    };
+
+    eprintln!("warming up");
+    flow.at_rate(WARM_UP_SECONDS).await?;
+    let mut rounds = Vec::new();
+    for number in 1..=options.rounds {
+        let round = flow.round().await?;
+        eprintln!("round {number} of {}: {}", options.rounds, round.whole_way);
+        rounds.push(round);
+    }
+    let drain = if options.drain_items == 0 {
+        None
+    } else {
+        Some(flow.drain().await?)
+    };
+    Ok(Flowed {
+        machine,
+        seed,
+        rate: options.rate,
+        apis: options.apis,
+        workers: options.workers,
+        p50_ms: median(rounds.iter().map(|round| round.whole_way.p50_ms)),
+        p99_ms: median(rounds.iter().map(|round| round.whole_way.p99_ms)),
+        rounds,
+        drain,
+    })
+}
+
+struct Flow<'a> {
+    options: &'a Options,
+    stack: Stack,
+    conn: PgConnection,
+    texts: Texts,
+}
+
+/// A submission that was accepted.
+struct Sent {
+    media: Uuid,
+    due: Instant,
+    answered: Instant,
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    id: Uuid,
+}
+
+impl Flow<'_> {
+    async fn round(&mut self) -> anyhow::Result<Round> {
+        empty_tables(&mut self.conn).await?;
+        let (rate, count) = (self.options.rate, ticks(self.options.rate, BARE_SECONDS));
+        let mut client = Client::new(self.stack.apis[0].address);
+        let healthz = http::get("/healthz");
+        let bare_http = paced(rate, count, async || {
+            accepted(&client.send(&healthz).await.map_err(std::io::Error::from)?)
+        })
+        .await?;
+        let bare_sql = paced(rate, count, async || {
+            sqlx::query("select 1").execute(&mut self.conn).await?;
+            Ok(())
+        })
+        .await?;
+        let meter = Meter::start(&mut self.conn).await?;
+        let sent = self.at_rate(self.options.seconds).await?;
+        let cost = meter.stop(&mut self.conn, sent.len() as u64).await?;
+        let (mut submission, mut whole_way) = (Latencies::new(), Latencies::new());
+        let seen = self.stack.receiver.seen();
+        for Sent {
+            media,
+            due,
+            answered,
+        } in &sent
+        {
+            let arrival = seen
+                .arrivals
+                .get(&(*media, EventKind::MediaModerated))
+                .context("a webhook got lost")?;
+            submission.record(*answered - *due);
+            whole_way.record(arrival.first - *due);
+        }
+        Ok(Round {
+            whole_way: whole_way.percentiles(),
+            submission: submission.percentiles(),
+            bare_http: bare_http.percentiles(),
+            bare_sql: bare_sql.percentiles(),
+            cost,
+        })
+    }
+
+    /// Submits at the fixed rate and waits for every webhook.
+    async fn at_rate(&mut self, seconds: u64) -> anyhow::Result<Vec<Sent>> {
+        self.stack.receiver.clear();
+        let count = ticks(self.options.rate, seconds);
+        let sent = self.submit(&Ticks::start(self.options.rate, count)).await?;
+        self.wait_for(count).await?;
+        Ok(sent)
+    }
+
+    async fn submit(&self, ticks: &Ticks) -> anyhow::Result<Vec<Sent>> {
+        let clients = (0..self.options.connections).map(|number| async move {
+            let apis = &self.stack.apis;
+            let mut client = Client::new(apis[number % apis.len()].address);
+            let mut sent = Vec::new();
+            while let Some(tick) = ticks.next().await {
+                let request = self.request(tick.index);
+                let answer = client.send(&request).await.map_err(std::io::Error::from)?;
+                let answered = Instant::now();
+                accepted(&answer)?;
+                let Accepted { id } = serde_json::from_slice(&answer.body)?;
+                sent.push(Sent {
+                    media: id,
+                    due: tick.due,
+                    answered,
+                });
+            }
+            anyhow::Ok(sent)
+        });
+        Ok(try_join_all(clients).await?.into_iter().flatten().collect())
+    }
+
+    fn request(&self, number: u64) -> Vec<u8> {
+        let site = &self.stack.sites[usize::try_from(number).unwrap_or(0) % self.stack.sites.len()];
+        http::submission(
+            &site.key,
+            &format!("flow-{number}"),
+            &self.texts.get(number).body,
+        )
+    }
+
+    /// Submits as fast as the answers come, while the workers work, and waits for every webhook.
+    async fn drain(&mut self) -> anyhow::Result<Drain> {
+        let items = self.options.drain_items;
+        eprintln!("{items} items at full speed");
+        empty_tables(&mut self.conn).await?;
+        self.stack.receiver.clear();
+        let meter = Meter::start(&mut self.conn).await?;
+        let start = Instant::now();
+        self.submit(&Ticks::at_once(items)).await?;
+        let submitted = start.elapsed();
+        self.wait_for(items).await?;
+        let cost = meter.stop(&mut self.conn, items).await?;
+        let seen = self.stack.receiver.seen();
+        let last = seen
+            .arrivals
+            .values()
+            .map(|arrival| arrival.first)
+            .max()
+            .unwrap_or(start);
+        Ok(Drain {
+            items,
+            submitted_rate: load::per_second(items, submitted),
+            whole_rate: load::per_second(items, last - start),
+            cost,
+        })
+    }
+
+    /// Waits until both webhooks of so many items came and no job is left, so that all their cost is counted.
+    async fn wait_for(&mut self, items: u64) -> anyhow::Result<()> {
+        let start = Instant::now();
+        loop {
+            let arrived = {
+                let seen = self.stack.receiver.seen();
+                ensure!(
+                    seen.complaints == 0,
+                    "the receiver complains: {}",
+                    seen.examples.join("; ")
+                );
+                seen.arrivals.len() as u64
+            };
+            if arrived == 2 * items && meter::jobs(&mut self.conn).await? == 0 {
+                return Ok(());
+            }
+            ensure!(
+                start.elapsed() < PATIENCE,
+                "{arrived} of {} webhooks came",
+                2 * items
+            );
+            tokio::time::sleep(POLL).await;
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates are small and positive"
+)]
+#[expect(clippy::cast_precision_loss, reason = "seconds are few")]
+fn ticks(rate: f64, seconds: u64) -> u64 {
+    (rate * seconds as f64).ceil() as u64
+}
+
+/// Does one thing after the other at a rate, and says how long each took from when it was due.
+async fn paced(
+    rate: f64,
+    count: u64,
+    mut act: impl AsyncFnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<Latencies> {
+    let ticks = Ticks::start(rate, count);
+    let mut latencies = Latencies::new();
+    while let Some(tick) = ticks.next().await {
+        act().await?;
+        latencies.record(tick.due.elapsed());
+    }
+    Ok(latencies)
+}
+
+impl Report for Flowed {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = vec![
+            Line::heading(format!("The whole way at {} items a second", self.rate)),
+            self.machine.line(),
+            Line::fact(
+                "processes",
+                format!("{} API, {} worker", self.apis, self.workers),
+            ),
+            Line::fact("seed", self.seed.to_string()),
+        ];
+        for (number, round) in self.rounds.iter().enumerate() {
+            lines.push(Line::heading(format!("Round {}", number + 1)));
+            lines.push(Line::fact(
+                "submit to webhook received",
+                round.whole_way.to_string(),
+            ));
+            lines.push(Line::fact("submit to answer", round.submission.to_string()));
+            lines.push(Line::fact(
+                "bare HTTP round trip",
+                round.bare_http.to_string(),
+            ));
+            lines.push(Line::fact(
+                "bare SQL round trip",
+                round.bare_sql.to_string(),
+            ));
+        }
+        lines.push(Line::heading(
+            "Medians over the rounds, submit to webhook received",
+        ));
+        lines.push(Line::fact("p50", format!("{:.2} ms", self.p50_ms)));
+        lines.push(Line::fact("p99", format!("{:.2} ms", self.p99_ms)));
+        if let Some(last) = self.rounds.last() {
+            lines.push(Line::heading("Cost in Postgres at this rate (last round)"));
+            lines.extend(cost_lines(&last.cost));
+        }
+        if let Some(drain) = &self.drain {
+            lines.push(Line::heading(format!(
+                "{} items at full speed",
+                drain.items
+            )));
+            lines.push(Line::fact(
+                "submitted",
+                format!("{:.0}/s", drain.submitted_rate),
+            ));
+            lines.push(Line::fact(
+                "submit to webhook received",
+                format!("{:.0}/s", drain.whole_rate),
+            ));
+            lines.extend(cost_lines(&drain.cost));
+        }
+        lines
+    }
+}

@@ -1,0 +1,226 @@
+//! A small HTTP/1.1 client for load. It shares the machine with what it measures, so it does no more than it must: requests
+//! are rendered beforehand, a keep-alive connection sends one with one write and reads its answer into a kept buffer.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use bytes::BytesMut;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+/// A request nobody has answered by then is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// More than any answer of the interface sends.
+const MAX_HEADERS: usize = 64;
+
+/// What a server answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The HTTP status code.
+    pub(crate) status: u16,
+    /// The whole body.
+    pub(crate) body: BytesMut,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Silence {
+    /// No connection came about, so nothing was sent.
+    Unreachable(io::Error),
+    /// The connection broke or was given up: the request may or may not have had an effect.
+    Broken(io::Error),
+}
+
+impl From<Silence> for io::Error {
+    fn from(silence: Silence) -> Self {
+        match silence {
+            Silence::Unreachable(error) | Silence::Broken(error) => error,
+        }
+    }
+}
+
+/// One server, and a connection to it that is kept while it works.
+pub(crate) struct Client {
+    address: SocketAddr,
+    connection: Option<Connection>,
+}
+
+impl Client {
+    /// Connects with the first request.
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            connection: None,
+        }
+    }
+
+    /// Sends a rendered request and waits for its answer.
+    pub(crate) async fn send(&mut self, request: &[u8]) -> Result<Answer, Silence> {
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => Connection::open(self.address)
+                .await
+                .map_err(Silence::Unreachable)?,
+        };
+        let answer = timeout(PATIENCE, connection.exchange(request))
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            .map_err(Silence::Broken)?;
+        if connection.keeps_alive {
+            self.connection = Some(connection);
+        }
+        Ok(answer)
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: BytesMut,
+    keeps_alive: bool,
+}
+
+struct Head {
+    status: u16,
+    /// Bytes of the status line and headers.
+    length: usize,
+    /// Bytes of the body.
+    content: usize,
+    closes: bool,
+}
+
+impl Connection {
+    async fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self {
+            stream,
+            buffer: BytesMut::with_capacity(16 * 1024),
+            keeps_alive: true,
+        })
+    }
+
+    async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
+        self.stream.write_all(request).await?;
+        let head = loop {
+            if let Some(head) = parse(&self.buffer)? {
+                break head;
+            }
+            self.fill().await?;
+        };
+        while self.buffer.len() < head.length + head.content {
+            self.fill().await?;
+        }
+        self.keeps_alive = !head.closes;
+        let _ = self.buffer.split_to(head.length);
+        Ok(Answer {
+            status: head.status,
+            body: self.buffer.split_to(head.content),
+        })
+    }
+
+    async fn fill(&mut self) -> io::Result<()> {
+        self.buffer.reserve(4 * 1024);
+        match self.stream.read_buf(&mut self.buffer).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads the head of an answer; none while it is incomplete. Gatehouse always tells a body's length, so chunked bodies
+/// are an error here.
+fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
+    let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let parsed = response
+        .parse(bytes)
+        .map_err(|error| invalid(error.to_string()))?;
+    let httparse::Status::Complete(length) = parsed else {
+        return Ok(None);
+    };
+    let status = response.code.unwrap_or_default();
+    let mut content = None;
+    let mut closes = response.version == Some(0);
+    for header in response.headers.iter() {
+        if header.name.eq_ignore_ascii_case("content-length") {
+            content = std::str::from_utf8(header.value)
+                .ok()
+                .and_then(|text| text.parse().ok());
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            closes = header.value.eq_ignore_ascii_case(b"close");
+        }
+    }
+    let content =
+        content.ok_or_else(|| invalid(format!("an answer {status} without its length")))?;
+    Ok(Some(Head {
+        status,
+        length,
+        content,
+        closes,
+    }))
+}
+
+/// A rendered `GET`.
+pub(crate) fn get(path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: gatehouse\r\n\r\n").into_bytes()
+}
+
+/// A rendered submission of a text.
+pub(crate) fn submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<u8> {
+    let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
+    post("/functions/v1/submit-media", &body)
+}
+
+/// A rendered status query.
+pub(crate) fn status_query(site_key: &str, media: uuid::Uuid) -> Vec<u8> {
+    let body = json!({ "api_key": site_key, "media_id": media });
+    post("/functions/v1/get-media-status", &body)
+}
+
+fn post(path: &str, body: &serde_json::Value) -> Vec<u8> {
+    let body = body.to_string();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: gatehouse\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_once_it_is_complete() {
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"id\"";
+        assert!(parse(&answer[..30]).unwrap().is_none());
+        let head = parse(answer).unwrap().unwrap();
+        assert_eq!(
+            (head.status, head.length, head.content, head.closes),
+            (200, 39, 12, false)
+        );
+    }
+
+    #[test]
+    fn an_answer_of_unknown_length_is_an_error_rather_than_a_guess() {
+        assert!(parse(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn a_request_tells_the_bytes_of_its_body() {
+        let request = String::from_utf8(submission("site_a", "1", "für")).unwrap();
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.ends_with(&format!("content-length: {}", body.len())),
+            "{head}"
+        );
+        assert_eq!(
+            body,
+            r#"{"api_key":"site_a","app_media_id":"1","body":"für"}"#
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Load: as fast as the answers come (closed loop), or at a fixed rate whatever the answers do (open loop).
+
+use std::{
+    net::SocketAddr,
+    rc::Rc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail};
+use futures::future::try_join_all;
+use tokio::sync::{Mutex, mpsc};
+
+use crate::{
+    http::{Answer, Client},
+    latency::Latencies,
+};
+
+/// What a closed loop achieved.
+pub(crate) struct Throughput {
+    pub(crate) answered: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) latencies: Latencies,
+}
+
+impl Throughput {
+    /// Answers a second.
+    pub(crate) fn rate(&self) -> f64 {
+        per_second(self.answered, self.elapsed)
+    }
+}
+
+/// How many of something a second.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn per_second(count: u64, elapsed: Duration) -> f64 {
+    count as f64 / elapsed.as_secs_f64()
+}
+
+/// `connections` clients, each of which sends its next request as soon as its last is answered. Requests are taken in turn.
+///
+/// # Errors
+/// Anything but a 200 ends the measurement: it would be one of something else.
+pub(crate) async fn closed(
+    address: SocketAddr,
+    requests: &[Vec<u8>],
+    connections: usize,
+    duration: Duration,
+) -> anyhow::Result<Throughput> {
+    let start = Instant::now();
+    let clients = (0..connections).map(|offset| async move {
+        let mut client = Client::new(address);
+        let mut latencies = Latencies::new();
+        let mut turn = requests
+            .iter()
+            .cycle()
+            .skip(offset * requests.len() / connections);
+        while start.elapsed() < duration {
+            let request = turn.next().context("there is nothing to send")?;
+            let sent = Instant::now();
+            accepted(&client.send(request).await.map_err(std::io::Error::from)?)?;
+            latencies.record(sent.elapsed());
+        }
+        anyhow::Ok(latencies)
+    });
+    let mut latencies = Latencies::new();
+    for own in try_join_all(clients).await? {
+        latencies.merge(&own);
+    }
+    let answered = latencies.percentiles().count;
+    Ok(Throughput {
+        answered,
+        elapsed: start.elapsed(),
+        latencies,
+    })
+}
+
+/// Fails on anything but a 200.
+pub(crate) fn accepted(answer: &Answer) -> anyhow::Result<()> {
+    if answer.status != 200 {
+        bail!(
+            "the answer is {}: {}",
+            answer.status,
+            String::from_utf8_lossy(&answer.body)
+        );
+    }
+    Ok(())
+}
+
+/// One thing to do at its time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tick {
+    /// Which, from 0.
+    pub(crate) index: u64,
+    /// When it should start. Latencies count from here: what waits because earlier ones were slow has waited.
+    pub(crate) due: Instant,
+}
+
+/// Ticks to be shared out among clients.
+#[derive(Clone)]
+pub(crate) struct Ticks(Rc<Mutex<mpsc::UnboundedReceiver<Tick>>>);
+
+impl Ticks {
+    /// `count` ticks at `rate` a second, from now on. They come from a thread of their own, because tokio's timer is only
+    /// good to a millisecond.
+    pub(crate) fn start(rate: f64, count: u64) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        thread::spawn(move || {
+            let interval = Duration::from_secs_f64(1.0 / rate);
+            let mut due = Instant::now();
+            for index in 0..count {
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+                if sender.send(Tick { index, due }).is_err() {
+                    return;
+                }
+                due += interval;
+            }
+        });
+        Self(Rc::new(Mutex::new(receiver)))
+    }
+
+    /// `count` ticks that are all due now.
+    pub(crate) fn at_once(count: u64) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let due = Instant::now();
+        for index in 0..count {
+            // The receiver is right here.
+            let _ = sender.send(Tick { index, due });
+        }
+        Self(Rc::new(Mutex::new(receiver)))
+    }
+
+    /// The next one; none when all are taken.
+    pub(crate) async fn next(&self) -> Option<Tick> {
+        self.0.lock().await.recv().await
+    }
+}

@@ -1,0 +1,110 @@
+//! What work costs in Postgres: statements by `pg_stat_statements`, write-ahead log by its position.
+
+use serde::Serialize;
+use sqlx::{PgConnection, Row as _};
+
+/// How many kinds of statement a report names.
+const NAMED: i64 = 10;
+/// How much of a statement's text.
+const SHOWN: usize = 90;
+
+/// What an item cost.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Cost {
+    /// Statements that Gatehouse sent, `begin` and `commit` included, divided by the items.
+    pub(crate) statements_per_item: f64,
+    /// Bytes of write-ahead log, divided by the items.
+    pub(crate) wal_bytes_per_item: f64,
+    /// The most frequent statements.
+    pub(crate) statements: Vec<Statement>,
+}
+
+/// A kind of statement.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Statement {
+    pub(crate) calls_per_item: f64,
+    pub(crate) mean_ms: f64,
+    /// The beginning of its text.
+    pub(crate) text: String,
+}
+
+/// A measurement under way.
+pub(crate) struct Meter {
+    position: String,
+}
+
+impl Meter {
+    /// Starts counting from zero.
+    pub(crate) async fn start(conn: &mut PgConnection) -> anyhow::Result<Self> {
+        sqlx::query("select pg_stat_statements_reset()")
+            .execute(&mut *conn)
+            .await?;
+        let position = sqlx::query_scalar("select pg_current_wal_insert_lsn()::text")
+            .fetch_one(conn)
+            .await?;
+        Ok(Self { position })
+    }
+
+    /// What happened since, for each of so many items.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(crate) async fn stop(self, conn: &mut PgConnection, items: u64) -> anyhow::Result<Cost> {
+        let bytes: i64 = sqlx::query_scalar(
+            "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1::text::pg_lsn)::bigint",
+        )
+        .bind(&self.position)
+        .fetch_one(&mut *conn)
+        .await?;
+        let calls: i64 = sqlx::query_scalar(
+            "select coalesce(sum(calls), 0)::bigint from pg_stat_statements where userid = 'gatehouse'::regrole",
+        )
+        .fetch_one(&mut *conn)
+        .await?;
+        let rows = sqlx::query(
+            "
+            select calls, mean_exec_time, query from pg_stat_statements
+            where userid = 'gatehouse'::regrole
+            order by calls desc
+            limit $1
+            ",
+        )
+        .bind(NAMED)
+        .fetch_all(conn)
+        .await?;
+        let items = items.max(1) as f64;
+        let statements = rows.iter().map(|row| {
+            let text: String = row.get("query");
+            let words: Vec<&str> = text.split_whitespace().collect();
+            Statement {
+                calls_per_item: row.get::<i64, _>("calls") as f64 / items,
+                mean_ms: row.get("mean_exec_time"),
+                text: words.join(" ").chars().take(SHOWN).collect(),
+            }
+        });
+        Ok(Cost {
+            statements_per_item: calls as f64 / items,
+            wal_bytes_per_item: bytes as f64 / items,
+            statements: statements.collect(),
+        })
+    }
+}
+
+/// Empties the tables that submissions fill, and writes a checkpoint, so that every round starts from the same state.
+pub(crate) async fn empty_tables(conn: &mut PgConnection) -> anyhow::Result<()> {
+    sqlx::query(
+        "
+        truncate media, media_images, analyses, verdicts, reviews, events, deliveries, delivery_attempts,
+            queue.jobs, queue.dead_jobs
+        ",
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query("checkpoint").execute(conn).await?;
+    Ok(())
+}
+
+/// How many jobs there are in any state but dead.
+pub(crate) async fn jobs(conn: &mut PgConnection) -> anyhow::Result<i64> {
+    Ok(sqlx::query_scalar("select count(*) from queue.jobs")
+        .fetch_one(conn)
+        .await?)
+}

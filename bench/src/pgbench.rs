@@ -1,0 +1,126 @@
+//! pgbench on the committed script of a plain implementation.
+
+use std::{path::Path, time::Duration};
+
+use anyhow::{Context as _, ensure};
+use serde::Serialize;
+use tokio::process::Command;
+
+use crate::cluster::Cluster;
+
+/// The five statements.
+pub(crate) const PLAIN: &str = include_str!("../pgbench/plain.sql");
+
+/// What the script's variables are.
+#[derive(Clone, Debug)]
+pub(crate) struct Variables {
+    /// Of the site key, in hexadecimal.
+    pub(crate) key_hash: String,
+    pub(crate) app_media_id: String,
+    pub(crate) body: String,
+}
+
+/// What pgbench measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) clients: u32,
+    /// Transactions, which are submissions, a second, connecting not counted.
+    pub(crate) rate: f64,
+    pub(crate) mean_latency_ms: f64,
+    pub(crate) transactions: u64,
+}
+
+/// Runs the script for so long with so many clients.
+///
+/// # Errors
+/// pgbench failed, or a transaction did.
+pub(crate) async fn run(
+    cluster: &Cluster,
+    script: &Path,
+    variables: &Variables,
+    clients: u32,
+    duration: Duration,
+) -> anyhow::Result<Measured> {
+    let Variables {
+        key_hash,
+        app_media_id,
+        body,
+    } = variables;
+    let mut command = cluster.client("pgbench");
+    command
+        .args([
+            "--no-vacuum",
+            "--protocol=prepared",
+            &format!("--client={clients}"),
+            "--jobs=2",
+        ])
+        .arg(format!("--time={}", duration.as_secs().max(1)))
+        .arg(format!("--file={}", script.display()))
+        .arg(format!("--define=key_hash={key_hash}"))
+        .arg(format!("--define=app_media_id={app_media_id}"))
+        .arg(format!("--define=body={body}"))
+        .arg("--define=item=0")
+        .arg(cluster.database());
+    let ran = Command::from(command)
+        .kill_on_drop(true)
+        .output()
+        .await
+        .context("cannot run pgbench")?;
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    ensure!(
+        ran.status.success(),
+        "pgbench failed: {}",
+        String::from_utf8_lossy(&ran.stderr).trim()
+    );
+    parse(&printed, clients).with_context(|| format!("pgbench printed {printed}"))
+}
+
+fn parse(printed: &str, clients: u32) -> anyhow::Result<Measured> {
+    let value = |label: &str| {
+        let line = printed.lines().find_map(|line| line.strip_prefix(label));
+        let value = line.and_then(|rest| rest.split_whitespace().next());
+        value.with_context(|| format!("pgbench told no `{label}`"))
+    };
+    let failed: u64 = value("number of failed transactions: ")
+        .unwrap_or("0")
+        .parse()?;
+    ensure!(failed == 0, "{failed} of pgbench's transactions failed");
+    Ok(Measured {
+        clients,
+        rate: value("tps = ")?.parse()?,
+        mean_latency_ms: value("latency average = ")?.parse()?,
+        transactions: value("number of transactions actually processed: ")?.parse()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PRINTED: &str = "pgbench (15.14)
+transaction type: plain.sql
+scaling factor: 1
+query mode: prepared
+number of clients: 16
+number of threads: 2
+duration: 3 s
+number of transactions actually processed: 17999
+number of failed transactions: 0 (0.000%)
+latency average = 2.662 ms
+initial connection time = 21.001 ms
+tps = 6010.334222 (without initial connection time)
+";
+
+    #[test]
+    fn the_answer_of_pgbench_is_read() {
+        let measured = parse(PRINTED, 16).unwrap();
+        assert_eq!((measured.clients, measured.transactions), (16, 17_999));
+        assert!((measured.rate - 6_010.334_222).abs() < 1e-9);
+        assert!((measured.mean_latency_ms - 2.662).abs() < 1e-9);
+    }
+
+    #[test]
+    fn failed_transactions_are_no_measurement() {
+        assert!(parse(&PRINTED.replace("transactions: 0", "transactions: 3"), 16).is_err());
+    }
+}

@@ -1,0 +1,191 @@
+//! Gatehouse's processes: started, awaited, killed, started again, watched, and ended when dropped.
+
+use std::{
+    fs::File,
+    net::{SocketAddr, TcpListener},
+    os::unix::process::ExitStatusExt as _,
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+use tokio::process::{Child, Command};
+
+use crate::http::{Client, get};
+
+const READY: Duration = Duration::from_mins(1);
+
+/// The binary and the environment that all its processes share.
+#[derive(Clone)]
+pub(crate) struct Gatehouse {
+    pub(crate) binary: PathBuf,
+    /// Name and value; nothing else of the caller's environment is passed on.
+    pub(crate) environment: Vec<(&'static str, String)>,
+    /// Where the logs go, one file a process.
+    pub(crate) logs: PathBuf,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Api,
+    Worker,
+}
+
+/// A process of Gatehouse that runs until it is killed.
+pub(crate) struct Process {
+    gatehouse: Gatehouse,
+    kind: Kind,
+    name: String,
+    /// Of an API process: where submissions go.
+    pub(crate) address: SocketAddr,
+    metrics: SocketAddr,
+    child: Option<Child>,
+}
+
+impl Gatehouse {
+    /// Runs a command to its end and returns what it printed.
+    ///
+    /// # Errors
+    /// It failed, with what it said.
+    pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<String> {
+        let ran = self.command().args(arguments).output().await;
+        let ran = ran.with_context(|| format!("cannot run {}", self.binary.display()))?;
+        if !ran.status.success() {
+            let said = String::from_utf8_lossy(&ran.stderr);
+            bail!(
+                "`gatehouse {}` failed: {}",
+                arguments.join(" "),
+                said.trim()
+            );
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+    }
+
+    /// Runs an `admin` command and reads its JSON.
+    pub(crate) async fn admin(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let arguments: Vec<&str> = ["admin"]
+            .iter()
+            .chain(arguments)
+            .chain(&["--json"])
+            .copied()
+            .collect();
+        let printed = self.run(&arguments).await?;
+        serde_json::from_str(&printed)
+            .with_context(|| format!("`gatehouse {}` printed {printed}", arguments.join(" ")))
+    }
+
+    /// Starts a process and waits until it is ready.
+    pub(crate) async fn start(&self, kind: Kind, number: usize) -> anyhow::Result<Process> {
+        let name = match kind {
+            Kind::Api => format!("api-{number}"),
+            Kind::Worker => format!("worker-{number}"),
+        };
+        let mut process = Process {
+            gatehouse: self.clone(),
+            kind,
+            name,
+            address: free_address()?,
+            metrics: free_address()?,
+            child: None,
+        };
+        process.start().await?;
+        Ok(process)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .env_clear()
+            .envs(self.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        // Ctrl-C is for the benchmark alone, which then ends its processes itself.
+        command.process_group(0);
+        command
+    }
+}
+
+impl Process {
+    /// Its kind and number.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Starts it, again on the same addresses, and waits until it is ready.
+    ///
+    /// # Errors
+    /// It ended, or is not ready within a minute.
+    pub(crate) async fn start(&mut self) -> anyhow::Result<()> {
+        let path = self.gatehouse.logs.join(format!("{}.log", self.name));
+        let log = File::options().create(true).append(true).open(&path)?;
+        let mut command = self.gatehouse.command();
+        match self.kind {
+            Kind::Api => command.args(["api", "--listen", &self.address.to_string()]),
+            Kind::Worker => command.arg("worker"),
+        };
+        command.args(["--metrics-listen", &self.metrics.to_string()]);
+        self.child = Some(command.stdout(log.try_clone()?).stderr(log).spawn()?);
+        let started = Instant::now();
+        let mut health = Client::new(self.metrics);
+        while !matches!(health.send(&get("/readyz")).await, Ok(answer) if answer.status == 200) {
+            if let Some(death) = self.death() {
+                bail!("{death}");
+            }
+            if started.elapsed() > READY {
+                bail!(
+                    "{} is not ready after a minute; its log is {}",
+                    self.name,
+                    path.display()
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Kills it with SIGKILL, unless it has ended by itself, and waits until it is gone.
+    ///
+    /// # Errors
+    /// It had ended by itself.
+    pub(crate) async fn kill(&mut self) -> anyhow::Result<()> {
+        if let Some(death) = self.death() {
+            bail!("{death}");
+        }
+        if let Some(mut child) = self.child.take() {
+            child.kill().await?;
+        }
+        Ok(())
+    }
+
+    /// How it ended, if it did so without being killed.
+    pub(crate) fn death(&mut self) -> Option<String> {
+        let status = self.child.as_mut()?.try_wait().ok().flatten()?;
+        let how = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "no code".to_owned(),
+        };
+        let log = self.gatehouse.logs.join(format!("{}.log", self.name));
+        Some(format!(
+            "{} ended by itself with {how}; its log is {}",
+            self.name,
+            log.display()
+        ))
+    }
+}
+
+/// A free address of this machine, below the ports that connections going out get: a connection to a killed process's
+/// port from that very port would otherwise meet itself.
+pub(crate) fn free_address() -> anyhow::Result<SocketAddr> {
+    for _ in 0..1_000 {
+        let port = rand::random_range(20_000..32_000);
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        if TcpListener::bind(address).is_ok() {
+            return Ok(address);
+        }
+    }
+    bail!("no free port between 20000 and 32000")
+}

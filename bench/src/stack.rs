@@ -1,0 +1,154 @@
+//! Everything that a measurement runs on: scratch directory, Postgres, Gatehouse's processes, webhook receiver and sites.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+use anyhow::{Context as _, ensure};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use clap::Args;
+use tempfile::TempDir;
+
+use crate::{
+    cluster::{self, Cluster, Role},
+    processes::{Gatehouse, Kind, Process},
+    receiver::{Manners, Receiver},
+    sites::{self, Site},
+};
+
+/// Options of every command.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommonOptions {
+    /// The binary to measure [default: gatehouse beside this program]
+    #[arg(long)]
+    binary: Option<PathBuf>,
+    /// The directory with Postgres's programs [default: the newest found]
+    #[arg(long)]
+    postgres_bin: Option<PathBuf>,
+    /// Where databases and logs go while it runs; on a real disk, or syncing costs nothing
+    #[arg(long, default_value = "/var/tmp")]
+    scratch: PathBuf,
+    /// Keep databases and logs
+    #[arg(long)]
+    keep: bool,
+    /// What texts and chance come from [default: random, and printed]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl CommonOptions {
+    /// The seed of this run.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+            .unwrap_or_else(|| rand::random_range(0..1_000_000))
+    }
+}
+
+/// What a command needs running.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) apis: usize,
+    pub(crate) workers: usize,
+    pub(crate) sites: usize,
+    /// How long a worker may be silent before its jobs go to others.
+    pub(crate) lease_seconds: u64,
+    pub(crate) manners: Manners,
+}
+
+/// All of it. Dropping it ends the processes, then Postgres, and removes the files.
+pub(crate) struct Stack {
+    pub(crate) apis: Vec<Process>,
+    pub(crate) workers: Vec<Process>,
+    pub(crate) cluster: Cluster,
+    pub(crate) receiver: Receiver,
+    pub(crate) sites: Vec<Site>,
+    scratch: TempDir,
+}
+
+impl Stack {
+    /// Starts everything and waits until it is ready.
+    pub(crate) async fn start(
+        options: &CommonOptions,
+        shape: Shape,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let binary = match &options.binary {
+            Some(binary) => {
+                fs::canonicalize(binary).with_context(|| format!("no {}", binary.display()))?
+            }
+            None => std::env::current_exe()?.with_file_name("gatehouse"),
+        };
+        ensure!(
+            binary.exists(),
+            "no {}: build it, or name one with --binary",
+            binary.display()
+        );
+        let binaries = options
+            .postgres_bin
+            .clone()
+            .map_or_else(cluster::find_binaries, Ok)?;
+        let mut scratch = tempfile::Builder::new()
+            .prefix("gatehouse-bench-")
+            .tempdir_in(&options.scratch)?;
+        scratch.disable_cleanup(options.keep);
+        // Postgres's account has to pass.
+        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o711))?;
+
+        eprintln!("starting Postgres in {}", scratch.path().display());
+        let cluster = Cluster::start(&binaries, scratch.path().join("postgres")).await?;
+        let receiver = Receiver::start(shape.manners, seed).await?;
+        let gatehouse = Gatehouse {
+            binary,
+            environment: vec![
+                ("PATH", "/usr/bin:/bin".to_owned()),
+                ("DATABASE_URL", cluster.url(Role::Gatehouse)),
+                (
+                    "GATEHOUSE_MASTER_KEY",
+                    BASE64.encode(rand::random::<[u8; 32]>()),
+                ),
+                ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
+                ("GATEHOUSE_EGRESS_ALLOW", receiver.address().to_string()),
+                ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
+            ],
+            logs: scratch.path().to_owned(),
+        };
+        gatehouse.run(&["migrate"]).await?;
+        let sites = sites::set_up(&gatehouse, &receiver, shape.sites, scratch.path()).await?;
+        let mut stack = Self {
+            apis: Vec::new(),
+            workers: Vec::new(),
+            cluster,
+            receiver,
+            sites,
+            scratch,
+        };
+        for number in 0..shape.apis {
+            stack.apis.push(gatehouse.start(Kind::Api, number).await?);
+        }
+        for number in 0..shape.workers {
+            stack
+                .workers
+                .push(gatehouse.start(Kind::Worker, number).await?);
+        }
+        Ok(stack)
+    }
+
+    /// Every process of Gatehouse.
+    pub(crate) fn processes(&mut self) -> impl Iterator<Item = &mut Process> {
+        self.apis.iter_mut().chain(&mut self.workers)
+    }
+
+    /// The files, which are kept from now on.
+    pub(crate) fn keep(&mut self) -> PathBuf {
+        self.scratch.disable_cleanup(true);
+        self.scratch.path().to_owned()
+    }
+
+    /// A file of the benchmark's own for another program to read.
+    pub(crate) fn write(&self, name: &str, content: &str) -> anyhow::Result<PathBuf> {
+        let path = self.scratch.path().join(name);
+        fs::write(&path, content)?;
+        Ok(path)
+    }
+}

@@ -1,0 +1,222 @@
+//! Realistic texts, the same for the same seed: many languages and scripts, from one line to 20 KB, most of them harmless,
+//! some of which the rules in `rules.yaml` must find.
+
+mod vocabulary;
+
+use domain::media::Status;
+use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};
+
+use vocabulary::{Language, Spacing};
+
+/// The median length in bytes, and the bounds.
+const MEDIAN_BYTES: f64 = 300.0;
+const SHORTEST_BYTES: f64 = 12.0;
+const LONGEST_BYTES: f64 = 20_000.0;
+/// Of the logarithm of the length: one text in seventy is longer than 4 KB.
+const SPREAD: f64 = 1.2;
+
+/// A text, and what must become of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub(crate) body: String,
+    /// None where it depends on scores.
+    pub(crate) expected: Option<Status>,
+}
+
+/// What a text contains besides harmless words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Salt {
+    None,
+    Blocked,
+    Reviewed,
+    Both,
+    Rude,
+}
+
+/// An endless supply of texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texts {
+    seed: u64,
+}
+
+impl Texts {
+    /// Equal seeds give equal texts.
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self { seed }
+    }
+
+    /// The text of this number.
+    pub(crate) fn get(self, number: u64) -> Text {
+        let mut random = self.source(number);
+        let length = length(&mut random);
+        self.of_length(number, length)
+    }
+
+    /// A harmless text of exactly this many bytes of plain ASCII: the typical submission of the throughput benchmark.
+    pub(crate) fn plain(self, number: u64, bytes: usize) -> String {
+        let mut random = self.source(number);
+        let mut body = String::new();
+        while body.len() < bytes {
+            sentence(&mut random, &vocabulary::LANGUAGES[0], &mut body);
+        }
+        body.truncate(bytes);
+        body
+    }
+
+    fn of_length(self, number: u64, length: usize) -> Text {
+        // A second source, so that lengths and words are independent.
+        let mut random = self.source(number.wrapping_add(1 << 63));
+        let first = vocabulary::LANGUAGES
+            .choose(&mut random)
+            .unwrap_or(&vocabulary::LANGUAGES[0]);
+        let mixed = random.random_bool(0.1);
+        let mut body = String::new();
+        while body.len() < length {
+            let other = vocabulary::LANGUAGES.choose(&mut random).filter(|_| mixed);
+            sentence(&mut random, other.unwrap_or(first), &mut body);
+        }
+        let salt = salt(&mut random);
+        let expected = match salt {
+            Salt::None => Some(Status::Approved),
+            Salt::Blocked | Salt::Both => Some(Status::Rejected),
+            Salt::Reviewed => Some(Status::PendingReview),
+            Salt::Rude => None,
+        };
+        let blocked = matches!(salt, Salt::Blocked | Salt::Both);
+        let reviewed = matches!(salt, Salt::Reviewed | Salt::Both);
+        if blocked {
+            insert(&mut random, &mut body, "blockedword");
+        }
+        if reviewed {
+            let case = format!("review-{:04}", random.random_range(0..10_000));
+            insert(&mut random, &mut body, &case);
+        }
+        if salt == Salt::Rude {
+            let rude = vocabulary::RUDE.choose(&mut random).unwrap_or(&"");
+            insert(&mut random, &mut body, rude);
+        }
+        Text { body, expected }
+    }
+
+    fn source(self, number: u64) -> StdRng {
+        // An odd multiplier spreads neighbouring numbers; equal products would need 2^64 texts.
+        StdRng::seed_from_u64(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+}
+
+fn salt(random: &mut StdRng) -> Salt {
+    match random.random_range(0..1_000) {
+        0..40 => Salt::Blocked,
+        40..80 => Salt::Reviewed,
+        80..85 => Salt::Both,
+        85..135 => Salt::Rude,
+        _ => Salt::None,
+    }
+}
+
+/// Log-normal, as lengths of posts and comments are.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to a small positive range"
+)]
+fn length(random: &mut StdRng) -> usize {
+    // The sum of twelve uniform variables is nearly normal, with variance 1.
+    let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
+    (MEDIAN_BYTES * (SPREAD * normal).exp()).clamp(SHORTEST_BYTES, LONGEST_BYTES) as usize
+}
+
+fn sentence(random: &mut StdRng, language: &Language, into: &mut String) {
+    let words = random.random_range(3..14);
+    for index in 0..words {
+        let word = language.words.choose(random).unwrap_or(&"");
+        match language.spacing {
+            Spacing::Words if index == 0 => {
+                let mut letters = word.chars();
+                into.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+                into.push_str(letters.as_str());
+            }
+            Spacing::Words => {
+                into.push(' ');
+                into.push_str(word);
+            }
+            Spacing::None => into.push_str(word),
+        }
+        if language.spacing == Spacing::Words && index + 1 < words && random.random_bool(0.08) {
+            into.push(',');
+        }
+    }
+    match random.random_range(0..20) {
+        0 => into.push_str(vocabulary::EXTRAS.choose(random).unwrap_or(&"")),
+        1..4 => into.push(language.marks[1]),
+        _ => into.push(language.marks[0]),
+    }
+    into.push(if random.random_bool(0.1) { '\n' } else { ' ' });
+}
+
+/// Puts a word of its own between two characters of the text, wherever there is white space.
+fn insert(random: &mut StdRng, body: &mut String, word: &str) {
+    let gaps: Vec<usize> = body
+        .char_indices()
+        .filter(|(_, c)| c.is_whitespace())
+        .map(|(at, _)| at)
+        .collect();
+    let at = gaps.choose(random).copied().unwrap_or(body.len());
+    body.insert_str(at, &format!(" {word} "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_seeds_give_equal_texts() {
+        assert_eq!(Texts::new(7).get(42).body, Texts::new(7).get(42).body);
+        assert_ne!(Texts::new(7).get(42).body, Texts::new(8).get(42).body);
+    }
+
+    #[test]
+    fn lengths_are_those_of_posts() {
+        let mut lengths: Vec<usize> = (0..4_000)
+            .map(|number| Texts::new(1).get(number).body.len())
+            .collect();
+        lengths.sort_unstable();
+        assert!(
+            (250..420).contains(&lengths[2_000]),
+            "median {}",
+            lengths[2_000]
+        );
+        assert!(lengths[0] < 80, "shortest {}", lengths[0]);
+        assert!(
+            (6_000..21_000).contains(&lengths[3_999]),
+            "longest {}",
+            lengths[3_999]
+        );
+    }
+
+    #[test]
+    fn what_is_expected_stands_in_the_text() {
+        let mut seen = [0; 4];
+        for number in 0..4_000 {
+            let Text { body, expected } = Texts::new(3).get(number);
+            let blocked = body.split_whitespace().any(|word| word == "blockedword");
+            let reviewed = body
+                .split_whitespace()
+                .any(|word| word.starts_with("review-"));
+            match expected {
+                Some(Status::Rejected) => assert!(blocked),
+                Some(Status::PendingReview) => assert!(reviewed && !blocked),
+                Some(Status::Pending) => panic!("nothing stays pending"),
+                Some(Status::Approved) | None => assert!(!blocked && !reviewed),
+            }
+            seen[expected.map_or(3, |status| status as usize - 1)] += 1;
+        }
+        assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+    }
+
+    #[test]
+    fn a_plain_text_has_the_length_asked_for() {
+        let text = Texts::new(5).plain(0, 300);
+        assert!(text.len() == 300 && text.is_ascii());
+    }
+}
