@@ -262,9 +262,9 @@ fn apply_as<'a, 'b, E: Effect>(
 pub(crate) type ObituaryFn =
     for<'a, 'b> fn(&'a [DeadJob], &'a mut FinishTx<'b>) -> BoxFuture<'a, Result<(), sqlx::Error>>;
 
-pub(crate) fn obituary<'a, 'b, O: Obituary>(
+pub(crate) fn obituary<'a, O: Obituary>(
     dead: &'a [DeadJob],
-    tx: &'a mut FinishTx<'b>,
+    tx: &'a mut FinishTx<'_>,
 ) -> BoxFuture<'a, Result<(), sqlx::Error>> {
     Box::pin(O::apply(dead, tx))
 }

@@ -23,7 +23,7 @@ impl Default for Retry {
         Self {
             initial: Duration::from_secs(1),
             factor: 2.0,
-            max: Duration::from_secs(3600),
+            max: Duration::from_hours(1),
             jitter: 0.2,
         }
     }
@@ -62,7 +62,7 @@ mod tests {
     const WEBHOOKS: Retry = Retry {
         initial: Duration::from_secs(5),
         factor: 4.0,
-        max: Duration::from_secs(36_000),
+        max: Duration::from_hours(10),
         jitter: 0.2,
     };
 
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn no_attempt_is_too_late_for_a_wait() {
-        assert!(WEBHOOKS.delay(u16::MAX) >= Duration::from_secs(28_800));
+        assert!(WEBHOOKS.delay(u16::MAX) >= Duration::from_hours(8));
         assert!(WEBHOOKS.delay(0) <= Duration::from_secs(6));
     }
 

@@ -80,7 +80,7 @@ async fn a_paused_lane_waits_and_hides_no_other(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     // More paused lanes than one claim visits, all before and after the one that is open.
     for n in (1..=300).filter(|&n| n != 150) {
-        lanes::pause(&mut conn, WORK, lane(n), Duration::from_secs(3600))
+        lanes::pause(&mut conn, WORK, lane(n), Duration::from_hours(1))
             .await
             .unwrap();
     }
@@ -322,7 +322,7 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
         "select exists (select from queue.jobs where state = 1)",
     )
     .await;
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     let mut conn = pool.acquire().await.unwrap();
     lanes::pause(&mut conn, WORK, lane(9), hour).await.unwrap();
     let due = || NewJob::new(WORK, lane(9), &act("due"));

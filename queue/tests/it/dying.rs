@@ -202,7 +202,7 @@ async fn dead_jobs_are_listed_replayed_and_purged(pool: PgPool) {
     .await;
     assert_eq!(replayed.len(), 1);
     assert!(replayed[0].starts_with("0 0 ") && replayed[0] != format!("0 0 {}", listed[0].id));
-    let hour = std::time::Duration::from_secs(3600);
+    let hour = std::time::Duration::from_hours(1);
     assert_eq!(dead::purge(&mut conn, hour, 10).await.unwrap(), 0);
     assert_eq!(
         dead::purge(&mut conn, std::time::Duration::ZERO, 10)

@@ -144,7 +144,7 @@ async fn a_claim_whose_answer_was_lost_is_released_by_its_own_worker(pool: PgPoo
     let process = Process::start(&pool, quick(), settings());
     until(&pool, "select exists (select from queue.workers)").await;
     // A claim in this worker's name that it never heard the answer of.
-    enqueue(&pool, [job(&act("stray")).delay(Duration::from_secs(3600))]).await;
+    enqueue(&pool, [job(&act("stray")).delay(Duration::from_hours(1))]).await;
     sqlx::query("update queue.jobs set state = 1, locked_by = $1, attempt = 1, fence = 1")
         .bind(process.queue.worker_id())
         .execute(&pool)
