@@ -9,7 +9,7 @@ use domain::{
     score::Scores,
 };
 use futures::future::join_all;
-use metrics::{counter, histogram};
+use metrics::{Counter, counter, histogram};
 use queue::Run;
 use store::{
     PgPool,
@@ -31,6 +31,12 @@ pub struct Analyst {
 impl Analyst {
     /// An analyst who asks these providers.
     pub fn new(pool: PgPool, providers: Providers) -> Self {
+        // Shown as 0 from the start: a counter that first appears with its first error has no increase then.
+        for provider in providers.iter() {
+            for reason in ProviderError::REASONS {
+                errors(provider.name(), reason).increment(0);
+            }
+        }
         Self { media: analysis::loader(pool), providers }
     }
 }
@@ -82,11 +88,14 @@ async fn ask<'a>(provider: &'a dyn Provider, text: &str) -> Result<ProviderRepor
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         }),
         Err(error) => {
-            counter!("gatehouse_provider_errors_total", "provider" => name.to_owned(), "reason" => error.reason())
-                .increment(1);
+            errors(name, error.reason()).increment(1);
             Err((name, error))
         }
     }
+}
+
+fn errors(provider: &'static str, reason: &'static str) -> Counter {
+    counter!("gatehouse_provider_errors_total", "provider" => provider, "reason" => reason)
 }
 
 fn analysed(item: &ToAnalyse, providers: Vec<ProviderReport>, unchecked: Vec<Unchecked>) -> Analysed {

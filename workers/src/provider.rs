@@ -50,6 +50,9 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
+    /// Every value of [`ProviderError::reason`].
+    pub const REASONS: [&str; 5] = ["unreachable", "limited", "failed", "refused", "malformed"];
+
     /// The metric label.
     pub const fn reason(&self) -> &'static str {
         match self {
