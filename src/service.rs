@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
+use ::api::{Readiness, operations::Operations, serve};
 use metrics_exporter_prometheus::PrometheusHandle;
 use sqlx::PgConnection;
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
@@ -19,6 +20,16 @@ use tracing::{info, warn};
 use crate::telemetry;
 
 const SCHEMA_POLL: Duration = Duration::from_secs(1);
+
+/// What a process says of itself before it is ready.
+pub(crate) fn starting() -> Readiness {
+    Readiness::NotReady("starting".into())
+}
+
+/// What it says when it was told to stop.
+pub(crate) fn stopping() -> Readiness {
+    Readiness::NotReady("stopping".into())
+}
 
 /// Binds a listener, or says in one line what to do.
 pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
@@ -50,48 +61,56 @@ pub(crate) fn stop_signal() -> anyhow::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// Serves `/metrics`, `/healthz` and `/readyz` until `stop`.
+/// Serves `/metrics`, `/healthz` and `/readyz` until `stop`. `sample` reads gauges of the caller's own.
 pub(crate) fn serve_operations(
     listener: TcpListener,
     metrics: PrometheusHandle,
     pool: PgPool,
-    ready: watch::Receiver<bool>,
+    ready: watch::Receiver<Readiness>,
     stop: CancellationToken,
+    sample: impl Fn() + Send + Sync + 'static,
 ) -> JoinHandle<std::io::Result<()>> {
     let started = Instant::now();
-    let endpoint = api::operations(ready, move || {
+    let sample = Box::new(move || {
         telemetry::sample(started, &pool);
-        metrics.render()
+        sample();
     });
-    tokio::spawn(api::serve(listener, endpoint, api::ServeSettings::default(), stop.cancelled_owned()))
+    let endpoint = ::api::operations::operations(Operations { metrics, sample, ready });
+    tokio::spawn(serve::serve(listener, endpoint, serve::Settings::default(), stop.cancelled_owned()))
 }
 
-/// Waits until the database is there and has this binary's schema, then checks the master key. Returns early, with
-/// `false`, when the process is to stop.
+/// Waits until the database is there and has this binary's schema, then checks the master key and says that the process
+/// is ready. Returns early, with `false`, when the process is to stop.
+///
+/// From then on it stays ready until it stops: while the database is away every process would be unready, and
+/// answering 503 with a time to come back is more use than answering nobody.
 ///
 /// # Errors
 /// A master key with which this database's secrets cannot be opened.
 pub(crate) async fn wait_for_schema(
     pool: &PgPool,
-    key: Option<&MasterKey>,
+    key: &MasterKey,
+    ready: &watch::Sender<Readiness>,
     stop: &CancellationToken,
 ) -> anyhow::Result<bool> {
     let mut told = String::new();
     loop {
         let obstacle = match schema::is_current(pool).await {
-            Ok(true) => match key {
-                Some(key) => match check_key(pool, key).await {
-                    Ok(()) => return Ok(true),
-                    Err(error @ Error::Unreadable(_)) => return Err(wrong_key(error)),
-                    Err(error) => error.to_string(),
-                },
-                None => return Ok(true),
+            Ok(true) => match check_key(pool, key).await {
+                Ok(()) => {
+                    ready.send_replace(Readiness::Ready);
+                    info!("ready");
+                    return Ok(true);
+                }
+                Err(error @ Error::Unreadable(_)) => return Err(wrong_key(error)),
+                Err(error) => error.to_string(),
             },
             Ok(false) => "the database has not this version's schema yet: run `gatehouse migrate`".to_owned(),
             Err(error) => error.to_string(),
         };
         if obstacle != told {
             warn!(reason = obstacle, "not ready");
+            ready.send_replace(Readiness::NotReady(obstacle.clone()));
             told = obstacle;
         }
         tokio::select! {

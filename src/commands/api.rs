@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use ::api::{Public, ServeSettings};
+use ::api::{BodySettings, Readiness, public::Public, serve};
+use domain::submission::SubmissionLimits;
+use metrics::gauge;
 use queue::Queue;
 use store::{PgPool, accept, accept::Acceptor, schema, site::Sites, status::Statuses};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use tracing::info;
 
 use crate::{
     config::{self, ApiOptions},
@@ -26,18 +27,19 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
-    let (ready, readiness) = watch::channel(false);
+    let (ready, readiness) = watch::channel(service::starting());
 
-    let quiet = CancellationToken::new();
-    let operations = service::serve_operations(operations, metrics, pool.clone(), readiness.clone(), quiet.clone());
     let queue = Queue::open(pool.clone(), queue::Config::default());
-    let server = serve(listener, &pool, &queue, readiness, stop.clone());
-    if service::wait_for_schema(&pool, Some(&key), &stop).await? {
-        ready.send_replace(true);
-        info!(address = %options.listen.listen, "ready");
+    let interface = interface(&pool, &queue, readiness.clone());
+    let quiet = CancellationToken::new();
+    let sample = sample(&interface);
+    let operations =
+        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), sample);
+    let server = serve(listener, interface, stop.clone());
+    if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
     }
-    ready.send_replace(false);
+    ready.send_replace(service::stopping());
     server.await??;
     queue.close(CLOSE).await;
     quiet.cancel();
@@ -46,20 +48,31 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Serves the interface until `stop`, then lets open requests end.
-pub(crate) fn serve(
-    listener: TcpListener,
-    pool: &PgPool,
-    queue: &Queue,
-    ready: watch::Receiver<bool>,
-    stop: CancellationToken,
-) -> JoinHandle<std::io::Result<()>> {
-    let context = Public {
+/// What the interface works with.
+pub(crate) fn interface(pool: &PgPool, queue: &Queue, ready: watch::Receiver<Readiness>) -> Public {
+    Public {
         sites: Sites::new(pool.clone()),
         acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
         statuses: Statuses::new(pool.clone()),
+        limits: SubmissionLimits::default(),
+        body: BodySettings::default(),
         ready,
-    };
-    let endpoint = ::api::public(context);
-    tokio::spawn(::api::serve(listener, endpoint, ServeSettings::default(), stop.cancelled_owned()))
+    }
+}
+
+/// Reads the interface's gauges.
+pub(crate) fn sample(interface: &Public) -> impl Fn() + Send + Sync + 'static {
+    let acceptor = interface.acceptor.clone();
+    #[expect(clippy::cast_precision_loss, reason = "a few thousand callers at most")]
+    move || gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64)
+}
+
+/// Serves the interface until `stop`, then lets open requests end.
+pub(crate) fn serve(
+    listener: TcpListener,
+    interface: Public,
+    stop: CancellationToken,
+) -> JoinHandle<std::io::Result<()>> {
+    let endpoint = ::api::public::public(interface);
+    tokio::spawn(serve::serve(listener, endpoint, serve::Settings::default(), stop.cancelled_owned()))
 }

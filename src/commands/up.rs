@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use ::api::Readiness;
 use anyhow::Context as _;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
@@ -76,26 +77,27 @@ async fn serve(
     let consent = if ours || options.demo { Consent::Given } else { Consent::IfEmpty };
     let demo = demo::prepare(data, pool, &master_key, consent, addresses, options.webhook_url).await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
-    let context_of = |queue: &Queue| -> anyhow::Result<Context> {
-        Ok(Context {
-            pool: pool.clone(),
-            queue: queue.clone(),
-            master_key,
-            providers: worker::providers(&options.work)?,
-            outbound: Outbound::new(options.egress.policy(exemption)),
-        })
-    };
+    let providers = worker::providers(&options.work)?;
 
     let metrics = telemetry::start_metrics()?;
-    let (ready, readiness) = watch::channel(true);
+    let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let queue = Queue::open(pool.clone(), options.work.queue());
-    let context = context_of(&queue)?;
+    let context = Context {
+        pool: pool.clone(),
+        queue: queue.clone(),
+        master_key,
+        providers,
+        outbound: Outbound::new(options.egress.policy(exemption)),
+    };
+    let interface = api::interface(pool, &queue, readiness.clone());
     print_welcome(data, &listener, &operations, demo.as_ref())?;
-    let operations = service::serve_operations(operations, metrics, pool.clone(), readiness.clone(), quiet.clone());
+    let sample = api::sample(&interface);
+    let operations =
+        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), sample);
 
     // In order: first nothing new comes in, then what runs ends, then what ended is written.
-    let server = api::serve(listener, pool, &queue, readiness, stop.clone());
+    let server = api::serve(listener, interface, stop.clone());
     let drained = CancellationToken::new();
     let settings = Settings {
         concurrency: options.work.concurrency,
@@ -104,7 +106,7 @@ async fn serve(
     };
     let workers = tokio::spawn(workers::run(context, settings, drained.clone()));
     stop.cancelled().await;
-    ready.send_replace(false);
+    ready.send_replace(service::stopping());
     server.await??;
     drained.cancel();
     workers.await??;

@@ -7,7 +7,6 @@ use queue::Queue;
 use store::schema;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tracing::info;
 use workers::{
     Context, Settings,
     outbound::Outbound,
@@ -31,11 +30,12 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
-    let (ready, readiness) = watch::channel(false);
+    let (ready, readiness) = watch::channel(service::starting());
 
     let quiet = CancellationToken::new();
-    let operations = service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone());
-    if service::wait_for_schema(&pool, Some(&master_key), &stop).await? {
+    let operations =
+        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), || {});
+    if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
         let queue = Queue::open(pool.clone(), options.work.queue());
         let context = Context {
             pool: pool.clone(),
@@ -49,10 +49,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             concurrency: options.work.concurrency,
             grace: options.work.grace(),
         };
-        ready.send_replace(true);
-        info!(worker = %queue.worker_id(), "ready");
         workers::run(context, settings, stop).await?;
-        ready.send_replace(false);
         queue.close(CLOSE).await;
     }
     quiet.cancel();

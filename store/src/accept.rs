@@ -116,29 +116,29 @@ impl Acceptor {
 
 /// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
 #[derive(Default)]
-struct Columns {
+struct Columns<'a> {
     id: Vec<Uuid>,
     event: Vec<Uuid>,
-    key_hash: Vec<Vec<u8>>,
+    key_hash: Vec<&'a [u8]>,
     revision: Vec<i64>,
-    content_type: Vec<String>,
-    app_media_id: Vec<Option<String>>,
-    body: Vec<Option<String>>,
-    content_url: Vec<Option<String>>,
-    metadata: Vec<Option<String>>,
+    content_type: Vec<&'static str>,
+    app_media_id: Vec<Option<&'a str>>,
+    body: Vec<Option<&'a str>>,
+    content_url: Vec<Option<&'a str>>,
+    metadata: Vec<Option<&'a str>>,
     /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
     group_versions: Vec<String>,
-    image: ImageColumns,
+    image: ImageColumns<'a>,
     delivery: DeliveryColumns,
     job_ordinal: Vec<i64>,
     jobs: NewJobs,
 }
 
 #[derive(Default)]
-struct ImageColumns {
+struct ImageColumns<'a> {
     ordinal: Vec<i64>,
-    format: Vec<String>,
-    bytes: Vec<Vec<u8>>,
+    format: Vec<&'static str>,
+    bytes: Vec<&'a [u8]>,
 }
 
 #[derive(Default)]
@@ -148,8 +148,8 @@ struct DeliveryColumns {
     endpoint: Vec<Uuid>,
 }
 
-impl Columns {
-    fn of<'a>(batch: impl IntoIterator<Item = &'a NewMedia>) -> Self {
+impl<'a> Columns<'a> {
+    fn of(batch: impl IntoIterator<Item = &'a NewMedia>) -> Self {
         let mut columns = Self::default();
         for media in batch {
             columns.push(media);
@@ -157,27 +157,27 @@ impl Columns {
         columns
     }
 
-    fn push(&mut self, media: &NewMedia) {
+    fn push(&mut self, media: &'a NewMedia) {
         let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
         let NewMedia { id, key, site, judges, submission } = media;
         self.id.push(id.as_uuid());
         self.event.push(EventId::from(Uuid::now_v7()).as_uuid());
-        self.key_hash.push(key.as_bytes().to_vec());
+        self.key_hash.push(key.as_bytes());
         self.revision.push(site.revision);
-        self.content_type.push(submission.content_type().as_str().to_owned());
-        self.app_media_id.push(submission.app_media_id.clone());
-        self.body.push(submission.body.clone());
-        self.metadata.push(submission.metadata.as_ref().map(|metadata| metadata.get().to_owned()));
+        self.content_type.push(submission.content_type().as_str());
+        self.app_media_id.push(submission.app_media_id.as_deref());
+        self.body.push(submission.body.as_deref());
+        self.metadata.push(submission.metadata.as_ref().map(|metadata| metadata.get()));
         let versions: Vec<String> = judges.versions.iter().map(ToString::to_string).collect();
         self.group_versions.push(format!("{{{}}}", versions.join(",")));
 
         let mut url = None;
         match &submission.image {
-            Some(ImageSource::Url(source)) => url = Some(source.to_string()),
+            Some(ImageSource::Url(source)) => url = Some(source.as_str()),
             Some(ImageSource::Inline { format, bytes }) => {
                 self.image.ordinal.push(ordinal);
-                self.image.format.push(format.as_str().to_owned());
-                self.image.bytes.push(bytes.clone());
+                self.image.format.push(format.as_str());
+                self.image.bytes.push(bytes);
             }
             None => {}
         }
@@ -198,8 +198,15 @@ impl Columns {
     }
 }
 
+/// What an insert has stored.
+struct Stored {
+    media: HashSet<MediaId>,
+    /// What was enqueued with it.
+    jobs: NewJobs,
+}
+
 /// Stores those of the batch that still fit their site, and says which.
-async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<HashSet<MediaId>, sqlx::Error> {
+async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<Stored, sqlx::Error> {
     let columns = Columns::of(batch.iter().copied());
     let jobs = columns.jobs.columns()?;
     let accepted = sqlx::query_scalar!(
@@ -260,17 +267,17 @@ async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<HashSet<
         "#,
         &columns.id,
         &columns.event,
-        &columns.key_hash,
+        &columns.key_hash as &[&[u8]],
         &columns.revision,
-        &columns.content_type,
-        &columns.app_media_id as &[Option<String>],
-        &columns.body as &[Option<String>],
-        &columns.content_url as &[Option<String>],
-        &columns.metadata as &[Option<String>],
+        &columns.content_type as &[&str],
+        &columns.app_media_id as &[Option<&str>],
+        &columns.body as &[Option<&str>],
+        &columns.content_url as &[Option<&str>],
+        &columns.metadata as &[Option<&str>],
         &columns.group_versions,
         &columns.image.ordinal,
-        &columns.image.format,
-        &columns.image.bytes,
+        &columns.image.format as &[&str],
+        &columns.image.bytes as &[&[u8]],
         &columns.delivery.ordinal,
         &columns.delivery.id,
         &columns.delivery.endpoint,
@@ -284,12 +291,14 @@ async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<HashSet<
     )
     .fetch_all(conn)
     .await?;
-    Ok(accepted.into_iter().map(MediaId::from).collect())
+    let media: HashSet<MediaId> = accepted.into_iter().map(MediaId::from).collect();
+    let jobs = if media.len() == batch.len() { columns.jobs } else { jobs_of(batch, &media) };
+    Ok(Stored { media, jobs })
 }
 
-/// The jobs that stored submissions have brought, for those who wait for them.
-fn jobs_of<'a>(stored: impl IntoIterator<Item = &'a NewMedia>) -> NewJobs {
-    Columns::of(stored).jobs
+/// The jobs that came with those of the batch that are stored.
+fn jobs_of(batch: &[&NewMedia], stored: &HashSet<MediaId>) -> NewJobs {
+    Columns::of(batch.iter().copied().filter(|media| stored.contains(&media.id))).jobs
 }
 
 /// Which of these items exist: what a commit whose answer was lost has stored.

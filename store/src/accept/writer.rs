@@ -11,7 +11,7 @@ use queue::Queue;
 use sqlx::PgPool;
 use tracing::{error, warn};
 
-use super::{Acceptance, NewMedia, existing, insert, jobs_of, rejection::Rejection};
+use super::{Acceptance, NewMedia, Stored, existing, insert, jobs_of, rejection::Rejection};
 use crate::gather::Call;
 
 type Waiting = Call<NewMedia, Acceptance>;
@@ -25,10 +25,8 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
     // A stack: a batch that a row spoils is replaced by its rows, each on its own.
     let mut stack = vec![batch];
     while let Some(batch) = stack.pop() {
-        match store(&pool, &batch, deadline).await {
+        match store(&pool, &queue, &batch, deadline).await {
             Ok(stored) => {
-                let media = batch.iter().map(|call| &call.question);
-                queue.enqueued(&jobs_of(media.filter(|media| stored.contains(&media.id))));
                 for call in batch {
                     let accepted = stored.contains(&call.question.id);
                     call.answer(if accepted { Acceptance::Accepted } else { Acceptance::Stale });
@@ -56,19 +54,27 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
 
 /// Inserts, again and again while Postgres is away. When a connection breaks nobody knows whether the commit
 /// happened; the next insert then meets its own rows, waiting for the old transaction if it still runs.
-async fn store(pool: &PgPool, batch: &[Waiting], deadline: Instant) -> Result<HashSet<MediaId>, sqlx::Error> {
+async fn store(
+    pool: &PgPool,
+    queue: &Queue,
+    batch: &[Waiting],
+    deadline: Instant,
+) -> Result<HashSet<MediaId>, sqlx::Error> {
     let mut left: Vec<&NewMedia> = batch.iter().map(|call| &call.question).collect();
     let mut stored = HashSet::new();
     let mut in_doubt = false;
     loop {
         match attempt(pool, &left, deadline).await {
-            Ok(accepted) => {
-                stored.extend(accepted);
+            Ok(Stored { media, jobs }) => {
+                queue.enqueued(&jobs);
+                stored.extend(media);
                 return Ok(stored);
             }
             Err(error) if in_doubt && is_own_row(&error) => {
                 let mut conn = pool.acquire().await?;
-                stored.extend(existing(&mut conn, &left).await?);
+                let found = existing(&mut conn, &left).await?;
+                queue.enqueued(&jobs_of(&left, &found));
+                stored.extend(found);
                 left.retain(|media| !stored.contains(&media.id));
                 if left.is_empty() {
                     return Ok(stored);
@@ -84,7 +90,7 @@ async fn store(pool: &PgPool, batch: &[Waiting], deadline: Instant) -> Result<Ha
     }
 }
 
-async fn attempt(pool: &PgPool, media: &[&NewMedia], deadline: Instant) -> Result<HashSet<MediaId>, sqlx::Error> {
+async fn attempt(pool: &PgPool, media: &[&NewMedia], deadline: Instant) -> Result<Stored, sqlx::Error> {
     let inserting = async {
         let mut conn = pool.acquire().await?;
         insert(&mut conn, media).await

@@ -1,0 +1,216 @@
+//! Accepting submissions on a real Postgres.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{
+    event::EventKind,
+    id::{GroupVersionId, MediaId, SiteId, TeamId},
+    key::SiteKey,
+    submission::{RawSubmission, Submission, SubmissionLimits},
+};
+use queue::Queue;
+use sqlx::PgPool;
+use store::{
+    accept::{Acceptance, Acceptor, NewMedia, Settings},
+    rule_group::{self, NewVersion},
+    schema,
+    seal::MasterKey,
+    site::{Site, Sites},
+    tenant,
+};
+use uuid::Uuid;
+
+struct Tenant {
+    team: TeamId,
+    site: SiteId,
+    key: SiteKey,
+}
+
+struct Fixture {
+    pool: PgPool,
+    queue: Queue,
+    acceptor: Acceptor,
+    sites: Sites,
+    tenant: Tenant,
+}
+
+impl Fixture {
+    async fn new(pool: PgPool) -> Self {
+        schema::migrate(&pool).await.unwrap();
+        let mut conn = pool.acquire().await.unwrap();
+        let team = tenant::create_team(&mut conn, "team").await.unwrap();
+        let mut tx = pool.begin().await.unwrap();
+        let version = NewVersion { rules: &[], uses_ai: true };
+        let group = rule_group::create(&mut tx, team, "rules", version).await.unwrap();
+        tx.commit().await.unwrap();
+        let master_key = MasterKey::new([7; 32]);
+        let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group).await.unwrap();
+        tenant::create_endpoint(&mut conn, site, "https://example.com/", EventKind::ALL).await.unwrap();
+        let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
+        let queue = Queue::open(pool.clone(), queue::Config::default());
+        Self {
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), Settings::default()),
+            sites: Sites::new(pool.clone()),
+            tenant: Tenant { team, site, key },
+            queue,
+            pool,
+        }
+    }
+
+    async fn site(&self) -> Arc<Site> {
+        self.sites.find(self.tenant.key.hash()).await.unwrap().expect("the key is valid")
+    }
+
+    fn media(&self, site: &Arc<Site>, body: &str) -> NewMedia {
+        let raw = RawSubmission { body: Some("text"), ..RawSubmission::default() };
+        let submission = Submission::parse(raw, &SubmissionLimits::default()).unwrap();
+        NewMedia {
+            id: MediaId::from(Uuid::now_v7()),
+            key: self.tenant.key.hash(),
+            site: Arc::clone(site),
+            judges: site.judges.clone(),
+            submission: Submission { body: Some(body.to_owned()), ..submission },
+        }
+    }
+
+    async fn count(&self, statement: &'static str) -> i64 {
+        sqlx::query_scalar(statement).fetch_one(&self.pool).await.unwrap()
+    }
+
+    async fn close(self) {
+        self.queue.close(Duration::from_secs(1)).await;
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    assert_eq!((site.id, site.team), (fixture.tenant.site, fixture.tenant.team));
+    let accepted = fixture.acceptor.accept(fixture.media(&site, "hello")).await.unwrap();
+    assert_eq!(accepted, Acceptance::Accepted);
+    assert_eq!(fixture.count("select count(*) from media where status = 'pending' and body = 'hello'").await, 1);
+    assert_eq!(
+        fixture
+            .count(
+                "select count(*) from events e join deliveries d on d.event_id = e.id join media m on m.id = e.media_id
+                 where e.kind = 'media.created' and e.occurred_at = m.created_at"
+            )
+            .await,
+        1
+    );
+    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'analysis'").await, 1);
+    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'webhooks'").await, 1);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let before = fixture.site().await;
+    let mut conn = fixture.pool.acquire().await.unwrap();
+
+    tenant::create_endpoint(&mut conn, before.id, "https://example.org/", &[EventKind::MediaCreated]).await.unwrap();
+    assert_eq!(fixture.acceptor.accept(fixture.media(&before, "a")).await.unwrap(), Acceptance::Stale);
+    let after = fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().unwrap();
+    assert!(after.revision > before.revision);
+    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "b")).await.unwrap(), Acceptance::Accepted);
+    assert_eq!(fixture.count("select count(*) from deliveries").await, 2);
+
+    tenant::rotate_site_key(&mut conn, before.id).await.unwrap();
+    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "c")).await.unwrap(), Acceptance::Stale);
+    assert!(fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().is_none());
+    assert_eq!(fixture.count("select count(*) from media").await, 1);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let before = fixture.site().await;
+    let group: Uuid = sqlx::query_scalar("select id from rule_groups").fetch_one(&fixture.pool).await.unwrap();
+    let mut tx = fixture.pool.begin().await.unwrap();
+    let version = NewVersion { rules: &[], uses_ai: false };
+    let published = rule_group::publish(&mut tx, fixture.tenant.team, group.into(), version).await.unwrap();
+    tx.commit().await.unwrap();
+
+    assert_eq!(fixture.acceptor.accept(fixture.media(&before, "a")).await.unwrap(), Acceptance::Stale);
+    let after = fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().unwrap();
+    assert_eq!(after.judges.versions, Vec::<GroupVersionId>::from_iter(published));
+    assert!(!after.judges.uses_ai);
+    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "b")).await.unwrap(), Acceptance::Accepted);
+    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'rules'").await, 1);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_row_that_postgres_refuses_fails_alone(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    let waiting: Vec<_> = (0..40)
+        .map(|n| {
+            // Postgres cannot store NUL. The checks before refuse it; here it gets past them.
+            let body = if n == 20 { "a\0b".to_owned() } else { format!("text {n}") };
+            let (acceptor, media) = (fixture.acceptor.clone(), fixture.media(&site, &body));
+            tokio::spawn(async move { acceptor.accept(media).await.unwrap() })
+        })
+        .collect();
+    let mut refused = 0;
+    for answer in waiting {
+        match answer.await.unwrap() {
+            Acceptance::Accepted => {}
+            Acceptance::Refused => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(refused, 1);
+    assert_eq!(fixture.count("select count(*) from media").await, 39);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn broken_connections_lose_and_double_nothing(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    let killer = {
+        let pool = fixture.pool.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                let _ = sqlx::query(
+                    "select pg_terminate_backend(pid) from pg_stat_activity
+                     where datname = current_database() and pid <> pg_backend_pid()",
+                )
+                .execute(&pool)
+                .await;
+            }
+        })
+    };
+    let mut accepted = Vec::new();
+    for _ in 0..20 {
+        let round: Vec<_> = (0..25)
+            .map(|_| {
+                let (acceptor, media) = (fixture.acceptor.clone(), fixture.media(&site, "text"));
+                tokio::spawn(async move { (media.id, acceptor.accept(media).await.unwrap()) })
+            })
+            .collect();
+        for answer in round {
+            let (media, answer) = answer.await.unwrap();
+            assert_eq!(answer, Acceptance::Accepted);
+            accepted.push(media.as_uuid());
+        }
+    }
+    killer.abort();
+    let stored: Vec<Uuid> = sqlx::query_scalar("select id from media order by id").fetch_all(&fixture.pool).await.unwrap();
+    accepted.sort_unstable();
+    assert_eq!(stored, accepted);
+    for table in [
+        "select count(*) from events",
+        "select count(*) from deliveries",
+        "select count(*) from queue.jobs where queue = 'analysis'",
+        "select count(*) from queue.jobs where queue = 'webhooks'",
+    ] {
+        assert_eq!(fixture.count(table).await, 500, "{table}");
+    }
+    fixture.close().await;
+}
