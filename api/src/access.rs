@@ -16,8 +16,14 @@ pub(crate) struct Routes {
 impl Routes {
     /// From paths and the methods that each takes; HEAD comes with GET.
     pub(crate) fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
-        let known = paths.into_iter().map(|(path, methods)| (path.clone(), Route::new(path, &methods))).collect();
-        Self { known, unknown: Route::new("unknown".to_owned(), &[]) }
+        let known = paths
+            .into_iter()
+            .map(|(path, methods)| (path.clone(), Route::new(path, &methods)))
+            .collect();
+        Self {
+            known,
+            unknown: Route::new("unknown".to_owned(), &[]),
+        }
     }
 
     pub(crate) fn find(&self, path: &str) -> &Route {
@@ -49,7 +55,11 @@ impl Route {
         }
         names.sort_unstable();
         let allow = HeaderValue::from_str(&names.join(", ")).expect("methods are tokens");
-        Self { template, allow, meters: Default::default() }
+        Self {
+            template,
+            allow,
+            meters: Default::default(),
+        }
     }
 
     /// The path as it is written in the table.

@@ -26,8 +26,11 @@ impl<T: Type> Payload for Json<T> {
 
 impl<T: Serialize + Send> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        let body = serde_json::to_vec(&self.0).expect("answers have string keys and finite numbers only");
-        Response::builder().content_type("application/json").body(body)
+        let body =
+            serde_json::to_vec(&self.0).expect("answers have string keys and finite numbers only");
+        Response::builder()
+            .content_type("application/json")
+            .body(body)
     }
 }
 
@@ -38,7 +41,10 @@ impl<T: Type> ApiResponse for Json<T> {
                 description: "Success.",
                 status: Some(200),
                 status_range: None,
-                content: vec![MetaMediaType { content_type: Self::CONTENT_TYPE, schema: T::schema_ref() }],
+                content: vec![MetaMediaType {
+                    content_type: Self::CONTENT_TYPE,
+                    schema: T::schema_ref(),
+                }],
                 headers: Vec::new(),
             }],
         }

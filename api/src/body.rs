@@ -28,7 +28,11 @@ pub struct BodySettings {
 impl Default for BodySettings {
     /// 16 MiB each within 30 s, 256 MiB together.
     fn default() -> Self {
-        Self { max_bytes: 16 << 20, deadline: Duration::from_secs(30), budget_bytes: 256 << 20 }
+        Self {
+            max_bytes: 16 << 20,
+            deadline: Duration::from_secs(30),
+            budget_bytes: 256 << 20,
+        }
     }
 }
 
@@ -56,7 +60,10 @@ pub(crate) struct Share(Option<OwnedSemaphorePermit>);
 
 impl BodyReader {
     pub(crate) fn new(settings: BodySettings) -> Self {
-        Self { settings, budget: Arc::new(Semaphore::new(settings.budget_bytes)) }
+        Self {
+            settings,
+            budget: Arc::new(Semaphore::new(settings.budget_bytes)),
+        }
     }
 
     /// The whole body. A declared length over the limit is refused before anything is read.
@@ -66,9 +73,14 @@ impl BodyReader {
             return Err(self.too_large(body));
         }
         let reading = self.collect(body);
-        timeout(self.settings.deadline, reading).await.unwrap_or_else(|_| {
-            Err(Refusal::new(Code::RequestTimeout, "The body did not arrive in time."))
-        })
+        timeout(self.settings.deadline, reading)
+            .await
+            .unwrap_or_else(|_| {
+                Err(Refusal::new(
+                    Code::RequestTimeout,
+                    "The body did not arrive in time.",
+                ))
+            })
     }
 
     async fn collect(&self, mut body: BoxBody<Bytes, io::Error>) -> Result<Held, Refusal> {
@@ -76,8 +88,12 @@ impl BodyReader {
         // Nearly every body is one chunk, which is then taken as it is.
         let mut joined = BytesMut::new();
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|_| Refusal::invalid_request("The body ended early or is not well-formed."))?;
-            let Ok(chunk) = frame.into_data() else { continue };
+            let frame = frame.map_err(|_| {
+                Refusal::invalid_request("The body ended early or is not well-formed.")
+            })?;
+            let Ok(chunk) = frame.into_data() else {
+                continue;
+            };
             let length = held.bytes.len() + joined.len() + chunk.len();
             if length > self.settings.max_bytes {
                 return Err(self.too_large(body));
@@ -111,7 +127,9 @@ impl Share {
         }
         let has = self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let more = u32::try_from(length - has).unwrap_or(u32::MAX);
-        let permit = Arc::clone(budget).try_acquire_many_owned(more).map_err(|_| Refusal::overloaded())?;
+        let permit = Arc::clone(budget)
+            .try_acquire_many_owned(more)
+            .map_err(|_| Refusal::overloaded())?;
         match &mut self.0 {
             Some(share) => share.merge(permit),
             None => self.0 = Some(permit),
@@ -121,7 +139,13 @@ impl Share {
 }
 
 fn declared_length(request: &Request) -> Option<u64> {
-    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    request
+        .headers()
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }
 
 /// Goes on reading a refused body for a moment, keeping nothing. Closing at once would reset the connection of a client

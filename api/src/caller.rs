@@ -12,9 +12,14 @@ pub(crate) struct Bearer(bool);
 
 impl<'a> FromRequest<'a> for Bearer {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> Result<Self> {
-        let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
+        let header = request
+            .headers()
+            .get(header::AUTHORIZATION)
+            .map(|value| value.as_bytes());
         let scheme = header.and_then(|value| value.get(..7));
-        Ok(Self(scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer "))))
+        Ok(Self(scheme.is_some_and(|scheme| {
+            scheme.eq_ignore_ascii_case(b"bearer ")
+        })))
     }
 }
 
@@ -25,9 +30,10 @@ pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, R
             Code::InvalidApiKey,
             "The Authorization header is not used: send the site key as the member api_key of the JSON body.",
         )),
-        (None | Some(""), Bearer(false)) => {
-            Err(Refusal::invalid_field("api_key", "is missing: it must be the site key"))
-        }
+        (None | Some(""), Bearer(false)) => Err(Refusal::invalid_field(
+            "api_key",
+            "is missing: it must be the site key",
+        )),
         (Some(text), Bearer(_)) => {
             let key: SiteKey = text.parse().map_err(|_| Refusal::invalid_api_key())?;
             Ok(key.hash())

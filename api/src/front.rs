@@ -34,11 +34,18 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
         let method = request.method().clone();
         let route = self.routes.find(request.uri().path());
 
-        let mut response = match AssertUnwindSafe(self.router.call(request)).catch_unwind().await {
+        let mut response = match AssertUnwindSafe(self.router.call(request))
+            .catch_unwind()
+            .await
+        {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => problem::answer(error, &id),
             Err(_) => {
-                error!(request.id = id.as_str(), route = route.template(), "a handler panicked");
+                error!(
+                    request.id = id.as_str(),
+                    route = route.template(),
+                    "a handler panicked"
+                );
                 Refusal::internal().render(&id)
             }
         };
@@ -54,7 +61,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
         } else {
             debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
         }
-        response.headers_mut().insert(request_id::HEADER, id.into_header());
+        response
+            .headers_mut()
+            .insert(request_id::HEADER, id.into_header());
         Ok(response)
     }
 }

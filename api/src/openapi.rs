@@ -25,12 +25,16 @@ pub fn public_document() -> String {
 /// Swagger UI with everything that it needs inside the page.
 pub(crate) fn public_swagger_ui(document: &str) -> String {
     let service = public::service();
-    service.swagger_ui_html().replacen(&service.spec(), document, 1)
+    service
+        .swagger_ui_html()
+        .replacen(&service.spec(), document, 1)
 }
 
 /// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.
 pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
-    document.pointer_mut(pointer).unwrap_or_else(|| panic!("the document has no {pointer}"))
+    document
+        .pointer_mut(pointer)
+        .unwrap_or_else(|| panic!("the document has no {pointer}"))
 }
 
 /// Adds members to the object at a JSON pointer.
@@ -47,31 +51,41 @@ pub(crate) fn declare_common(document: &mut Value) {
     let schemas = serde_json::to_value(&registry.schemas).expect("schemas are JSON");
     *at(document, "/openapi") = "3.0.3".into();
     extend(document, "/components/schemas", schemas);
-    extend(document, "/components", json!({
-        "headers": {
-            "RequestId": {
-                "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
-                                characters A-Z, a-z, 0-9, _ and -, else a new one.",
-                "required": true,
-                "schema": { "type": "string" },
+    extend(
+        document,
+        "/components",
+        json!({
+            "headers": {
+                "RequestId": {
+                    "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
+                                    characters A-Z, a-z, 0-9, _ and -, else a new one.",
+                    "required": true,
+                    "schema": { "type": "string" },
+                },
+                "RetryAfter": {
+                    "description": "After how many seconds trying again makes sense.",
+                    "required": true,
+                    "schema": { "type": "integer", "minimum": 0 },
+                },
             },
-            "RetryAfter": {
-                "description": "After how many seconds trying again makes sense.",
-                "required": true,
-                "schema": { "type": "integer", "minimum": 0 },
-            },
-        },
-    }));
+        }),
+    );
 }
 
 /// Declares the problems that an operation answers with, by status, and the request id of its success.
 pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Code]) {
-    extend(document, &format!("{operation}/responses/200"), json!({ "headers": { "X-Request-Id": request_id() } }));
+    extend(
+        document,
+        &format!("{operation}/responses/200"),
+        json!({ "headers": { "X-Request-Id": request_id() } }),
+    );
     let mut responses = Map::new();
     for code in codes {
         let status = code.status().as_str().to_owned();
         let same_status = || codes.iter().filter(|other| other.status() == code.status());
-        let names: Vec<String> = same_status().map(|code| format!("`{}`", code.as_str())).collect();
+        let names: Vec<String> = same_status()
+            .map(|code| format!("`{}`", code.as_str()))
+            .collect();
         let reason = code.status().canonical_reason().unwrap_or_default();
         let mut headers = json!({ "X-Request-Id": request_id() });
         if code.retry_after().is_some() {
@@ -84,7 +98,11 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
         });
         responses.insert(status, response);
     }
-    extend(document, &format!("{operation}/responses"), responses.into());
+    extend(
+        document,
+        &format!("{operation}/responses"),
+        responses.into(),
+    );
 }
 
 fn request_id() -> Value {

@@ -1,12 +1,7 @@
 //! The second listener of every process: `/metrics` for Prometheus beside the probes. It is meant for a private network.
 
 use metrics_exporter_prometheus::PrometheusHandle;
-use poem::{
-    Endpoint, Response, Route,
-    endpoint::make_sync,
-    get,
-    http::Method,
-};
+use poem::{Endpoint, Response, Route, endpoint::make_sync, get, http::Method};
 use tokio::sync::watch;
 
 use crate::{Readiness, access::Routes, front::Front, probes};
@@ -25,12 +20,21 @@ const METRICS: &str = "/metrics";
 
 /// The endpoint to [`crate::serve::serve`] on the operations address.
 pub fn operations(operations: Operations) -> impl Endpoint<Output = Response> + 'static {
-    let Operations { metrics, sample, ready } = operations;
+    let Operations {
+        metrics,
+        sample,
+        ready,
+    } = operations;
     let render = make_sync(move |_| {
         sample();
-        Response::builder().content_type("text/plain; version=0.0.4; charset=utf-8").body(metrics.render())
+        Response::builder()
+            .content_type("text/plain; version=0.0.4; charset=utf-8")
+            .body(metrics.render())
     });
     let router = probes::mount(Route::new().at(METRICS, get(render)), ready);
     let paths = probes::paths().chain([(METRICS.to_owned(), vec![Method::GET])]);
-    Front { router, routes: Routes::new(paths) }
+    Front {
+        router,
+        routes: Routes::new(paths),
+    }
 }

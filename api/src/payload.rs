@@ -47,7 +47,10 @@ impl<T: Type + DeserializeOwned> ParsePayload for JsonBody<T> {
 
     async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
         let held = reader(request).read(request, body.take()?).await?;
-        Ok(Self { value: parse(&held.bytes)?, _share: held.share })
+        Ok(Self {
+            value: parse(&held.bytes)?,
+            _share: held.share,
+        })
     }
 }
 
@@ -70,15 +73,21 @@ impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
 }
 
 fn reader(request: &Request) -> &BodyReader {
-    request.data().expect("the router gives every request its body reader")
+    request
+        .data()
+        .expect("the router gives every request its body reader")
 }
 
 /// `application/json` or another `application/...+json`, whatever its parameters.
 fn is_json(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default().trim_ascii();
-    let subtype = essence.split_at_checked("application/".len()).filter(|(kind, _)| {
-        kind.eq_ignore_ascii_case("application/")
-    });
+    let essence = content_type
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
+    let subtype = essence
+        .split_at_checked("application/".len())
+        .filter(|(kind, _)| kind.eq_ignore_ascii_case("application/"));
     subtype.is_some_and(|(_, subtype)| {
         let suffix = subtype.rsplit('+').next().unwrap_or_default();
         suffix.eq_ignore_ascii_case("json")
@@ -90,14 +99,23 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     match bytes.trim_ascii_start().first() {
         Some(b'{') => {}
         Some(_) => return Err(Refusal::invalid_request("The body must be a JSON object.")),
-        None => return Err(Refusal::invalid_request("The body is empty; it must be a JSON object.")),
+        None => {
+            return Err(Refusal::invalid_request(
+                "The body is empty; it must be a JSON object.",
+            ));
+        }
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => decode(Deserializer::from_str(text)),
         // Parsed all the same, to name the member; in an ignored one the parser would not mind.
-        Err(error) => Err(decode::<_, T>(Deserializer::from_slice(bytes)).err().unwrap_or_else(|| {
-            Refusal::invalid_request(format!("The body is not UTF-8, from byte {} on.", error.valid_up_to()))
-        })),
+        Err(error) => Err(decode::<_, T>(Deserializer::from_slice(bytes))
+            .err()
+            .unwrap_or_else(|| {
+                Refusal::invalid_request(format!(
+                    "The body is not UTF-8, from byte {} on.",
+                    error.valid_up_to()
+                ))
+            })),
     }
 }
 
@@ -116,14 +134,20 @@ const ROOT: &str = ".";
 /// Says which member is wrong and what it should be, without repeating its value.
 fn explain(path: &str, error: &serde_json::Error) -> Refusal {
     let message = error.to_string();
-    if let Some(name) = message.strip_prefix("duplicate field `").and_then(|rest| rest.split('`').next()) {
+    if let Some(name) = message
+        .strip_prefix("duplicate field `")
+        .and_then(|rest| rest.split('`').next())
+    {
         return Refusal::invalid_field(name, "is given twice");
     }
     if path == ROOT {
         return Refusal::invalid_request(format!("The body is not valid JSON: {message}."));
     }
     let message = match message.split_once(", expected ") {
-        Some((_, expected)) => format!("must be {}", expected.split(" at line ").next().unwrap_or(expected)),
+        Some((_, expected)) => format!(
+            "must be {}",
+            expected.split(" at line ").next().unwrap_or(expected)
+        ),
         None => format!("is not valid JSON: {message}"),
     };
     Refusal::invalid_field(path, message)
@@ -158,21 +182,28 @@ mod tests {
 
     #[test]
     fn raw_members_keep_their_spelling_and_null_is_not_given() {
-        let known: Known = parse(br#" {"raw": {"b":1.50, "a":[1e2]}, "name":null, "other":[[]]}"#).unwrap();
+        let known: Known =
+            parse(br#" {"raw": {"b":1.50, "a":[1e2]}, "name":null, "other":[[]]}"#).unwrap();
         assert_eq!(known.raw.unwrap().get(), r#"{"b":1.50, "a":[1e2]}"#);
         assert_eq!(known.name, None);
     }
 
     #[test]
     fn a_wrong_type_is_named_and_its_value_is_not_repeated() {
-        assert_eq!(refused(r#"{"name": 123456}"#), ("name".into(), "must be a string".into()));
+        assert_eq!(
+            refused(r#"{"name": 123456}"#),
+            ("name".into(), "must be a string".into())
+        );
         assert_eq!(refused_member(r#"{"name": true}"#), "name");
         assert_eq!(refused_member(r#"{"name": ["x"]}"#), "name");
     }
 
     #[test]
     fn a_known_member_given_twice_is_named_and_an_unknown_one_is_not_looked_at() {
-        assert_eq!(refused(r#"{"name":"a","name":"b"}"#), ("name".into(), "is given twice".into()));
+        assert_eq!(
+            refused(r#"{"name":"a","name":"b"}"#),
+            ("name".into(), "is given twice".into())
+        );
         assert_eq!(refused_member(r#"{"raw":null,"raw":{}}"#), "raw");
         assert!(parse::<Known>(br#"{"other":1,"other":2}"#).is_ok());
     }
@@ -187,7 +218,18 @@ mod tests {
 
     #[test]
     fn only_one_whole_object_is_taken() {
-        for body in ["", " ", "[]", r#"["a"]"#, "null", "3", "{", r#"{"name":"a"} x"#, "{}{}", "\u{feff}{}"] {
+        for body in [
+            "",
+            " ",
+            "[]",
+            r#"["a"]"#,
+            "null",
+            "3",
+            "{",
+            r#"{"name":"a"} x"#,
+            "{}{}",
+            "\u{feff}{}",
+        ] {
             assert_eq!(refused_member(body), "", "{body:?}");
         }
     }
@@ -202,10 +244,21 @@ mod tests {
 
     #[test]
     fn content_types() {
-        for json in ["application/json", "Application/JSON; charset=utf-8", "application/ld+json"] {
+        for json in [
+            "application/json",
+            "Application/JSON; charset=utf-8",
+            "application/ld+json",
+        ] {
             assert!(is_json(json), "{json}");
         }
-        for other in ["", "text/plain", "application/xml", "text/json", "application/jsonx", "json"] {
+        for other in [
+            "",
+            "text/plain",
+            "application/xml",
+            "text/json",
+            "application/jsonx",
+            "json",
+        ] {
             assert!(!is_json(other), "{other}");
         }
     }

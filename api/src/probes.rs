@@ -1,12 +1,6 @@
 //! `/healthz` and `/readyz`, on every listener of every process.
 
-use poem::{
-    Endpoint, IntoResponse as _, Response,
-    endpoint::make_sync,
-    get,
-    http::Method,
-    Route,
-};
+use poem::{Endpoint, IntoResponse as _, Response, Route, endpoint::make_sync, get, http::Method};
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -35,12 +29,16 @@ pub(crate) const PATHS: [&str; 2] = ["/healthz", "/readyz"];
 /// Adds both probes to a router.
 pub(crate) fn mount(routes: Route, ready: watch::Receiver<Readiness>) -> Route {
     let [healthz, readyz] = PATHS;
-    routes.at(healthz, get(health())).at(readyz, get(readiness(ready)))
+    routes
+        .at(healthz, get(health()))
+        .at(readyz, get(readiness(ready)))
 }
 
 /// The paths of [`mount`] as a table of routes wants them.
 pub(crate) fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
-    PATHS.into_iter().map(|path| (path.to_owned(), vec![Method::GET]))
+    PATHS
+        .into_iter()
+        .map(|path| (path.to_owned(), vec![Method::GET]))
 }
 
 /// Alive: it answers.

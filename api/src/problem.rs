@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use domain::submission::{Fault, FieldError};
 use poem::{
-    IntoResponse as _, Response,
+    Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
     http::{HeaderValue, StatusCode, header},
 };
@@ -123,13 +123,24 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(code: Code, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new() }
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+        }
     }
 
     /// One member of the request is to blame.
     pub(crate) fn field(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
-        let errors = vec![FieldProblem { field: field.into(), message: message.into() }];
-        Self { code, detail: FIELDS.into(), errors }
+        let errors = vec![FieldProblem {
+            field: field.into(),
+            message: message.into(),
+        }];
+        Self {
+            code,
+            detail: FIELDS.into(),
+            errors,
+        }
     }
 
     /// One member of the request is not what it should be.
@@ -148,11 +159,17 @@ impl Refusal {
     }
 
     pub(crate) fn internal() -> Self {
-        Self::new(Code::InternalError, "Something went wrong on our side. Please try again.")
+        Self::new(
+            Code::InternalError,
+            "Something went wrong on our side. Please try again.",
+        )
     }
 
     pub(crate) fn overloaded() -> Self {
-        Self::new(Code::Overloaded, "Too much is waiting at the moment. Please try again.")
+        Self::new(
+            Code::Overloaded,
+            "Too much is waiting at the moment. Please try again.",
+        )
     }
 
     #[cfg(test)]
@@ -173,9 +190,14 @@ impl Refusal {
             errors: self.errors,
         };
         let body = serde_json::to_vec(&problem).expect("a problem has string keys only");
-        let mut response = Response::builder().status(status).content_type(CONTENT_TYPE).body(body);
+        let mut response = Response::builder()
+            .status(status)
+            .content_type(CONTENT_TYPE)
+            .body(body);
         if let Some(seconds) = self.code.retry_after() {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
@@ -186,9 +208,18 @@ const FIELDS: &str = "The request has members that are missing or not valid; see
 impl From<Vec<FieldError>> for Refusal {
     /// The first mistake gives the code.
     fn from(errors: Vec<FieldError>) -> Self {
-        let code = errors.first().map_or(Code::InvalidRequest, |error| error.fault.into());
-        let errors = errors.into_iter().map(|e| FieldProblem { field: e.field.to_owned(), message: e.message });
-        Self { code, detail: FIELDS.into(), errors: errors.collect() }
+        let code = errors
+            .first()
+            .map_or(Code::InvalidRequest, |error| error.fault.into());
+        let errors = errors.into_iter().map(|e| FieldProblem {
+            field: e.field.to_owned(),
+            message: e.message,
+        });
+        Self {
+            code,
+            detail: FIELDS.into(),
+            errors: errors.collect(),
+        }
     }
 }
 
@@ -258,9 +289,15 @@ pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {
     let refusal = if error.is::<NotFoundError>() {
         Refusal::new(Code::NotFound, "There is nothing at this path.")
     } else if error.is::<MethodNotAllowedError>() {
-        Refusal::new(Code::MethodNotAllowed, "This path does not take this method; see Allow.")
+        Refusal::new(
+            Code::MethodNotAllowed,
+            "This path does not take this method; see Allow.",
+        )
     } else if error.is::<ContentTypeError>() {
-        Refusal::new(Code::UnsupportedMediaType, "The body must be sent as application/json.")
+        Refusal::new(
+            Code::UnsupportedMediaType,
+            "The body must be sent as application/json.",
+        )
     } else if error.status().is_client_error() {
         Refusal::invalid_request("The request could not be understood.")
     } else {

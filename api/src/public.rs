@@ -10,7 +10,6 @@ mod submit;
 use std::sync::Arc;
 
 use domain::submission::SubmissionLimits;
-use metrics::gauge;
 use poem::{
     Endpoint, EndpointExt as _, Response, Result, Route,
     endpoint::make_sync,
@@ -49,7 +48,7 @@ pub struct Public {
     /// The bounds of a submission's members.
     pub limits: SubmissionLimits,
     /// The bounds of request bodies.
-    pub bodies: BodySettings,
+    pub body: BodySettings,
     /// Whether the process can work.
     pub ready: watch::Receiver<Readiness>,
 }
@@ -61,34 +60,45 @@ const DOCS: &str = "/docs";
 
 /// The endpoint to [`crate::serve::serve`] on the public address.
 pub fn public(public: Public) -> impl Endpoint<Output = Response> + 'static {
-    let (bodies, ready) = (BodyReader::new(public.bodies), public.ready.clone());
+    let (reader, ready) = (BodyReader::new(public.body), public.ready.clone());
     let document = openapi::public_document();
     let docs = Html(openapi::public_swagger_ui(&document));
-    let operations = service().data(Arc::new(public)).data(bodies);
+    let operations = service().data(Arc::new(public)).data(reader);
     let router = Route::new()
         .nest(PREFIX, operations)
-        .at(DOCUMENT, get(make_sync(move |_| {
-            Response::builder().content_type("application/json").body(document.clone())
-        })))
+        .at(
+            DOCUMENT,
+            get(make_sync(move |_| {
+                Response::builder()
+                    .content_type("application/json")
+                    .body(document.clone())
+            })),
+        )
         .at(DOCS, get(make_sync(move |_| docs.clone())));
-    Front { router: probes::mount(router, ready), routes: Routes::new(paths()) }
+    Front {
+        router: probes::mount(router, ready),
+        routes: Routes::new(paths()),
+    }
 }
 
-/// Sets the gauges of the accept batcher: part of what [`crate::operations::Operations::sample`] does in an API process.
-pub fn sample(acceptor: &Acceptor) {
-    #[expect(clippy::cast_precision_loss, reason = "some thousands at most")]
-    gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64);
-}
-
-pub(crate) fn service() -> OpenApiService<PublicApi, &'static dyn Events> {
-    OpenApiService::new(PublicApi, "Gatehouse", "1.0.0").server(PREFIX).webhooks::<&dyn Events>()
+pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
+    OpenApiService::new(PublicApi, "Gatehouse", "1.0.0")
+        .server(PREFIX)
+        .webhooks::<Events>()
 }
 
 fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
-    let operations = <PublicApi as OpenApi>::meta().into_iter().flat_map(|api| api.paths).map(|path| {
-        let methods = path.operations.iter().map(|operation| operation.method.clone()).collect();
-        (format!("{PREFIX}{}", path.path), methods)
-    });
+    let operations = <PublicApi as OpenApi>::meta()
+        .into_iter()
+        .flat_map(|api| api.paths)
+        .map(|path| {
+            let methods = path
+                .operations
+                .iter()
+                .map(|operation| operation.method.clone())
+                .collect();
+            (format!("{PREFIX}{}", path.path), methods)
+        });
     let own = [DOCUMENT, DOCS].map(|path| (path.to_owned(), vec![Method::GET]));
     operations.chain(own).chain(probes::paths())
 }
@@ -120,7 +130,11 @@ impl PublicApi {
     }
 
     /// Ask where a media item stands
-    #[oai(path = "/get-media-status", method = "post", operation_id = "getMediaStatus")]
+    #[oai(
+        path = "/get-media-status",
+        method = "post",
+        operation_id = "getMediaStatus"
+    )]
     async fn get_media_status(
         &self,
         public: Data<&Arc<Public>>,
@@ -134,7 +148,11 @@ impl PublicApi {
     ///
     /// Answers exactly as the POST does, which is to be preferred: URLs with a key in them end up in the logs of
     /// proxies and clients.
-    #[oai(path = "/get-media-status", method = "get", operation_id = "getMediaStatusByQuery")]
+    #[oai(
+        path = "/get-media-status",
+        method = "get",
+        operation_id = "getMediaStatusByQuery"
+    )]
     async fn get_media_status_by_query(
         &self,
         public: Data<&Arc<Public>>,
@@ -146,7 +164,10 @@ impl PublicApi {
         media_id: QueryField<Uuid>,
         body: OptionalJsonBody<status::StatusRequest>,
     ) -> Result<Json<status::MediaStatus>> {
-        let query = status::StatusRequest { api_key: api_key.text, media_id: media_id.text };
+        let query = status::StatusRequest {
+            api_key: api_key.text,
+            media_id: media_id.text,
+        };
         let request = query.merged_with(body.0)?;
         Ok(Json(status::status(&public, bearer, &request).await?))
     }

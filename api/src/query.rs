@@ -42,11 +42,17 @@ impl<'a, Shape: Type> ApiExtractor<'a> for QueryField<Shape> {
         options: ExtractParamOptions<()>,
     ) -> Result<Self> {
         let pairs: Vec<(String, String)> = request.params()?;
-        let mut given = pairs.into_iter().filter(|(name, _)| name == options.name).map(|(_, value)| value);
+        let mut given = pairs
+            .into_iter()
+            .filter(|(name, _)| name == options.name)
+            .map(|(_, value)| value);
         let text = given.next();
         if given.next().is_some() {
             return Err(Refusal::invalid_field(options.name, "is given twice in the query").into());
         }
-        Ok(Self { text, shape: PhantomData })
+        Ok(Self {
+            text,
+            shape: PhantomData,
+        })
     }
 }

@@ -20,7 +20,10 @@ pub(crate) struct Raw<Shape> {
 
 impl<Shape> From<Box<RawValue>> for Raw<Shape> {
     fn from(json: Box<RawValue>) -> Self {
-        Self { json, shape: PhantomData }
+        Self {
+            json,
+            shape: PhantomData,
+        }
     }
 }
 

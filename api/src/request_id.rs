@@ -49,7 +49,13 @@ mod tests {
     #[test]
     fn only_harmless_ids_are_kept() {
         assert!(is_sane(b"a") && is_sane(b"Az09_-") && is_sane(&[b'x'; LONGEST]));
-        for id in [&b""[..], b"a b", b"a\"b", "ü".as_bytes(), &[b'x'; LONGEST + 1]] {
+        for id in [
+            &b""[..],
+            b"a b",
+            b"a\"b",
+            "ü".as_bytes(),
+            &[b'x'; LONGEST + 1],
+        ] {
             assert!(!is_sane(id), "{id:?}");
         }
     }

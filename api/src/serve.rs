@@ -38,7 +38,11 @@ pub struct Settings {
 impl Default for Settings {
     /// 5 s, 10,000 connections, 10 s.
     fn default() -> Self {
-        Self { header_deadline: Duration::from_secs(5), connections: 10_000, drain: Duration::from_secs(10) }
+        Self {
+            header_deadline: Duration::from_secs(5),
+            connections: 10_000,
+            drain: Duration::from_secs(10),
+        }
     }
 }
 
@@ -67,11 +71,16 @@ where
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(settings.header_deadline).max_buf_size(BUFFER_BYTES);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(settings.header_deadline)
+        .max_buf_size(BUFFER_BYTES);
 
     let accepting = async {
         loop {
-            let slot = Arc::clone(&slots).acquire_owned().await.expect("the semaphore is never closed");
+            let slot = Arc::clone(&slots)
+                .acquire_owned()
+                .await
+                .expect("the semaphore is never closed");
             let (stream, peer) = accept(&listener).await;
             let remote = RemoteAddr(Addr::SocketAddr(peer));
             let (endpoint, local) = (Arc::clone(&endpoint), local.clone());
@@ -101,7 +110,10 @@ where
         () = shutdown => {}
     }
     drop(listener);
-    info!(connections = graceful.count(), "no longer accepting connections");
+    info!(
+        connections = graceful.count(),
+        "no longer accepting connections"
+    );
     if timeout(settings.drain, graceful.shutdown()).await.is_err() {
         warn!("requests were still running at the end of the drain limit and were cut off");
         cut_off.cancel();

@@ -24,19 +24,26 @@ pub(crate) fn finish(document: &mut Value) {
 }
 
 fn describe(document: &mut Value) {
-    extend(document, "/info", json!({
-        "description":
-            "Content moderation: submit text and images, and learn by webhook or by asking what may be shown.\n\n\
-             Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
-             header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
-             additive: ignore members that you do not know.",
-        "license": { "name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html" },
-    }));
+    extend(
+        document,
+        "/info",
+        json!({
+            "description":
+                "Content moderation: submit text and images, and learn by webhook or by asking what may be shown.\n\n\
+                 Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
+                 header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
+                 additive: ignore members that you do not know.",
+            "license": { "name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html" },
+        }),
+    );
 }
 
 /// OpenAPI 3.0 has no webhooks; what a submission leads to is a callback of it.
 fn move_webhooks_to_callbacks(document: &mut Value) {
-    let Some(Value::Object(webhooks)) = document.as_object_mut().and_then(|root| root.shift_remove("webhooks")) else {
+    let Some(Value::Object(webhooks)) = document
+        .as_object_mut()
+        .and_then(|root| root.shift_remove("webhooks"))
+    else {
         panic!("the document has no webhooks");
     };
     let mut callbacks = json!({});
@@ -53,33 +60,74 @@ fn move_webhooks_to_callbacks(document: &mut Value) {
 
 fn refine_schemas(document: &mut Value) {
     let mut refine = |schema: &str, property: &str, members: Value| {
-        extend(document, &format!("/components/schemas/{schema}/properties/{property}"), members);
+        extend(
+            document,
+            &format!("/components/schemas/{schema}/properties/{property}"),
+            members,
+        );
     };
     refine("SubmitRequest", "content_url", json!({ "format": "uri" }));
-    refine("SubmitRequest", "rule_group_id", json!({ "format": "uuid" }));
+    refine(
+        "SubmitRequest",
+        "rule_group_id",
+        json!({ "format": "uuid" }),
+    );
     refine("StatusRequest", "media_id", json!({ "format": "uuid" }));
     let names = |all: &[Status]| all.iter().map(|status| status.as_str()).collect::<Vec<_>>();
     let decided = &Status::ALL[1..];
-    let spelled: Vec<&str> =
-        names(Status::ALL).into_iter().chain([Status::Approved.spelled(StatusVocabulary::Completed)]).collect();
+    let spelled: Vec<&str> = names(Status::ALL)
+        .into_iter()
+        .chain([Status::Approved.spelled(StatusVocabulary::Completed)])
+        .collect();
     let by: Vec<&str> = ModerationType::ALL.iter().map(|by| by.as_str()).collect();
     let content: Vec<&str> = ContentType::ALL.iter().map(|kind| kind.as_str()).collect();
-    refine("Accepted", "status", json!({ "enum": [Status::Pending.as_str()] }));
+    refine(
+        "Accepted",
+        "status",
+        json!({ "enum": [Status::Pending.as_str()] }),
+    );
     refine("MediaStatus", "status", json!({ "enum": spelled }));
     refine("MediaStatus", "content_type", json!({ "enum": content }));
     refine("MediaCreated", "content_type", json!({ "enum": content }));
-    refine("MediaCreated", "status", json!({ "enum": [Status::Pending.as_str()] }));
-    refine("MediaModerated", "status", json!({ "enum": names(decided) }));
-    refine("MediaModerated", "previous_status", json!({ "enum": names(Status::ALL) }));
+    refine(
+        "MediaCreated",
+        "status",
+        json!({ "enum": [Status::Pending.as_str()] }),
+    );
+    refine(
+        "MediaModerated",
+        "status",
+        json!({ "enum": names(decided) }),
+    );
+    refine(
+        "MediaModerated",
+        "previous_status",
+        json!({ "enum": names(Status::ALL) }),
+    );
     refine("MediaModerated", "moderation_type", json!({ "enum": by }));
 
     // In Rust these members are optional, so that a missing one is refused by our own words.
-    extend(document, "/components/schemas/SubmitRequest", json!({ "required": ["api_key"] }));
-    extend(document, "/components/schemas/StatusRequest", json!({ "required": ["api_key", "media_id"] }));
+    extend(
+        document,
+        "/components/schemas/SubmitRequest",
+        json!({ "required": ["api_key"] }),
+    );
+    extend(
+        document,
+        "/components/schemas/StatusRequest",
+        json!({ "required": ["api_key", "media_id"] }),
+    );
     // Here `Option` means null, never absent.
     let properties = at(document, "/components/schemas/MediaStatus/properties").as_object();
-    let all: Vec<String> = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
-    extend(document, "/components/schemas/MediaStatus", json!({ "required": all }));
+    let all: Vec<String> = properties
+        .into_iter()
+        .flat_map(|properties| properties.keys().cloned())
+        .collect();
+    extend(
+        document,
+        "/components/schemas/MediaStatus",
+        json!({ "required": all }),
+    );
 }
 
 fn add_examples(document: &mut Value) {
@@ -92,16 +140,38 @@ fn add_examples(document: &mut Value) {
     };
     let request = format!("requestBody/{JSON_CONTENT}");
     let success = format!("responses/200/{JSON_CONTENT}");
-    extend(document, &format!("{SUBMIT}/{request}"), named(examples::submissions().into()));
-    extend(document, &format!("{SUBMIT}/{success}"), json!({ "example": examples::accepted() }));
-    extend(document, &format!("{STATUS_BY_POST}/{request}"), json!({ "example": examples::status_request() }));
+    extend(
+        document,
+        &format!("{SUBMIT}/{request}"),
+        named(examples::submissions().into()),
+    );
+    extend(
+        document,
+        &format!("{SUBMIT}/{success}"),
+        json!({ "example": examples::accepted() }),
+    );
+    extend(
+        document,
+        &format!("{STATUS_BY_POST}/{request}"),
+        json!({ "example": examples::status_request() }),
+    );
     for operation in [STATUS_BY_POST, STATUS_BY_GET] {
-        extend(document, &format!("{operation}/{success}"), named(examples::statuses().into()));
+        extend(
+            document,
+            &format!("{operation}/{success}"),
+            named(examples::statuses().into()),
+        );
     }
-    for (event, example) in
-        [("media.created", examples::media_created()), ("media.moderated", examples::media_moderated())]
-    {
-        let post = format!("{SUBMIT}/callbacks/{event}/https:~1~1receiver.example.com~1webhooks/post");
-        extend(document, &format!("{post}/{request}"), json!({ "example": example }));
+    for (event, example) in [
+        ("media.created", examples::media_created()),
+        ("media.moderated", examples::media_moderated()),
+    ] {
+        let post =
+            format!("{SUBMIT}/callbacks/{event}/https:~1~1receiver.example.com~1webhooks/post");
+        extend(
+            document,
+            &format!("{post}/{request}"),
+            json!({ "example": example }),
+        );
     }
 }

@@ -3,54 +3,127 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use poem_openapi::{Object, Webhook, param::Header};
+use poem::http::Method;
+use poem_openapi::{
+    Object, Webhook,
+    registry::{
+        MetaMediaType, MetaOperation, MetaOperationParam, MetaParamIn, MetaRequest, MetaResponses,
+        MetaSchemaRef, MetaWebhook, Registry,
+    },
+    types::Type,
+};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::details::ModerationDetails;
-use crate::payload::JsonBody;
 
 /// What Gatehouse sends to a site's endpoints.
-#[Webhook]
-#[expect(dead_code, reason = "it is only described here; the workers send it")]
-pub(crate) trait Events {
-    /// Media was accepted
-    ///
-    /// Sent for every submission that was accepted. Any 2xx within 15 seconds acknowledges it; everything else is tried
-    /// again, 12 attempts over about two days.
-    #[oai(name = "media.created", method = "post", operation_id = "onMediaCreated")]
-    fn media_created(
-        &self,
-        /// `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the site's webhook secret.
-        #[oai(name = "X-Service-Signature")]
-        signature: Header<String>,
-        /// The event's name.
-        #[oai(name = "X-Service-Event")]
-        event: Header<String>,
-        /// The same in all attempts of a delivery.
-        #[oai(name = "X-Service-Delivery-ID")]
-        delivery: Header<Uuid>,
-        body: JsonBody<MediaCreatedEvent>,
-    );
+pub(crate) enum Events {}
 
-    /// Moderation finished
-    ///
-    /// Sent when a media item was decided, and again when a moderator changes its verdict. Acknowledged and tried again
-    /// as `media.created` is; do not rely on the order of the two.
-    #[oai(name = "media.moderated", method = "post", operation_id = "onMediaModerated")]
-    fn media_moderated(
-        &self,
-        /// `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the site's webhook secret.
-        #[oai(name = "X-Service-Signature")]
-        signature: Header<String>,
-        /// The event's name.
-        #[oai(name = "X-Service-Event")]
-        event: Header<String>,
-        /// The same in all attempts of a delivery.
-        #[oai(name = "X-Service-Delivery-ID")]
-        delivery: Header<Uuid>,
-        body: JsonBody<MediaModeratedEvent>,
-    );
+// By hand: poem-openapi's macro takes one webhook of a method.
+impl Webhook for Events {
+    fn meta() -> Vec<MetaWebhook> {
+        vec![
+            event(
+                "media.created",
+                "onMediaCreated",
+                "Media was accepted",
+                "Sent for every accepted submission. Any 2xx within 15 seconds acknowledges it; everything else is tried \
+                 again, 12 attempts over about two days.",
+                MediaCreatedEvent::schema_ref(),
+            ),
+            event(
+                "media.moderated",
+                "onMediaModerated",
+                "Moderation finished",
+                "Sent when a media item was decided, and again when a moderator changes its verdict. Acknowledged and \
+                 tried again as `media.created` is; do not rely on the order of the two.",
+                MediaModeratedEvent::schema_ref(),
+            ),
+        ]
+    }
+
+    fn register(registry: &mut Registry) {
+        MediaCreatedEvent::register(registry);
+        MediaModeratedEvent::register(registry);
+    }
+}
+
+fn event(
+    name: &'static str,
+    operation_id: &'static str,
+    summary: &'static str,
+    description: &'static str,
+    body: MetaSchemaRef,
+) -> MetaWebhook {
+    MetaWebhook {
+        name,
+        operation: MetaOperation {
+            tags: vec!["Media"],
+            method: Method::POST,
+            summary: Some(summary),
+            description: Some(description),
+            external_docs: None,
+            params: headers(),
+            request: Some(MetaRequest {
+                description: None,
+                content: vec![MetaMediaType {
+                    content_type: "application/json",
+                    schema: body,
+                }],
+                required: true,
+            }),
+            responses: MetaResponses {
+                responses: Vec::new(),
+            },
+            deprecated: false,
+            security: Vec::new(),
+            operation_id: Some(operation_id),
+            code_samples: Vec::new(),
+        },
+    }
+}
+
+fn headers() -> Vec<MetaOperationParam> {
+    let header = |name: &str, description: &str, schema: MetaSchemaRef| MetaOperationParam {
+        name: name.to_owned(),
+        schema,
+        in_type: MetaParamIn::Header,
+        description: Some(description.to_owned()),
+        required: true,
+        deprecated: false,
+        explode: false,
+        style: None,
+    };
+    let text = String::schema_ref;
+    vec![
+        header(
+            "X-Service-Signature",
+            "`sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the site's webhook secret.",
+            text(),
+        ),
+        header("X-Service-Event", "The event's name.", text()),
+        header(
+            "X-Service-Delivery-ID",
+            "Stays the same over all attempts of a delivery.",
+            Uuid::schema_ref(),
+        ),
+        header(
+            "webhook-id",
+            "The event's id (Standard Webhooks); the same for all endpoints.",
+            text(),
+        ),
+        header(
+            "webhook-timestamp",
+            "When this attempt was signed, in seconds (Standard Webhooks).",
+            text(),
+        ),
+        header(
+            "webhook-signature",
+            "`v1,` and base64, maybe several (Standard Webhooks).",
+            text(),
+        ),
+    ]
 }
 
 /// The body of `media.created`.

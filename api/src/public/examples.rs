@@ -10,21 +10,30 @@ const KEY: &str = "site_EXAMPLEexampleEXAMPLEexample0123";
 /// Requests of `submit-media`: name and body.
 pub(crate) fn submissions() -> [(&'static str, Value); 3] {
     [
-        ("text", json!({
-            "api_key": KEY,
-            "body": "Is this seat taken?",
-            "app_media_id": "comment-4711",
-            "metadata": { "author": "u-17" },
-        })),
-        ("image", json!({
-            "api_key": KEY,
-            "body": "My holiday",
-            "content_url": "https://images.example.com/beach.jpg",
-        })),
-        ("inline_image", json!({
-            "api_key": KEY,
-            "content_base64": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-        })),
+        (
+            "text",
+            json!({
+                "api_key": KEY,
+                "body": "Is this seat taken?",
+                "app_media_id": "comment-4711",
+                "metadata": { "author": "u-17" },
+            }),
+        ),
+        (
+            "image",
+            json!({
+                "api_key": KEY,
+                "body": "My holiday",
+                "content_url": "https://images.example.com/beach.jpg",
+            }),
+        ),
+        (
+            "inline_image",
+            json!({
+                "api_key": KEY,
+                "content_base64": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+            }),
+        ),
     ]
 }
 
@@ -56,8 +65,26 @@ pub(crate) fn statuses() -> [(&'static str, Value); 2] {
         })
     };
     [
-        ("pending", status("pending", Value::Null, Value::Null, Value::Null, Value::Null)),
-        ("rejected", status("rejected", "block".into(), details(), "rule".into(), "2026-01-31T12:00:00.042000Z".into())),
+        (
+            "pending",
+            status(
+                "pending",
+                Value::Null,
+                Value::Null,
+                Value::Null,
+                Value::Null,
+            ),
+        ),
+        (
+            "rejected",
+            status(
+                "rejected",
+                "block".into(),
+                details(),
+                "rule".into(),
+                "2026-01-31T12:00:00.042000Z".into(),
+            ),
+        ),
     ]
 }
 

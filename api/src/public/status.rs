@@ -37,11 +37,16 @@ impl StatusRequest {
     }
 }
 
-fn merged(field: &str, query: Option<String>, body: Option<String>) -> Result<Option<String>, Refusal> {
+fn merged(
+    field: &str,
+    query: Option<String>,
+    body: Option<String>,
+) -> Result<Option<String>, Refusal> {
     match (query, body) {
-        (Some(query), Some(body)) if query != body => {
-            Err(Refusal::invalid_field(field, "is one value in the query and another in the body"))
-        }
+        (Some(query), Some(body)) if query != body => Err(Refusal::invalid_field(
+            field,
+            "is one value in the query and another in the body",
+        )),
         (query, body) => Ok(query.or(body)),
     }
 }
@@ -89,7 +94,10 @@ fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, 
 }
 
 #[expect(clippy::ref_option, reason = "serde passes the member by reference")]
-fn iso8601_or_null<S: Serializer>(time: &Option<DateTime<Utc>>, serializer: S) -> Result<S::Ok, S::Error> {
+fn iso8601_or_null<S: Serializer>(
+    time: &Option<DateTime<Utc>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     time.map(timestamp).serialize(serializer)
 }
 
@@ -101,7 +109,10 @@ impl From<&store::status::MediaStatus> for MediaStatus {
             site_id: media.site.as_uuid(),
             content_type: media.content_type.as_str().to_owned(),
             status: media.status.spelled(media.vocabulary).to_owned(),
-            action: media.status.action().map(|action| action.as_str().to_owned()),
+            action: media
+                .status
+                .action()
+                .map(|action| action.as_str().to_owned()),
             moderation_result: media.details.clone().map(Raw::from),
             moderation_type: media.moderation_type.map(|by| by.as_str().to_owned()),
             created_at: media.created_at,
@@ -124,20 +135,30 @@ pub(crate) const REFUSALS: &[Code] = &[
 ];
 
 /// Where the item stands, as far as the key may know.
-pub(crate) async fn status(public: &Public, bearer: Bearer, request: &StatusRequest) -> Result<MediaStatus, Refusal> {
+pub(crate) async fn status(
+    public: &Public,
+    bearer: Bearer,
+    request: &StatusRequest,
+) -> Result<MediaStatus, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
     let text = request.media_id.as_deref().filter(|text| !text.is_empty());
     let Some(text) = text else {
-        return Err(refuse_id(public, key, "is missing: it must be the id that submit-media answered").await);
+        return Err(refuse_id(
+            public,
+            key,
+            "is missing: it must be the id that submit-media answered",
+        )
+        .await);
     };
     let Ok(media) = text.parse::<MediaId>() else {
         return Err(refuse_id(public, key, "must be a UUID").await);
     };
     match public.statuses.find(key, media).await? {
         None => Err(Refusal::invalid_api_key()),
-        Some(Answer::UnknownMedia) => {
-            Err(Refusal::new(Code::MediaNotFound, "The site has no media item of this id."))
-        }
+        Some(Answer::UnknownMedia) => Err(Refusal::new(
+            Code::MediaNotFound,
+            "The site has no media item of this id.",
+        )),
         Some(Answer::Media(media)) => Ok(MediaStatus::from(&*media)),
     }
 }

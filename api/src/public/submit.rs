@@ -100,7 +100,11 @@ const PREPARATIONS: usize = 5;
 /// It is prepared from the cached site, and the accepting statement refuses it if the key or the site is no longer what
 /// the cache says. A refusal that rests on the cache is confirmed first, so that a disabled key is told before anything
 /// else.
-pub(crate) async fn submit(public: &Public, bearer: Bearer, request: &SubmitRequest) -> Result<Accepted, Refusal> {
+pub(crate) async fn submit(
+    public: &Public,
+    bearer: Bearer,
+    request: &SubmitRequest,
+) -> Result<Accepted, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
     let mut found = public.sites.find(key).await?;
     let mut confirmed = false;
@@ -114,7 +118,9 @@ pub(crate) async fn submit(public: &Public, bearer: Bearer, request: &SubmitRequ
                     Acceptance::Stale => {}
                     Acceptance::Unavailable => return Err(Refusal::overloaded()),
                     Acceptance::Refused => {
-                        return Err(Refusal::invalid_request("The submission cannot be stored as it is."));
+                        return Err(Refusal::invalid_request(
+                            "The submission cannot be stored as it is.",
+                        ));
                     }
                 }
             }
@@ -137,10 +143,20 @@ async fn prepare(
     let judges = match submission.rule_group {
         None => site.judges.clone(),
         Some(group) => public.sites.judges_of(&site, group).await?.ok_or_else(|| {
-            Refusal::field(Code::UnknownRuleGroup, "rule_group_id", "is no rule group of the site's team")
+            Refusal::field(
+                Code::UnknownRuleGroup,
+                "rule_group_id",
+                "is no rule group of the site's team",
+            )
         })?,
     };
-    Ok(NewMedia { id: MediaId::from(Uuid::now_v7()), key, site, judges, submission })
+    Ok(NewMedia {
+        id: MediaId::from(Uuid::now_v7()),
+        key,
+        site,
+        judges,
+        submission,
+    })
 }
 
 fn accepted(id: MediaId) -> Accepted {

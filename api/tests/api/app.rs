@@ -1,0 +1,191 @@
+//! A running public interface with one tenant.
+
+use std::{net::SocketAddr, sync::OnceLock};
+
+use api::{
+    BodySettings, Readiness,
+    public::{Public, public},
+    serve::{Settings, serve},
+};
+use domain::{
+    id::{SiteId, TeamId},
+    submission::SubmissionLimits,
+};
+use queue::Queue;
+use serde_json::Value;
+use sqlx::PgPool;
+use store::{
+    accept::{self, Acceptor},
+    rule_group::{self, NewVersion},
+    schema,
+    seal::MasterKey,
+    site::Sites,
+    status::Statuses,
+    tenant,
+};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::client::{self, Answer};
+
+pub(crate) const SUBMIT: &str = "/functions/v1/submit-media";
+pub(crate) const STATUS: &str = "/functions/v1/get-media-status";
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+/// What a test may want to be otherwise.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
+    pub(crate) serve: Settings,
+    pub(crate) body: BodySettings,
+    pub(crate) accept: accept::Settings,
+}
+
+pub(crate) struct App {
+    pub(crate) pool: PgPool,
+    pub(crate) address: SocketAddr,
+    pub(crate) tenant: Tenant,
+    pub(crate) ready: watch::Sender<Readiness>,
+    pub(crate) server: JoinHandle<std::io::Result<()>>,
+    pub(crate) stop: CancellationToken,
+    _stop_at_end: DropGuard,
+}
+
+/// A team with a site and a key to it.
+pub(crate) struct Tenant {
+    pub(crate) team: TeamId,
+    pub(crate) site: SiteId,
+    pub(crate) key: String,
+}
+
+impl Tenant {
+    pub(crate) async fn create(pool: &PgPool, name: &str) -> Self {
+        let mut tx = pool.begin().await.unwrap();
+        let team = tenant::create_team(&mut tx, name).await.unwrap();
+        let version = NewVersion {
+            rules: &[],
+            uses_ai: false,
+        };
+        let group = rule_group::create(&mut tx, team, "default", version)
+            .await
+            .unwrap();
+        let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group)
+            .await
+            .unwrap();
+        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        tx.commit().await.unwrap();
+        Self {
+            team,
+            site,
+            key: key.expose().to_owned(),
+        }
+    }
+}
+
+impl App {
+    pub(crate) async fn start(pool: PgPool) -> Self {
+        Self::with(pool, Options::default()).await
+    }
+
+    pub(crate) async fn with(pool: PgPool, options: Options) -> Self {
+        schema::migrate(&pool).await.unwrap();
+        let tenant = Tenant::create(&pool, "main").await;
+        let queue = Queue::open(pool.clone(), queue::Config::default());
+        let (ready, readiness) = watch::channel(Readiness::Ready);
+        let endpoint = public(Public {
+            sites: Sites::new(pool.clone()),
+            acceptor: Acceptor::start(pool.clone(), queue, options.accept),
+            statuses: Statuses::new(pool.clone()),
+            limits: SubmissionLimits::default(),
+            body: options.body,
+            ready: readiness,
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let server = tokio::spawn(serve(
+            listener,
+            endpoint,
+            options.serve,
+            stop.clone().cancelled_owned(),
+        ));
+        let _stop_at_end = stop.clone().drop_guard();
+        Self {
+            pool,
+            address,
+            tenant,
+            ready,
+            server,
+            stop,
+            _stop_at_end,
+        }
+    }
+
+    /// One request on its own connection. Its answer must be one that the document declares.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let request = client::request(method, target, headers, body.as_ref());
+        let answer = client::exchange(self.address, &request).await;
+        assert!(answer.header("x-request-id").is_some(), "{answer:?}");
+        assert_documented(method, target, answer.status);
+        answer
+    }
+
+    pub(crate) async fn get(&self, target: &str) -> Answer {
+        self.request("GET", target, &[], "").await
+    }
+
+    /// A POST of raw text as JSON.
+    pub(crate) async fn post_text(&self, path: &str, body: impl AsRef<[u8]>) -> Answer {
+        self.request("POST", path, &[JSON], body).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_text(path, body.to_string()).await
+    }
+
+    /// A POST with members beside the tenant's key.
+    pub(crate) async fn post_keyed(&self, path: &str, mut body: Value) -> Answer {
+        body["api_key"] = self.tenant.key.as_str().into();
+        self.post(path, &body).await
+    }
+
+    pub(crate) async fn submit(&self, body: Value) -> Answer {
+        self.post_keyed(SUBMIT, body).await
+    }
+
+    /// Submits text and returns the item's id.
+    pub(crate) async fn submitted(&self, text: &str) -> String {
+        let answer = self.submit(serde_json::json!({ "body": text })).await.ok();
+        answer["id"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn count(&self, statement: &'static str) -> i64 {
+        sqlx::query_scalar(statement)
+            .fetch_one(&self.pool)
+            .await
+            .unwrap()
+    }
+}
+
+/// Every status of a documented operation is declared.
+fn assert_documented(method: &str, target: &str, status: u16) {
+    static DOCUMENT: OnceLock<Value> = OnceLock::new();
+    let document =
+        DOCUMENT.get_or_init(|| serde_json::from_str(&api::openapi::public_document()).unwrap());
+    let path = target.split('?').next().unwrap_or_default();
+    let Some(path) = path.strip_prefix("/functions/v1") else {
+        return;
+    };
+    let operation = &document["paths"][path][method.to_ascii_lowercase()];
+    if operation.is_object() {
+        assert!(
+            operation["responses"][status.to_string()].is_object(),
+            "{method} {path} answered {status}"
+        );
+    }
+}

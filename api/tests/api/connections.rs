@@ -1,0 +1,194 @@
+//! Bounds of time and size on connections and bodies, and the shutdown.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{sleep, timeout},
+};
+
+use crate::{
+    app::{App, Options, SUBMIT},
+    client,
+};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+const SOON: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn impatient() -> Options {
+    let mut options = Options::default();
+    options.serve.header_deadline = SOON;
+    options.serve.drain = SOON;
+    options.body.deadline = SOON;
+    options
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_body_over_the_limit_is_refused_with_and_without_a_declared_length(pool: PgPool) {
+    let app = App::start(pool).await;
+    // Declared, and never sent: the refusal does not wait for it.
+    let head = format!(
+        "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 16777217\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(app.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 4096];
+    let read = timeout(Duration::from_secs(1), stream.read(&mut answer))
+        .await
+        .expect("no waiting")
+        .unwrap();
+    client::parse(&answer[..read]).problem(413, "payload_too_large");
+
+    // Declared and sent, and sent in chunks: the client gets to read the answer although it sends too much.
+    let body = vec![b' '; (16 << 20) + 1];
+    app.request("POST", SUBMIT, &[JSON], &body)
+        .await
+        .problem(413, "payload_too_large");
+    let mut chunked = format!(
+        "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    .into_bytes();
+    for _ in 0..20 {
+        chunked.extend_from_slice(b"100000\r\n");
+        chunked.extend_from_slice(&body[..1 << 20]);
+        chunked.extend_from_slice(b"\r\n");
+    }
+    chunked.extend_from_slice(b"0\r\n\r\n");
+    client::exchange(app.address, &chunked)
+        .await
+        .problem(413, "payload_too_large");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_body_of_many_chunks_within_the_limit_is_put_together(pool: PgPool) {
+    let app = App::start(pool).await;
+    let body = json!({ "api_key": app.tenant.key, "body": "a".repeat(50_000) }).to_string();
+    let mut request = format!(
+        "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    for chunk in body.as_bytes().chunks(1_000) {
+        request += &format!(
+            "{:x}\r\n{}\r\n",
+            chunk.len(),
+            std::str::from_utf8(chunk).unwrap()
+        );
+    }
+    request += "0\r\n\r\n";
+    client::exchange(app.address, request.as_bytes()).await.ok();
+    assert_eq!(
+        app.count("select length(body)::bigint from media").await,
+        50_000
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn large_bodies_share_a_budget_and_small_ones_do_not_need_it(pool: PgPool) {
+    let mut options = Options::default();
+    options.body.budget_bytes = 100_000;
+    let app = App::with(pool, options).await;
+    let large = |text: usize| json!({ "body": "a".repeat(text) });
+    app.submit(large(90_000)).await.ok();
+    let answer = app.submit(large(100_001)).await;
+    answer.problem(503, "overloaded");
+    assert!(answer.header("retry-after").is_some());
+    // The share of the first was given back.
+    app.submit(large(90_000)).await.ok();
+    app.submit(large(10_000)).await.ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_slow_body_is_408_and_a_slow_head_is_closed(pool: PgPool) {
+    let app = App::with(pool, impatient()).await;
+    let head = format!(
+        "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    client::exchange(app.address, head.as_bytes())
+        .await
+        .problem(408, "request_timeout");
+
+    let mut stream = TcpStream::connect(app.address).await.unwrap();
+    let started = Instant::now();
+    for byte in b"GET /healthz HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        .iter()
+        .cycle()
+    {
+        if stream.write_all(&[*byte]).await.is_err() {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "a slow head is never cut off");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn connections_over_the_cap_wait_and_idle_ones_make_room(pool: PgPool) {
+    let mut options = impatient();
+    options.serve.connections = 2;
+    let app = App::with(pool, options).await;
+    let _idle = [
+        TcpStream::connect(app.address).await.unwrap(),
+        TcpStream::connect(app.address).await.unwrap(),
+    ];
+    sleep(Duration::from_millis(50)).await;
+    let started = Instant::now();
+    app.get("/healthz").await.ok();
+    assert!(started.elapsed() > SOON / 2, "{:?}", started.elapsed());
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPool) {
+    let mut options = impatient();
+    options.serve.drain = PATIENCE;
+    options.body.deadline = PATIENCE;
+    let app = App::with(pool, options).await;
+    let body = json!({ "api_key": app.tenant.key, "body": "in flight" }).to_string();
+    let request = client::request("POST", SUBMIT, &[JSON], body.as_bytes());
+    let (first, rest) = request.split_at(request.len() - 5);
+    let mut stream = TcpStream::connect(app.address).await.unwrap();
+    stream.write_all(first).await.unwrap();
+    sleep(Duration::from_millis(100)).await;
+
+    app.stop.cancel();
+    sleep(Duration::from_millis(100)).await;
+    assert!(
+        TcpStream::connect(app.address).await.is_err(),
+        "the listener is closed"
+    );
+    stream.write_all(rest).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    client::parse(&answer).ok();
+    timeout(PATIENCE, app.server)
+        .await
+        .expect("ends")
+        .unwrap()
+        .unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_shutdown_cuts_off_what_outlives_the_drain_limit(pool: PgPool) {
+    let mut options = impatient();
+    options.body.deadline = PATIENCE;
+    let app = App::with(pool, options).await;
+    let head = format!(
+        "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    );
+    let mut stream = TcpStream::connect(app.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    sleep(Duration::from_millis(100)).await;
+    app.stop.cancel();
+    timeout(SOON * 5, app.server)
+        .await
+        .expect("the limit holds")
+        .unwrap()
+        .unwrap();
+    let mut answer = Vec::new();
+    let closed = timeout(SOON * 5, stream.read_to_end(&mut answer))
+        .await
+        .expect("the connection is closed");
+    assert!(closed.is_err() || answer.is_empty(), "{answer:?}");
+}

@@ -1,0 +1,203 @@
+//! The OpenAPI document: complete, in agreement with the service, and served.
+
+use std::collections::BTreeSet;
+
+use domain::{
+    decision::ModerationDetails,
+    event::{Envelope, EventData, EventKind, MediaCreated, MediaModerated},
+    media::{ContentType, ModerationType, Status},
+};
+use serde_json::{Value, json, value::RawValue};
+use sqlx::PgPool;
+
+use crate::app::{App, SUBMIT};
+
+fn document() -> Value {
+    serde_json::from_str(&api::openapi::public_document()).unwrap()
+}
+
+fn schema(document: &Value, name: &str) -> Value {
+    document["components"]["schemas"][name].clone()
+}
+
+fn properties(schema: &Value) -> BTreeSet<String> {
+    schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect()
+}
+
+fn members(value: &Value) -> BTreeSet<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+#[test]
+fn it_is_openapi_3_0_and_the_same_each_time() {
+    let text = api::openapi::public_document();
+    assert_eq!(text, api::openapi::public_document());
+    assert!(text.ends_with("}\n"));
+    let document = document();
+    assert_eq!(document["openapi"], "3.0.3");
+    assert_eq!(document["info"]["version"], "1.0.0");
+    assert_eq!(document["servers"][0]["url"], "/functions/v1");
+    assert!(document.get("webhooks").is_none());
+    let operations: Vec<_> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, methods)| {
+            methods
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(move |method| format!("{method} {path}"))
+        })
+        .collect();
+    assert_eq!(
+        operations,
+        [
+            "post /submit-media",
+            "post /get-media-status",
+            "get /get-media-status"
+        ]
+    );
+}
+
+#[test]
+fn every_answer_declares_its_request_id_and_every_refusal_is_a_problem() {
+    let document = document();
+    for methods in document["paths"].as_object().unwrap().values() {
+        for operation in methods.as_object().unwrap().values() {
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                assert!(response["headers"]["X-Request-Id"].is_object(), "{status}");
+                assert_eq!(
+                    response["headers"]["Retry-After"].is_object(),
+                    status == "503"
+                );
+                let content = members(&response["content"]);
+                let expected = if status == "200" {
+                    "application/json"
+                } else {
+                    "application/problem+json"
+                };
+                assert_eq!(content, BTreeSet::from([expected.to_owned()]));
+            }
+        }
+    }
+}
+
+#[test]
+fn callbacks_describe_the_events_that_the_domain_writes() {
+    let document = document();
+    let at = chrono::DateTime::from_timestamp_micros(1_767_225_600_000_001).unwrap();
+    let id = uuid::Uuid::from_u128(1);
+    let metadata = RawValue::from_string("{}".into()).unwrap();
+    let created = EventData::Created(MediaCreated {
+        media_id: id.into(),
+        app_media_id: Some("a"),
+        site_id: id.into(),
+        status: Status::Pending,
+        content_type: ContentType::Text,
+        created_at: at,
+        metadata: Some(&metadata),
+    });
+    let moderated = EventData::Moderated(MediaModerated {
+        media_id: id.into(),
+        app_media_id: Some("a"),
+        site_id: id.into(),
+        status: Status::Approved,
+        previous_status: Status::Pending,
+        moderation_type: ModerationType::Ai,
+        moderated_at: at,
+        moderation_details: Some(&metadata),
+        metadata: Some(&metadata),
+    });
+    for (kind, data, name) in [
+        (EventKind::MediaCreated, created, "MediaCreated"),
+        (EventKind::MediaModerated, moderated, "MediaModerated"),
+    ] {
+        let event: Value = serde_json::from_slice(
+            &Envelope {
+                event: kind,
+                timestamp: at,
+                data,
+            }
+            .to_body(),
+        )
+        .unwrap();
+        assert_eq!(
+            members(&event),
+            properties(&schema(&document, &format!("{name}Event")))
+        );
+        assert_eq!(
+            members(&event["data"]),
+            properties(&schema(&document, name))
+        );
+        let callback = &document["paths"]["/submit-media"]["post"]["callbacks"][kind.as_str()];
+        let post = &callback.as_object().unwrap().values().next().unwrap()["post"];
+        let example = &post["requestBody"]["content"]["application/json"]["example"];
+        assert_eq!(example["event"], kind.as_str());
+        assert_eq!(members(&example["data"]), members(&event["data"]));
+    }
+}
+
+#[test]
+fn moderation_details_are_described_as_the_domain_writes_them() {
+    let document = document();
+    let details = ModerationDetails {
+        rule_violations: &[],
+        ai_analysis: Some(&domain::score::Scores::new()),
+        processing_time_ms: Some(1),
+        reason: Some("a"),
+        flagged_categories: &[domain::score::Category::Adult],
+    };
+    let written = serde_json::to_value(&details).unwrap();
+    assert_eq!(
+        members(&written),
+        properties(&schema(&document, "ModerationDetails"))
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
+    let app = App::start(pool).await;
+    let served = app.get("/functions/v1/openapi.json").await;
+    assert_eq!(served.ok(), document());
+    assert_eq!(served.body, api::openapi::public_document());
+
+    let docs = app.get("/docs").await;
+    assert_eq!(docs.status, 200);
+    assert!(
+        docs.body.contains("\"openapi\": \"3.0.3\"")
+            && !docs.body.contains("\"openapi\": \"3.0.0\"")
+    );
+    assert!(
+        !docs.body.contains("src=\"http") && !docs.body.contains("href=\"http"),
+        "nothing comes from elsewhere"
+    );
+
+    let document = document();
+    let submit = &document["paths"]["/submit-media"]["post"];
+    let examples = submit["requestBody"]["content"]["application/json"]["examples"]
+        .as_object()
+        .unwrap();
+    for example in examples.values() {
+        let answer = app.submit(example["value"].clone()).await.ok();
+        assert_eq!(members(&answer), properties(&schema(&document, "Accepted")));
+        let status = app
+            .post_keyed(crate::app::STATUS, json!({ "media_id": answer["id"] }))
+            .await
+            .ok();
+        let described = schema(&document, "MediaStatus");
+        assert_eq!(members(&status), properties(&described));
+        let required: BTreeSet<_> = serde_json::from_value(described["required"].clone()).unwrap();
+        assert_eq!(members(&status), required);
+    }
+    let problem = app
+        .post(SUBMIT, &json!({}))
+        .await
+        .problem(400, "invalid_request");
+    assert_eq!(members(&problem), properties(&schema(&document, "Problem")));
+}

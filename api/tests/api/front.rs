@@ -1,0 +1,81 @@
+//! What every request passes: ids, problems, routes, probes.
+
+use api::Readiness;
+use sqlx::PgPool;
+
+use crate::app::{App, STATUS, SUBMIT};
+
+#[sqlx::test(migrations = false)]
+async fn a_harmless_request_id_is_kept_and_another_is_replaced(pool: PgPool) {
+    let app = App::start(pool).await;
+    let answer = app
+        .request("GET", "/healthz", &[("X-Request-Id", "my-id_7")], "")
+        .await;
+    assert_eq!(answer.header("x-request-id"), Some("my-id_7"));
+    for id in ["with space", "semi;colon", &"x".repeat(65)] {
+        let answer = app
+            .request("GET", "/nowhere", &[("X-Request-Id", id)], "")
+            .await;
+        assert_ne!(answer.header("x-request-id"), Some(id));
+        answer.problem(404, "not_found");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn unknown_paths_and_wrong_methods_are_problems_and_allow_lists_the_right_ones(pool: PgPool) {
+    let app = App::start(pool).await;
+    for path in [
+        "/",
+        "/functions/v1",
+        "/functions/v1/",
+        "/functions/v1/nothing",
+        "/functions/v1/submit-media/",
+    ] {
+        app.get(path).await.problem(404, "not_found");
+    }
+    for (method, path, allow) in [
+        ("GET", SUBMIT, "POST"),
+        ("DELETE", SUBMIT, "POST"),
+        ("PUT", STATUS, "GET, HEAD, POST"),
+        ("POST", "/functions/v1/openapi.json", "GET, HEAD"),
+        ("POST", "/docs", "GET, HEAD"),
+        ("POST", "/healthz", "GET, HEAD"),
+    ] {
+        let answer = app.request(method, path, &[], "").await;
+        answer.problem(405, "method_not_allowed");
+        assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn probes_tell_life_and_readiness(pool: PgPool) {
+    let app = App::start(pool).await;
+    assert_eq!(app.get("/healthz").await.ok()["status"], "ok");
+    assert_eq!(app.get("/readyz").await.ok()["status"], "ready");
+    app.ready
+        .send_replace(Readiness::NotReady("the schema is older".into()));
+    let answer = app.get("/readyz").await;
+    assert_eq!(
+        answer.problem(503, "not_ready")["detail"],
+        "the schema is older"
+    );
+    app.get("/healthz").await.ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_database_that_is_gone_is_told_without_its_words(pool: PgPool) {
+    let app = App::start(pool).await;
+    let id = app.submitted("hello").await;
+    sqlx::raw_sql("alter table media rename to gone")
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    let answer = app
+        .post_keyed(STATUS, serde_json::json!({ "media_id": id }))
+        .await;
+    answer.problem(503, "overloaded");
+    assert!(
+        !answer.body.contains("relation") && !answer.body.contains("media\""),
+        "{answer:?}"
+    );
+}
