@@ -143,7 +143,15 @@ impl Verdict {
 /// Decides. Any `reject` rejects; else anything unchecked follows the site's wish, which never hides a `review`
 /// that a rule did ask for; else any `review` asks for a person; else the content is approved.
 pub fn decide(findings: Findings<'_>) -> Verdict {
-    let Findings { violations, scores, wanted, text, image, mut unchecked, on_failure } = findings;
+    let Findings {
+        violations,
+        scores,
+        wanted,
+        text,
+        image,
+        mut unchecked,
+        on_failure,
+    } = findings;
     if text == Part::Unexamined {
         unchecked.push(Unchecked::TextNotExamined);
     }
@@ -151,7 +159,11 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         unchecked.push(Unchecked::ImageNotExamined);
     }
 
-    let asks = |effect| violations.iter().any(|violation| violation.effect == effect);
+    let asks = |effect| {
+        violations
+            .iter()
+            .any(|violation| violation.effect == effect)
+    };
     let unsure = (!unchecked.is_empty()).then_some(on_failure);
     let (status, deciding) = match (asks(Effect::Reject), unsure, asks(Effect::Review)) {
         (true, _, _) => (Status::Rejected, Some(Effect::Reject)),
@@ -211,7 +223,10 @@ fn reason(
     }
     let mut clauses = Vec::new();
     if deciding == Some(Effect::Review) {
-        let rules: Vec<_> = violations.iter().map(|v| format!("`{}`", v.rule_name)).collect();
+        let rules: Vec<_> = violations
+            .iter()
+            .map(|v| format!("`{}`", v.rule_name))
+            .collect();
         clauses.push(format!("Review asked for by {}", listed(&rules)));
     }
     if !unchecked.is_empty() {
@@ -234,17 +249,27 @@ fn flagged(violations: &[Violation]) -> Vec<Category> {
     Category::ALL
         .into_iter()
         .filter(|category| {
-            violations.iter().any(|violation| match &violation.evidence {
-                Evidence::Score { category: scored, .. } => scored == category,
-                Evidence::Text { .. } => false,
-            })
+            violations
+                .iter()
+                .any(|violation| match &violation.evidence {
+                    Evidence::Score {
+                        category: scored, ..
+                    } => scored == category,
+                    Evidence::Text { .. } => false,
+                })
         })
         .collect()
 }
 
 fn unscored(wanted: &[Category], scores: Option<&Scores>) -> Vec<Category> {
-    let Some(scores) = scores else { return Vec::new() };
-    wanted.iter().copied().filter(|category| scores.get(*category).is_none()).collect()
+    let Some(scores) = scores else {
+        return Vec::new();
+    };
+    wanted
+        .iter()
+        .copied()
+        .filter(|category| scores.get(*category).is_none())
+        .collect()
 }
 
 #[cfg(test)]

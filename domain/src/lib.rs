@@ -1,5 +1,6 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
+pub mod builtin;
 pub mod decision;
 pub mod event;
 pub mod id;

@@ -20,7 +20,7 @@ pub use compiled::{CompiledGroup, Content};
 pub use content::MAX_EXCEPTIONS;
 pub use error::{RuleError, RuleErrors};
 pub use keyword::{Keyword, MAX_KEYWORDS, MAX_TERM_CHARS, Matching};
-pub use pattern::{MAX_PATTERN_CHARS, MAX_PATTERNS, Pattern};
+pub use pattern::{MAX_GROUP_POSITIONS, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_POSITIONS, Pattern};
 
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::Category;

@@ -6,12 +6,14 @@
 
 mod boundary;
 mod confusables;
+mod disguise;
 mod fold;
 mod loose;
 mod matcher;
 
 use std::ops::Range;
 
+use disguise::may_be_disguised;
 pub(crate) use fold::Folded;
 use loose::{Loose, One};
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Where};
@@ -49,15 +51,16 @@ impl<'t> Readings<'t> {
     /// Reads a text. Without a disguise there are no loose readings; with an ambiguous `1` there are two.
     pub(crate) fn new(original: &'t str) -> Self {
         let folded = Folded::new(original);
-        let mut loose = Vec::new();
-        let first = Loose::new(folded.text(), One::IsI);
-        if first.is_ambiguous() {
-            loose.push(Loose::new(folded.text(), One::IsL));
+        let loose = if may_be_disguised(folded.text()) {
+            loose_readings(folded.text())
+        } else {
+            Vec::new()
+        };
+        Self {
+            original,
+            folded,
+            loose,
         }
-        if first.differs() {
-            loose.insert(0, first);
-        }
-        Self { original, folded, loose }
     }
 
     /// The text as it was submitted.
@@ -74,6 +77,15 @@ impl<'t> Readings<'t> {
     pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
         self.folded.original_span(folded)
     }
+}
+
+fn loose_readings(folded: &str) -> Vec<Loose> {
+    let first = Loose::new(folded, One::IsI);
+    let second = first.is_ambiguous().then(|| Loose::new(folded, One::IsL));
+    [Some(first).filter(Loose::differs), second]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]

@@ -65,22 +65,52 @@ fn the_severest_effect_decides() {
     let hate = Category::Hate;
     for (violations, status, by) in [
         (vec![], Status::Approved, ModerationType::Ai),
-        (vec![content(review)], Status::PendingReview, ModerationType::Rule),
-        (vec![scored(review, hate)], Status::PendingReview, ModerationType::Ai),
-        (vec![content(review), scored(reject, hate)], Status::Rejected, ModerationType::Ai),
-        (vec![scored(review, hate), content(reject)], Status::Rejected, ModerationType::Rule),
-        (vec![scored(reject, hate), content(reject)], Status::Rejected, ModerationType::Rule),
+        (
+            vec![content(review)],
+            Status::PendingReview,
+            ModerationType::Rule,
+        ),
+        (
+            vec![scored(review, hate)],
+            Status::PendingReview,
+            ModerationType::Ai,
+        ),
+        (
+            vec![content(review), scored(reject, hate)],
+            Status::Rejected,
+            ModerationType::Ai,
+        ),
+        (
+            vec![scored(review, hate), content(reject)],
+            Status::Rejected,
+            ModerationType::Rule,
+        ),
+        (
+            vec![scored(reject, hate), content(reject)],
+            Status::Rejected,
+            ModerationType::Rule,
+        ),
     ] {
         let verdict = decide(findings(violations.clone()));
-        assert_eq!((verdict.status, verdict.moderation_type), (status, by), "{violations:?}");
+        assert_eq!(
+            (verdict.status, verdict.moderation_type),
+            (status, by),
+            "{violations:?}"
+        );
         assert_eq!(verdict.violations, violations);
     }
 }
 
 #[test]
 fn without_an_analysis_rules_decided() {
-    let verdict = decide(Findings { scores: None, ..findings(vec![]) });
-    assert_eq!((verdict.status, verdict.moderation_type), (Status::Approved, ModerationType::Rule));
+    let verdict = decide(Findings {
+        scores: None,
+        ..findings(vec![])
+    });
+    assert_eq!(
+        (verdict.status, verdict.moderation_type),
+        (Status::Approved, ModerationType::Rule)
+    );
     assert_eq!(verdict.ai_analysis, None);
 }
 
@@ -100,11 +130,18 @@ fn what_is_unchecked_follows_the_sites_wish_and_hides_no_rule() {
         (content_reject(), Approve, Status::Rejected),
     ] {
         let rejects = violations.iter().any(|v| v.effect == Effect::Reject);
-        let verdict = decide(Findings { unchecked: failed(), on_failure, ..findings(violations) });
+        let verdict = decide(Findings {
+            unchecked: failed(),
+            on_failure,
+            ..findings(violations)
+        });
         assert_eq!(verdict.status, status, "{on_failure:?}");
         if !rejects {
             let reason = verdict.reason.unwrap();
-            assert!(reason.contains("Not checked: the analysis by `openai` failed."), "{reason}");
+            assert!(
+                reason.contains("Not checked: the analysis by `openai` failed."),
+                "{reason}"
+            );
             assert!(!reason.contains("10.0.0.7"), "{reason}");
         }
     }
@@ -117,7 +154,12 @@ fn nothing_is_approved_because_nobody_looked() {
         (Part::Absent, Part::Unexamined, "examined the image"),
         (Part::Examined, Part::Unexamined, "examined the image"),
     ] {
-        let verdict = decide(Findings { text, image, scores: None, ..findings(vec![]) });
+        let verdict = decide(Findings {
+            text,
+            image,
+            scores: None,
+            ..findings(vec![])
+        });
         assert_eq!(verdict.status, Status::PendingReview);
         assert!(verdict.reason.unwrap().contains(expected));
         assert_eq!(verdict.trace.unchecked.len(), 1);
@@ -126,14 +168,19 @@ fn nothing_is_approved_because_nobody_looked() {
 
 #[test]
 fn an_image_that_could_not_be_had_is_named_once() {
-    let problem = Unchecked::ImageNotAnalysed { problem: ImageProblem::NotFetched };
+    let problem = Unchecked::ImageNotAnalysed {
+        problem: ImageProblem::NotFetched,
+    };
     let verdict = decide(Findings {
         image: Part::Unexamined,
         unchecked: vec![problem.clone()],
         ..findings(vec![])
     });
     assert_eq!(verdict.trace.unchecked, [problem]);
-    assert_eq!(verdict.reason.unwrap(), "Not checked: the image could not be fetched.");
+    assert_eq!(
+        verdict.reason.unwrap(),
+        "Not checked: the image could not be fetched."
+    );
 }
 
 #[test]
@@ -143,8 +190,14 @@ fn review_names_its_rules_and_flags_its_categories() {
         scored(Effect::Review, Category::Adult),
         content(Effect::Review),
     ]));
-    assert_eq!(verdict.flagged_categories, [Category::Adult, Category::Hate]);
-    assert_eq!(verdict.reason.unwrap(), "Review asked for by `scores`, `scores`, `terms`.");
+    assert_eq!(
+        verdict.flagged_categories,
+        [Category::Adult, Category::Hate]
+    );
+    assert_eq!(
+        verdict.reason.unwrap(),
+        "Review asked for by `scores`, `scores`, `terms`."
+    );
 
     let many = decide(findings(vec![content(Effect::Review); 8]));
     assert!(many.reason.unwrap().ends_with("`terms` and 3 more."));
@@ -160,7 +213,10 @@ fn review_names_its_rules_and_flags_its_categories() {
 #[test]
 fn a_category_that_nothing_can_score_is_traced_and_not_unchecked() {
     let wanted = [Category::Violence, Category::Spam];
-    let verdict = decide(Findings { wanted: &wanted, ..findings(vec![]) });
+    let verdict = decide(Findings {
+        wanted: &wanted,
+        ..findings(vec![])
+    });
     assert_eq!(verdict.status, Status::Approved);
     assert_eq!(verdict.trace.unscored, [Category::Spam]);
 }
@@ -207,7 +263,10 @@ fn details_are_the_contracts_document() {
 fn the_trace_tells_where_and_why() {
     let verdict = decide(Findings {
         unchecked: failed(),
-        ..findings(vec![content(Effect::Review), scored(Effect::Review, Category::Hate)])
+        ..findings(vec![
+            content(Effect::Review),
+            scored(Effect::Review, Category::Hate),
+        ])
     });
     let trace = serde_json::to_value(&verdict.trace).unwrap();
     assert_eq!(trace["evidence"][0]["evidence"]["view"], "folded");

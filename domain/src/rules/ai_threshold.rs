@@ -43,7 +43,11 @@ impl AiThreshold {
         self.reject_at
             .filter(reached)
             .map(|threshold| (Effect::Reject, threshold))
-            .or_else(|| self.review_at.filter(reached).map(|threshold| (Effect::Review, threshold)))
+            .or_else(|| {
+                self.review_at
+                    .filter(reached)
+                    .map(|threshold| (Effect::Review, threshold))
+            })
     }
 }
 
@@ -74,7 +78,11 @@ impl Threshold {
                 "The {category} score {score:.2} reached the threshold {threshold:.2} for {meaning}."
             ),
             matched_text: None,
-            evidence: Evidence::Score { group, category, threshold },
+            evidence: Evidence::Score {
+                group,
+                category,
+                threshold,
+            },
         })
     }
 }
@@ -90,7 +98,10 @@ mod tests {
             review_at: Some(0.5),
             reject_at: Some(0.9),
         };
-        let review_only = AiThreshold { reject_at: None, ..both.clone() };
+        let review_only = AiThreshold {
+            reject_at: None,
+            ..both.clone()
+        };
         for (rule, score, expected) in [
             (&both, 0.499, None),
             (&both, 0.5, Some((Effect::Review, 0.5))),

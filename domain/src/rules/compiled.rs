@@ -4,7 +4,7 @@ use super::ai_threshold::Threshold;
 use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
 use super::error::{Faults, RuleErrors, RuleFaults};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
-use super::pattern::{Compiled, MAX_PATTERNS, Patterns};
+use super::pattern::{Compiled, MAX_GROUP_POSITIONS, MAX_PATTERNS, Patterns};
 use super::{Effect, Keyword, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::score::{Category, Scores};
@@ -50,13 +50,21 @@ impl CompiledGroup {
             parts.add(order, rule, &mut faults.of(order, &rule.name));
         }
         parts.check_totals(&mut faults);
-        let Parts { keywords, patterns, thresholds, .. } = parts;
+        let Parts {
+            keywords,
+            patterns,
+            thresholds,
+            ..
+        } = parts;
         if !faults.is_empty() {
             return Err(faults.into_errors());
         }
         let too_large = |what: &str| {
             let mut faults = Faults::default();
-            faults.group("rules", format!("the group's {what} are too large together"));
+            faults.group(
+                "rules",
+                format!("the group's {what} are too large together"),
+            );
             faults.into_errors()
         };
         let categories = Category::ALL
@@ -152,7 +160,8 @@ impl<'a> Parts<'a> {
                 if self.keyword_total <= MAX_KEYWORDS {
                     keyword.check(faults);
                     let content = content_rule(order, rule, keyword.effect, faults);
-                    self.keywords.extend(content.map(|content| (content, keyword)));
+                    self.keywords
+                        .extend(content.map(|content| (content, keyword)));
                 }
             }
             RuleKind::Regex(pattern) => {
@@ -170,7 +179,14 @@ impl<'a> Parts<'a> {
                 }
                 if rule.enabled {
                     let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
-                    self.thresholds.push((order, Threshold { id, name, rule: threshold }));
+                    self.thresholds.push((
+                        order,
+                        Threshold {
+                            id,
+                            name,
+                            rule: threshold,
+                        },
+                    ));
                 }
             }
         }
@@ -178,10 +194,28 @@ impl<'a> Parts<'a> {
 
     fn check_totals(&self, faults: &mut Faults) {
         if self.keyword_total > MAX_KEYWORDS {
-            faults.group("rules", format!("a group has at most {MAX_KEYWORDS} keywords"));
+            faults.group(
+                "rules",
+                format!("a group has at most {MAX_KEYWORDS} keywords"),
+            );
         }
         if self.pattern_total > MAX_PATTERNS {
-            faults.group("rules", format!("a group has at most {MAX_PATTERNS} regex rules"));
+            faults.group(
+                "rules",
+                format!("a group has at most {MAX_PATTERNS} regex rules"),
+            );
+        }
+        if self
+            .patterns
+            .iter()
+            .map(|(_, compiled)| compiled.positions)
+            .sum::<usize>()
+            > MAX_GROUP_POSITIONS
+        {
+            faults.group(
+                "rules",
+                format!("the patterns have more than {MAX_GROUP_POSITIONS} positions together"),
+            );
         }
     }
 }
@@ -189,7 +223,10 @@ impl<'a> Parts<'a> {
 /// Checks what every kind of rule has.
 fn check_common(rule: &Rule, faults: &mut RuleFaults<'_>) {
     if rule.name.trim().is_empty() || rule.name.chars().count() > MAX_NAME_CHARS {
-        faults.add("name", format!("must have 1 to {MAX_NAME_CHARS} characters"));
+        faults.add(
+            "name",
+            format!("must have 1 to {MAX_NAME_CHARS} characters"),
+        );
     }
     if rule.exceptions.len() > MAX_EXCEPTIONS {
         faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));

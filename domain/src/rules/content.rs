@@ -29,19 +29,32 @@ impl ContentRule {
     pub(super) fn new(order: usize, rule: &Rule, effect: Effect) -> Result<Self, BuildError> {
         let exceptions = (!rule.exceptions.is_empty())
             .then(|| {
-                let folded: Vec<_> = rule.exceptions.iter().map(|term| Folded::new(term)).collect();
+                let folded: Vec<_> = rule
+                    .exceptions
+                    .iter()
+                    .map(|term| Folded::new(term))
+                    .collect();
                 AhoCorasick::builder()
                     .match_kind(MatchKind::Standard)
                     .build(folded.iter().map(|term| term.text().trim()))
             })
             .transpose()?;
-        Ok(Self { order, id: rule.id, name: rule.name.clone(), effect, exceptions })
+        Ok(Self {
+            order,
+            id: rule.id,
+            name: rule.name.clone(),
+            effect,
+            exceptions,
+        })
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
         size_of::<Self>()
             + self.name.capacity()
-            + self.exceptions.as_ref().map_or(0, AhoCorasick::memory_usage)
+            + self
+                .exceptions
+                .as_ref()
+                .map_or(0, AhoCorasick::memory_usage)
     }
 }
 
@@ -62,8 +75,12 @@ impl Exceptions {
         text: &Readings<'_>,
         at: &Range<usize>,
     ) -> bool {
-        let Some(search) = &rule.exceptions else { return false };
-        let Some(left) = self.left.checked_sub(1) else { return false };
+        let Some(search) = &rule.exceptions else {
+            return false;
+        };
+        let Some(left) = self.left.checked_sub(1) else {
+            return false;
+        };
         self.left = left;
         // Only an exception that begins and ends this near can contain the match.
         let bytes = text.folded().text().as_bytes();
@@ -72,9 +89,9 @@ impl Exceptions {
         let end = bytes.len().min(at.start.saturating_add(longest));
         start <= at.start
             && at.end <= end
-            && search.find_overlapping_iter(&bytes[start..end]).any(|found| {
-                start + found.start() <= at.start && at.end <= start + found.end()
-            })
+            && search
+                .find_overlapping_iter(&bytes[start..end])
+                .any(|found| start + found.start() <= at.start && at.end <= start + found.end())
     }
 }
 
@@ -98,7 +115,11 @@ impl Finding<'_> {
             confidence: 1.0,
             details: self.details.to_owned(),
             matched_text: Some(mask(&original[self.span.clone()])),
-            evidence: Evidence::Text { group, view: self.view, span: self.span },
+            evidence: Evidence::Text {
+                group,
+                view: self.view,
+                span: self.span,
+            },
         }
     }
 }

@@ -20,7 +20,11 @@ pub struct RuleError {
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
-            Some(at) => write!(f, "rules[{at}] `{}`: {}: {}", self.name, self.field, self.message)?,
+            Some(at) => write!(
+                f,
+                "rules[{at}] `{}`: {}: {}",
+                self.name, self.field, self.message
+            )?,
             None => write!(f, "{}: {}", self.field, self.message)?,
         }
         match self.position {
@@ -72,7 +76,11 @@ pub(super) struct Faults(Vec<RuleError>);
 impl Faults {
     /// The faults of one rule go through the answer.
     pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleFaults<'a> {
-        RuleFaults { faults: self, index, name }
+        RuleFaults {
+            faults: self,
+            index,
+            name,
+        }
     }
 
     /// A fault of the group as a whole.

@@ -52,7 +52,10 @@ impl Keyword {
 /// Checks a keyword or an exception.
 pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut RuleFaults<'_>) {
     if term.chars().count() > MAX_TERM_CHARS {
-        faults.add(field(), format!("must have at most {MAX_TERM_CHARS} characters"));
+        faults.add(
+            field(),
+            format!("must have at most {MAX_TERM_CHARS} characters"),
+        );
     } else if !Matcher::is_findable(term) {
         faults.add(field(), "must have visible characters");
     }
@@ -71,10 +74,17 @@ impl Keywords {
                 Matching::WholeWord => Bounds::Word,
                 Matching::Substring => Bounds::Anything,
             };
-            rule.keywords.iter().map(move |text| Term { text, bounds, owner })
+            rule.keywords.iter().map(move |text| Term {
+                text,
+                bounds,
+                owner,
+            })
         });
         let matcher = Matcher::new(terms)?;
-        Ok(Self { rules: rules.into_iter().map(|(rule, _)| rule).collect(), matcher })
+        Ok(Self {
+            rules: rules.into_iter().map(|(rule, _)| rule).collect(),
+            matcher,
+        })
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -95,15 +105,29 @@ impl Keywords {
             }
             let (view, details) = match hit.place {
                 Where::Folded => (View::Folded, "The text contains a term of this rule."),
-                Where::Loose => (View::Loose, "The text contains a term of this rule in disguise."),
+                Where::Loose => (
+                    View::Loose,
+                    "The text contains a term of this rule in disguise.",
+                ),
             };
             let span = text.original_span(hit.folded);
-            report(Finding { rule, rule_type: RuleType::Keyword, view, span, details });
+            report(Finding {
+                rule,
+                rule_type: RuleType::Keyword,
+                view,
+                span,
+                details,
+            });
             Answer::Enough
         });
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
-        self.matcher.approx_bytes() + self.rules.iter().map(ContentRule::approx_bytes).sum::<usize>()
+        self.matcher.approx_bytes()
+            + self
+                .rules
+                .iter()
+                .map(ContentRule::approx_bytes)
+                .sum::<usize>()
     }
 }

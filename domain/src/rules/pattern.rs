@@ -3,14 +3,17 @@
 //! The engine runs in time linear in the text for every pattern; there are no look-arounds and no back references.
 //! A pattern is case-sensitive unless it says `(?i)`.
 
+mod literals;
+mod size;
 
-use regex_automata::meta::{BuildError, Builder, Config, Regex};
+use aho_corasick::BuildError;
+use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
-use regex_automata::{Input, PatternSet};
 use regex_syntax::hir::Hir;
 use regex_syntax::{Error, ParserBuilder};
 use serde::{Deserialize, Serialize};
 
+use self::literals::Candidates;
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::RuleFaults;
 use super::{Effect, RuleType, View};
@@ -20,17 +23,18 @@ use crate::text::Readings;
 pub const MAX_PATTERN_CHARS: usize = 2_000;
 /// The most regular expressions in a group.
 pub const MAX_PATTERNS: usize = 1_000;
-/// The largest automaton of one pattern, in bytes. The worst case is this size times the text's; what people write
-/// takes a few KB, and `\w{20}`, with all letters of Unicode, some 200.
-const MAX_PATTERN_BYTES: usize = 512 << 10;
-/// The largest automata of a group's patterns together, in bytes.
-pub(super) const MAX_GROUP_BYTES: usize = 32 << 20;
+/// The most positions of a pattern whose repetitions are written out. In the worst case every position costs a step at
+/// every byte of the text: with 100 KB about a second.
+pub const MAX_POSITIONS: usize = 1_000;
+/// The most positions of all patterns of a group together.
+pub const MAX_GROUP_POSITIONS: usize = 30_000;
+/// The largest automaton of one pattern, in bytes. `\w`, with all letters of Unicode, takes some 20 KB each time.
+const MAX_PATTERN_BYTES: usize = 4 << 20;
 /// How deep groups may be nested, which bounds the parser's stack.
 const MAX_NESTING: u32 = 50;
-/// How many patterns are searched for at once. More make the lazily built automaton outgrow its cache.
-const PATTERNS_PER_SET: usize = 50;
-/// The cache of a lazily built automaton, in bytes; one for each thread that searches.
-const CACHE_BYTES: usize = 1 << 20;
+/// The cache of a lazily built automaton, in bytes; one for each thread that searches. A pattern that outgrows it is
+/// searched for more slowly.
+const CACHE_BYTES: usize = 512 << 10;
 
 /// A regular expression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,12 +50,17 @@ pub struct Pattern {
 pub(super) struct Compiled {
     hir: Hir,
     regex: Regex,
+    /// See [`MAX_POSITIONS`].
+    pub(super) positions: usize,
 }
 
 impl Pattern {
     pub(super) fn compile(&self, faults: &mut RuleFaults<'_>) -> Option<Compiled> {
         if self.pattern.chars().count() > MAX_PATTERN_CHARS {
-            faults.add("pattern", format!("must have at most {MAX_PATTERN_CHARS} characters"));
+            faults.add(
+                "pattern",
+                format!("must have at most {MAX_PATTERN_CHARS} characters"),
+            );
             return None;
         }
         let hir = ParserBuilder::new()
@@ -62,7 +71,10 @@ impl Pattern {
             .ok()?;
         match hir.properties().minimum_len() {
             Some(0) => {
-                faults.add("pattern", "matches the empty text, so it would match every text");
+                faults.add(
+                    "pattern",
+                    "matches the empty text, so it would match every text",
+                );
                 return None;
             }
             None => {
@@ -71,12 +83,29 @@ impl Pattern {
             }
             Some(1..) => {}
         }
-        match builder(MAX_PATTERN_BYTES).build_from_hir(&hir) {
-            Ok(regex) => Some(Compiled { hir, regex }),
+        let positions = size::positions(&hir);
+        if positions > MAX_POSITIONS {
+            faults.add("pattern", format!("is too large: with its repetitions written out it has more than {MAX_POSITIONS} positions"));
+            return None;
+        }
+        let config = Config::new()
+            .nfa_size_limit(Some(MAX_PATTERN_BYTES))
+            .hybrid_cache_capacity(CACHE_BYTES)
+            // Engines that are faster on some patterns, and cost more to build than a text repays.
+            .onepass(false)
+            .dfa(false)
+            // Only the place of a match is ever asked for.
+            .which_captures(WhichCaptures::Implicit);
+        match Regex::builder().configure(config).build_from_hir(&hir) {
+            Ok(regex) => Some(Compiled {
+                hir,
+                regex,
+                positions,
+            }),
             Err(_) => {
                 faults.add(
                     "pattern",
-                    "is too large when compiled; use smaller repetitions, or ASCII classes such as `[0-9a-z]`",
+                    "is too large: use ASCII classes such as `[0-9a-z]`",
                 );
                 None
             }
@@ -97,36 +126,20 @@ impl Pattern {
     }
 }
 
-fn builder(nfa_bytes: usize) -> Builder {
-    let mut builder = Regex::builder();
-    builder.configure(
-        Config::new()
-            .nfa_size_limit(Some(nfa_bytes))
-            .hybrid_cache_capacity(CACHE_BYTES)
-            // Only the place of a match is ever asked for.
-            .which_captures(WhichCaptures::Implicit),
-    );
-    builder
-}
-
 /// All regular expressions of a group, ready to be asked.
 pub(super) struct Patterns {
     rules: Vec<(ContentRule, Regex)>,
-    /// For each [`PATTERNS_PER_SET`] rules in turn, an automaton that tells which of them match at all.
-    sets: Vec<Regex>,
+    candidates: Candidates,
 }
 
 impl Patterns {
-    pub(super) fn new(rules: Vec<(ContentRule, Compiled)>) -> Result<Self, Box<BuildError>> {
-        let sets = rules
-            .chunks(PATTERNS_PER_SET)
-            .map(|rules| {
-                let hirs: Vec<&Hir> = rules.iter().map(|(_, compiled)| &compiled.hir).collect();
-                builder(MAX_GROUP_BYTES).build_many_from_hir(&hirs)
-            })
-            .collect::<Result<_, _>>()?;
-        let rules = rules.into_iter().map(|(rule, compiled)| (rule, compiled.regex)).collect();
-        Ok(Self { rules, sets })
+    pub(super) fn new(rules: Vec<(ContentRule, Compiled)>) -> Result<Self, BuildError> {
+        let candidates = Candidates::new(rules.iter().map(|(_, compiled)| &compiled.hir))?;
+        let rules = rules
+            .into_iter()
+            .map(|(rule, compiled)| (rule, compiled.regex))
+            .collect();
+        Ok(Self { rules, candidates })
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -140,30 +153,27 @@ impl Patterns {
         exceptions: &mut Exceptions,
         mut report: impl FnMut(Finding<'_>),
     ) {
-        for (set, rules) in self.sets.iter().zip(self.rules.chunks(PATTERNS_PER_SET)) {
-            let mut matching = PatternSet::new(rules.len());
-            set.which_overlapping_matches(&Input::new(text.original()), &mut matching);
-            for number in matching.iter() {
-                let (rule, regex) = &rules[number.as_usize()];
-                let unexcused = regex.find_iter(text.original()).find(|found| {
-                    let folded = text.folded().folded_span(&found.range());
-                    !exceptions.excuse(rule, text, &folded)
+        for number in self.candidates.of(text.original()) {
+            let (rule, regex) = &self.rules[number];
+            let unexcused = regex.find_iter(text.original()).find(|found| {
+                let folded = text.folded().folded_span(&found.range());
+                !exceptions.excuse(rule, text, &folded)
+            });
+            if let Some(found) = unexcused {
+                report(Finding {
+                    rule,
+                    rule_type: RuleType::Regex,
+                    view: View::Original,
+                    span: found.range(),
+                    details: "The text matches the pattern of this rule.",
                 });
-                if let Some(found) = unexcused {
-                    report(Finding {
-                        rule,
-                        rule_type: RuleType::Regex,
-                        view: View::Original,
-                        span: found.range(),
-                        details: "The text matches the pattern of this rule.",
-                    });
-                }
             }
         }
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
-        self.rules.iter().map(|(rule, regex)| rule.approx_bytes() + regex.memory_usage()).sum::<usize>()
-            + self.sets.iter().map(|set| set.memory_usage() + CACHE_BYTES).sum::<usize>()
+        let rule =
+            |(rule, regex): &(ContentRule, Regex)| rule.approx_bytes() + regex.memory_usage();
+        self.candidates.approx_bytes() + self.rules.iter().map(rule).sum::<usize>()
     }
 }

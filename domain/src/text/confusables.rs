@@ -1,11 +1,11 @@
-//! Letters that look like Latin ones, and characters that cannot be seen.
+//! Letters that look like Latin ones, signs that look like ASCII's, and characters that cannot be seen.
 //!
 //! The table is small on purpose: letters that readers take for a Latin one at a glance. What Unicode itself calls
 //! compatible (fullwidth, mathematical, circled letters, ligatures) is folded by NFKC before.
 
-/// The Latin letters that a lower-case letter can pass for. Case is folded first, so a letter of which only the
+/// The ASCII that a lower-case letter or a sign can pass for. Case is folded first, so a letter of which only the
 /// capital looks Latin (Cyrillic `в`, `н`) is here too: both cases must fold alike.
-pub(super) fn latin(c: char) -> Option<&'static str> {
+pub(super) fn look_alike(c: char) -> Option<&'static str> {
     Some(match c {
         // Latin relatives and small capitals.
         'ı' | 'ɩ' | 'ɪ' => "i",
@@ -78,6 +78,10 @@ pub(super) fn latin(c: char) -> Option<&'static str> {
         'ո' => "n",
         'օ' => "o",
         'ս' => "u",
+        // Quotation marks and dashes.
+        '‘' | '’' | 'ʼ' | '´' => "'",
+        '“' | '”' | '„' | '«' | '»' => "\"",
+        '‐'..='―' | '−' => "-",
         _ => return None,
     })
 }
@@ -106,7 +110,7 @@ pub(super) fn is_invisible(c: char) -> bool {
 pub(super) fn is_decoration(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05BD}'
-        | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
+        | '\u{05BF}' | '\u{05C1}' | '\u{05C2}' | '\u{05C4}' | '\u{05C5}' | '\u{05C7}' | '\u{064B}'..='\u{065F}' | '\u{0670}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}'
         | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
 }
 
@@ -115,11 +119,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_look_alike_is_lower_case_and_folds_to_ascii_letters() {
+    fn every_look_alike_is_lower_case_and_folds_to_ascii() {
         for c in (0..=0x1_FFFF).filter_map(char::from_u32) {
-            if let Some(latin) = latin(c) {
-                assert!(c.is_lowercase() || !c.is_uppercase(), "{c}");
-                assert!(latin.bytes().all(|b| b.is_ascii_lowercase()), "{c}");
+            if let Some(ascii) = look_alike(c) {
+                assert!(!c.is_uppercase() && !c.is_ascii(), "{c}");
+                assert!(
+                    ascii
+                        .bytes()
+                        .all(|b| b.is_ascii_lowercase() || b"'\"-".contains(&b)),
+                    "{c}"
+                );
             }
             if let Some(letter) = enclosed(c) {
                 assert!(letter.is_ascii_lowercase(), "{c}");

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
-use super::confusables::{enclosed, is_decoration, is_invisible, latin};
+use super::confusables::{enclosed, is_decoration, is_invisible, look_alike};
 
-/// A text in lower case, NFKC, without decorating marks and invisible characters, look-alikes of Latin letters made
-/// Latin, each whitespace a space. Every byte knows the character of the original that it came from.
+/// A text in lower case, NFKC, without decorating marks and invisible characters, look-alikes of ASCII made
+/// ASCII, each whitespace a space. Every byte knows the character of the original that it came from.
 pub(crate) struct Folded {
     text: String,
     origin: Origin,
@@ -41,16 +41,28 @@ impl Folded {
                 b'\t' | b'\n' | 0x0B | 0x0C | b'\r' => ' ',
                 _ => char::from(b.to_ascii_lowercase()),
             };
-            return Self { text: original.bytes().map(fold).collect(), origin: Origin::Same };
+            return Self {
+                text: original.bytes().map(fold).collect(),
+                origin: Origin::Same,
+            };
         }
         let mut folding = Folding {
             text: String::with_capacity(original.len()),
             sources: Vec::with_capacity(original.len()),
         };
         for (from, c) in original.char_indices() {
-            folding.fold(c, Source { from: position(from), to: position(from + c.len_utf8()) });
+            folding.fold(
+                c,
+                Source {
+                    from: position(from),
+                    to: position(from + c.len_utf8()),
+                },
+            );
         }
-        Self { text: folding.text, origin: Origin::Mapped(folding.sources) }
+        Self {
+            text: folding.text,
+            origin: Origin::Mapped(folding.sources),
+        }
     }
 
     /// The folded text.
@@ -91,12 +103,20 @@ struct Folding {
 impl Folding {
     fn fold(&mut self, c: char, source: Source) {
         if c.is_ascii() {
-            let c = if c.is_ascii_whitespace() || c == '\u{0B}' { ' ' } else { c.to_ascii_lowercase() };
+            let c = if c.is_ascii_whitespace() || c == '\u{0B}' {
+                ' '
+            } else {
+                c.to_ascii_lowercase()
+            };
             self.push(c, source);
         } else if c.is_whitespace() {
             self.push(' ', source);
         } else if let Some(letter) = enclosed(c) {
             self.push(letter, source);
+        } else if let Some(ascii) = look_alike(c) {
+            for c in ascii.chars() {
+                self.push(c, source);
+            }
         } else if !is_invisible(c) {
             decompose_compatible(c, |part| {
                 for part in part.to_lowercase() {
@@ -111,9 +131,9 @@ impl Folding {
         if is_decoration(part) || is_invisible(part) {
             return;
         }
-        if let Some(latin) = latin(part) {
-            for letter in latin.chars() {
-                self.push(letter, source);
+        if let Some(ascii) = look_alike(part) {
+            for c in ascii.chars() {
+                self.push(c, source);
             }
             return;
         }
@@ -126,7 +146,13 @@ impl Folding {
                     let from = self.sources[end].from;
                     self.text.truncate(end);
                     self.sources.truncate(end);
-                    self.push(whole, Source { from, to: source.to });
+                    self.push(
+                        whole,
+                        Source {
+                            from,
+                            to: source.to,
+                        },
+                    );
                 }
                 None => self.push(part, source),
             },
@@ -164,6 +190,7 @@ mod tests {
             ("हिन्दी", "हिन्दी"),
             ("שָׁלוֹם", "שלום"),
             ("ВОДА вода", "boдa boдa"),
+            ("don’t — “so”", "don't - \"so\""),
             ("", ""),
         ] {
             assert_eq!(Folded::new(text).text(), folded);
@@ -201,7 +228,8 @@ mod tests {
         #[test]
         fn folding_again_changes_nothing(text in "\\PC{0,60}") {
             let once = Folded::new(&text);
-            prop_assert_eq!(Folded::new(once.text()).text(), once.text());
+            let twice = Folded::new(once.text());
+            prop_assert_eq!(twice.text(), once.text());
         }
     }
 }

@@ -57,7 +57,11 @@ impl Loose {
     pub(crate) fn new(folded: &str, one: One) -> Self {
         let glyphs: Vec<Glyph> = folded
             .char_indices()
-            .map(|(at, c)| Glyph { c, from: position(at), to: position(at + c.len_utf8()) })
+            .map(|(at, c)| Glyph {
+                c,
+                from: position(at),
+                to: position(at + c.len_utf8()),
+            })
             .collect();
         let mut reading = Reading {
             glyphs: &glyphs,
@@ -98,9 +102,14 @@ impl Loose {
         let cells = &self.cells[at.clone()];
         cells.first().is_some_and(|cell| cell.starts)
             && cells.last().is_some_and(|cell| cell.ends)
-            && cells.iter().zip(self.text.as_bytes()[at].iter()).zip(runs).all(
-                |((cell, byte), run)| cell.run == *run || (cell.run > *run && is_stretched(*byte, cell.run)),
-            )
+            && cells
+                .iter()
+                .zip(self.text.as_bytes()[at].iter())
+                .zip(runs)
+                .all(|((cell, byte), run)| {
+                    cell.run == *run
+                        || (cell.run > *run && is_stretched(char::from(*byte), cell.run))
+                })
     }
 
     /// The bytes of the folded text that a non-empty range stands for.
@@ -109,12 +118,11 @@ impl Loose {
     }
 }
 
-/// Whether nobody spells a letter so often in a row: three times, or twice where words do not double it. `byte` may
-/// be part of a longer character; those count from three on.
-const fn is_stretched(byte: u8, run: u8) -> bool {
-    match byte {
-        b' ' => true,
-        b'a' | b'h' | b'i' | b'j' | b'q' | b'u' | b'v' | b'w' | b'x' | b'y' => run >= 2,
+/// Whether nobody spells a letter so often in a row: three times, or twice where words do not double it. Only ASCII
+/// has the latter, so any byte of a longer character will do for it.
+pub(super) const fn is_stretched(c: char, run: u8) -> bool {
+    match c {
+        ' ' | 'a' | 'h' | 'i' | 'j' | 'q' | 'u' | 'v' | 'w' | 'x' | 'y' => run >= 2,
         _ => run >= 3,
     }
 }
@@ -138,7 +146,7 @@ const fn leet(c: char, one: One) -> Option<char> {
 }
 
 /// Signs that stand for letters. The last two end sentences and columns too, so they count only inside a word.
-const fn is_sign(c: char) -> bool {
+pub(super) const fn is_sign(c: char) -> bool {
     matches!(c, '@' | '$' | '€' | '!' | '|')
 }
 
@@ -182,7 +190,11 @@ impl Reading<'_> {
         let start = place + rest.iter().position(|g| is_part(g) && !is_mere_sign(g))?;
         let rest = &self.glyphs[start..];
         let length = rest.iter().position(|g| !is_part(g)).unwrap_or(rest.len());
-        let marks = rest[..length].iter().rev().take_while(|g| is_mere_sign(g)).count();
+        let marks = rest[..length]
+            .iter()
+            .rev()
+            .take_while(|g| is_mere_sign(g))
+            .count();
         Some(start..start + length - marks)
     }
 
@@ -211,7 +223,9 @@ impl Reading<'_> {
         (1..=WIDEST_GAP).contains(&gap.len())
             && !gap.iter().any(|glyph| matches!(glyph.c, '\'' | '’'))
             && before.is_none_or(|before| {
-                gap.iter().map(|g| g.c).eq(self.glyphs[before.clone()].iter().map(|g| g.c))
+                gap.iter()
+                    .map(|g| g.c)
+                    .eq(self.glyphs[before.clone()].iter().map(|g| g.c))
             })
     }
 
@@ -265,7 +279,9 @@ impl Reading<'_> {
     /// The letter that a glyph stands for.
     fn letter(&mut self, at: usize) -> char {
         let c = self.glyphs[at].c;
-        let Some(letter) = leet(c, self.one) else { return c };
+        let Some(letter) = leet(c, self.one) else {
+            return c;
+        };
         self.loose.differs = true;
         self.loose.ambiguous |= matches!(c, '1' | '!' | '|');
         letter
@@ -277,7 +293,10 @@ impl Reading<'_> {
     }
 
     fn ends(&self, at: usize) -> bool {
-        !joined(Some(self.glyphs[at].c), self.glyphs.get(at + 1).map(|after| after.c))
+        !joined(
+            Some(self.glyphs[at].c),
+            self.glyphs.get(at + 1).map(|after| after.c),
+        )
     }
 
     /// Adds a character, or lengthens the run that it continues. Only letters and spaces form runs.
@@ -287,7 +306,16 @@ impl Reading<'_> {
         let continues = (c.is_alphabetic() || c == ' ') && loose.text.ends_with(c);
         if !continues {
             loose.text.push(c);
-            loose.cells.resize(loose.text.len(), Cell { from, to, run: 1, starts, ends });
+            loose.cells.resize(
+                loose.text.len(),
+                Cell {
+                    from,
+                    to,
+                    run: 1,
+                    starts,
+                    ends,
+                },
+            );
             return;
         }
         let first = loose.cells.len() - c.len_utf8();
@@ -295,7 +323,7 @@ impl Reading<'_> {
             cell.to = to;
             cell.run = cell.run.saturating_add(1);
             cell.ends = ends;
-            loose.differs |= is_stretched(loose.text.as_bytes()[first], cell.run);
+            loose.differs |= is_stretched(c, cell.run);
         }
     }
 }

@@ -92,7 +92,11 @@ impl Matcher {
             }
             folded.add(text, Box::default(), term);
         }
-        Ok(Self { folded: folded.build()?, loose: loose.build()?, owners })
+        Ok(Self {
+            folded: folded.build()?,
+            loose: loose.build()?,
+            owners,
+        })
     }
 
     /// Whether anything of a term is left to look for after folding.
@@ -102,29 +106,32 @@ impl Matcher {
 
     /// Reports every term in a text with its owner, overlapping ones too, the folded reading first, until the owner
     /// has had enough.
-    pub(crate) fn find(
-        &self,
-        text: &Readings<'_>,
-        mut report: impl FnMut(usize, Hit) -> Answer,
-    ) {
+    pub(crate) fn find(&self, text: &Readings<'_>, mut report: impl FnMut(usize, Hit) -> Answer) {
         let mut settled = vec![false; self.owners];
         let folded = text.folded.text();
-        self.folded.find(folded, &mut settled, |pattern, at, settled| {
-            let is_word = is_word(folded, &at);
-            pattern.report(settled, |bounds, owner| {
-                let hit = || Hit { place: Where::Folded, folded: at.clone() };
-                (is_word || bounds == Bounds::Anything).then(|| report(owner, hit()))
-            })
-        });
-        for loose in &text.loose {
-            self.loose.find(loose.text(), &mut settled, |pattern, at, settled| {
-                let is_word = loose.holds_word(at.clone(), &pattern.runs);
-                pattern.report(settled, |_, owner| {
-                    let hit =
-                        || Hit { place: Where::Loose, folded: loose.folded_span(at.clone()) };
-                    is_word.then(|| report(owner, hit()))
+        self.folded
+            .find(folded, &mut settled, |pattern, at, settled| {
+                let is_word = is_word(folded, &at);
+                pattern.report(settled, |bounds, owner| {
+                    let hit = || Hit {
+                        place: Where::Folded,
+                        folded: at.clone(),
+                    };
+                    (is_word || bounds == Bounds::Anything).then(|| report(owner, hit()))
                 })
             });
+        for loose in &text.loose {
+            self.loose
+                .find(loose.text(), &mut settled, |pattern, at, settled| {
+                    let is_word = loose.holds_word(at.clone(), &pattern.runs);
+                    pattern.report(settled, |_, owner| {
+                        let hit = || Hit {
+                            place: Where::Loose,
+                            folded: loose.folded_span(at.clone()),
+                        };
+                        is_word.then(|| report(owner, hit()))
+                    })
+                });
         }
     }
 
@@ -186,7 +193,11 @@ impl Automaton {
             pattern.runs.len() + pattern.owners.capacity() * size_of::<(usize, Bounds)>()
         };
         self.search.as_ref().map_or(0, AhoCorasick::memory_usage)
-            + self.patterns.iter().map(|p| size_of::<Pattern>() + owners(p)).sum::<usize>()
+            + self
+                .patterns
+                .iter()
+                .map(|p| size_of::<Pattern>() + owners(p))
+                .sum::<usize>()
     }
 }
 
@@ -201,11 +212,14 @@ struct Patterns {
 impl Patterns {
     fn add(&mut self, text: String, runs: Box<[u8]>, term: Term<'_>) {
         let owner = (term.owner, term.bounds);
-        let number = *self.numbers.entry((text, runs)).or_insert_with_key(|(text, _)| {
-            self.texts.push(text.clone());
-            self.owners.push(Vec::new());
-            self.texts.len() - 1
-        });
+        let number = *self
+            .numbers
+            .entry((text, runs))
+            .or_insert_with_key(|(text, _)| {
+                self.texts.push(text.clone());
+                self.owners.push(Vec::new());
+                self.texts.len() - 1
+            });
         // An owner's terms come one after another, so a repetition is the last one.
         let owners = &mut self.owners[number];
         if owners.last() != Some(&owner) {
@@ -222,12 +236,21 @@ impl Patterns {
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(&self.texts)?;
-        let mut patterns: Vec<Pattern> =
-            self.owners.into_iter().map(|owners| Pattern { owners, runs: Box::default() }).collect();
+        let mut patterns: Vec<Pattern> = self
+            .owners
+            .into_iter()
+            .map(|owners| Pattern {
+                owners,
+                runs: Box::default(),
+            })
+            .collect();
         for ((_, runs), number) in self.numbers {
             patterns[number].runs = runs;
         }
-        Ok(Automaton { search: Some(search), patterns })
+        Ok(Automaton {
+            search: Some(search),
+            patterns,
+        })
     }
 }
 

@@ -18,11 +18,17 @@ fn compile(drafts: Value) -> Result<CompiledGroup, RuleErrors> {
 }
 
 fn examine(group: &CompiledGroup, text: &str) -> Vec<Violation> {
-    group.examine(&Content { text: Some(text), scores: &Scores::new() })
+    group.examine(&Content {
+        text: Some(text),
+        scores: &Scores::new(),
+    })
 }
 
 fn names(group: &CompiledGroup, text: &str) -> Vec<String> {
-    examine(group, text).into_iter().map(|violation| violation.rule_name).collect()
+    examine(group, text)
+        .into_iter()
+        .map(|violation| violation.rule_name)
+        .collect()
 }
 
 #[test]
@@ -37,9 +43,14 @@ fn each_rule_answers_once_in_the_order_of_the_group() {
     .unwrap();
     let scores = [(Category::Hate, 0.95)].into_iter().collect();
     let text = "Other Bl0ckedWord, blockedword: review-1234, review-9999";
-    let found = group.examine(&Content { text: Some(text), scores: &scores });
-    let told: Vec<_> =
-        found.iter().map(|v| (v.rule_name.as_str(), v.rule_type, v.effect, v.confidence)).collect();
+    let found = group.examine(&Content {
+        text: Some(text),
+        scores: &scores,
+    });
+    let told: Vec<_> = found
+        .iter()
+        .map(|v| (v.rule_name.as_str(), v.rule_type, v.effect, v.confidence))
+        .collect();
     assert_eq!(
         told,
         [
@@ -62,12 +73,25 @@ fn a_violation_says_where_it_was_found_in_the_original() {
     ]))
     .unwrap();
     for (text, place, view) in [
-        ("so: bl\u{200B}öckedword", "bl\u{200B}öckedword", View::Folded),
-        ("é b.l.o.c.k.e.d.w.o.r.d.", "b.l.o.c.k.e.d.w.o.r.d", View::Loose),
+        (
+            "so: bl\u{200B}öckedword",
+            "bl\u{200B}öckedword",
+            View::Folded,
+        ),
+        (
+            "é b.l.o.c.k.e.d.w.o.r.d.",
+            "b.l.o.c.k.e.d.w.o.r.d",
+            View::Loose,
+        ),
         ("é bl0ckedwоrd!", "bl0ckedwоrd", View::Loose),
     ] {
         let found = examine(&group, text);
-        let Evidence::Text { view: seen, span, .. } = &found[0].evidence else { panic!("{text}") };
+        let Evidence::Text {
+            view: seen, span, ..
+        } = &found[0].evidence
+        else {
+            panic!("{text}")
+        };
         assert_eq!((&text[span.clone()], *seen), (place, view));
         let masked = found[0].matched_text.as_deref().unwrap();
         assert_eq!(masked, crate::text::mask(place));
@@ -103,7 +127,13 @@ fn what_is_absent_violates_nothing() {
     ]))
     .unwrap();
     let scores = [(Category::Adult, 1.0)].into_iter().collect();
-    assert_eq!(group.examine(&Content { text: None, scores: &scores }), []);
+    assert_eq!(
+        group.examine(&Content {
+            text: None,
+            scores: &scores
+        }),
+        []
+    );
     assert_eq!(names(&group, ""), [""; 0]);
 }
 
@@ -121,9 +151,7 @@ fn an_empty_or_disabled_group_examines_nothing() {
 #[test]
 fn faults_name_the_rule_the_field_and_the_place() {
     let regex = |pattern: &str| json!({"name": "r", "type": "regex", "pattern": pattern, "effect": "reject"});
-    let threshold = |review: Value, reject: Value| {
-        json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": review, "reject_at": reject})
-    };
+    let threshold = |review: Value, reject: Value| json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": review, "reject_at": reject});
     let keyword = |keywords: Value| json!({"name": "k", "type": "keyword", "keywords": keywords, "effect": "reject"});
     for (rule, field, message, position) in [
         (regex("ä(b"), "pattern", "unclosed group", Some(1)),
@@ -133,27 +161,82 @@ fn faults_name_the_rule_the_field_and_the_place() {
         (regex("a*"), "pattern", "empty text", None),
         (regex("^"), "pattern", "empty text", None),
         (regex("[^\\s\\S]"), "pattern", "never match", None),
-        (regex("((a{1,1000}){1,1000}){1,1000}"), "pattern", "too large", None),
-        (regex("\\w{1000}"), "pattern", "too large", None),
+        (
+            regex("((a{1,1000}){1,1000}){1,1000}"),
+            "pattern",
+            "too large",
+            None,
+        ),
+        (regex("\\w{1000}"), "pattern", "ASCII classes", None),
+        (regex("[ab]{1001}"), "pattern", "positions", None),
         (regex(&"a".repeat(2_001)), "pattern", "at most", None),
-        (regex(&format!("{}a{}", "(".repeat(60), ")".repeat(60))), "pattern", "nest", Some(50)),
-        (threshold(Value::Null, Value::Null), "review_at", "required", None),
+        (
+            regex(&format!("{}a{}", "(".repeat(60), ")".repeat(60))),
+            "pattern",
+            "nest",
+            Some(50),
+        ),
+        (
+            threshold(Value::Null, Value::Null),
+            "review_at",
+            "required",
+            None,
+        ),
         (threshold(json!(0.9), json!(0.5)), "review_at", "over", None),
-        (threshold(json!(1.1), Value::Null), "review_at", "from 0 to 1", None),
-        (threshold(Value::Null, json!(-0.1)), "reject_at", "from 0 to 1", None),
+        (
+            threshold(json!(1.1), Value::Null),
+            "review_at",
+            "from 0 to 1",
+            None,
+        ),
+        (
+            threshold(Value::Null, json!(-0.1)),
+            "reject_at",
+            "from 0 to 1",
+            None,
+        ),
         (keyword(json!([])), "keywords", "at least one", None),
-        (keyword(json!(["ok", " \u{200B}"])), "keywords[1]", "visible", None),
-        (keyword(json!(["x".repeat(101)])), "keywords[0]", "at most", None),
-        (json!({"name": " ", "type": "keyword", "keywords": ["x"], "effect": "reject"}), "name", "1 to", None),
-        (json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": 0.5, "exceptions": ["x"]}),
-            "exceptions", "no exceptions", None),
-        (json!({"name": "k", "type": "keyword", "keywords": ["x"], "effect": "reject", "exceptions": [""]}),
-            "exceptions[0]", "visible", None),
+        (
+            keyword(json!(["ok", " \u{200B}"])),
+            "keywords[1]",
+            "visible",
+            None,
+        ),
+        (
+            keyword(json!(["x".repeat(101)])),
+            "keywords[0]",
+            "at most",
+            None,
+        ),
+        (
+            json!({"name": " ", "type": "keyword", "keywords": ["x"], "effect": "reject"}),
+            "name",
+            "1 to",
+            None,
+        ),
+        (
+            json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": 0.5, "exceptions": ["x"]}),
+            "exceptions",
+            "no exceptions",
+            None,
+        ),
+        (
+            json!({"name": "k", "type": "keyword", "keywords": ["x"], "effect": "reject", "exceptions": [""]}),
+            "exceptions[0]",
+            "visible",
+            None,
+        ),
     ] {
         let good = keyword(json!(["fine"]));
-        let errors = compile(json!([good, rule])).err().unwrap_or_else(|| panic!("{rule}"));
+        let errors = compile(json!([good, rule]))
+            .err()
+            .unwrap_or_else(|| panic!("{rule}"));
         let error = errors.iter().next().unwrap();
-        assert_eq!((error.rule, error.field.as_str()), (Some(1), field), "{error}");
+        assert_eq!(
+            (error.rule, error.field.as_str()),
+            (Some(1), field),
+            "{error}"
+        );
         assert_eq!(error.name, rule["name"].as_str().unwrap());
         assert!(error.message.contains(message), "{error}");
         assert_eq!(error.position, position, "{error}");
@@ -163,9 +246,15 @@ fn faults_name_the_rule_the_field_and_the_place() {
 #[test]
 fn all_faults_are_listed_up_to_a_readable_number() {
     let wrong = json!({"name": "", "type": "regex", "pattern": "(", "effect": "reject"});
-    assert_eq!(compile(json!([wrong, wrong])).err().unwrap().iter().count(), 4);
+    assert_eq!(
+        compile(json!([wrong, wrong])).err().unwrap().iter().count(),
+        4
+    );
     let many = vec![wrong; 500];
-    assert_eq!(compile(json!(many)).err().unwrap().iter().count(), RuleErrors::MOST);
+    assert_eq!(
+        compile(json!(many)).err().unwrap().iter().count(),
+        RuleErrors::MOST
+    );
 }
 
 #[test]
@@ -173,29 +262,37 @@ fn a_group_has_limits() {
     let fault = |rules: Vec<Value>| compile(json!(rules)).err().unwrap().to_string();
     let regex = json!({"name": "r", "type": "regex", "pattern": "x", "effect": "reject"});
     assert!(fault(vec![regex; MAX_PATTERNS + 1]).contains("regex rules"));
-    let threshold = json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": 1});
+    let large = json!({"name": "r", "type": "regex", "pattern": "x{1000}", "effect": "reject"});
+    assert!(fault(vec![large; 31]).contains("positions together"));
+    let threshold =
+        json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": 1.0});
     assert!(fault(vec![threshold; MAX_RULES + 1]).contains("at most 10000 rules"));
     let keywords: Vec<String> = (0..=MAX_KEYWORDS).map(|n| format!("word{n}")).collect();
     let keyword = json!({"name": "k", "type": "keyword", "keywords": keywords, "effect": "reject"});
     assert!(fault(vec![keyword]).contains("keywords"));
 }
 
-/// A tenth of a second a case is far over what linear time needs, and far under what anything else takes.
+/// The limit is far over what linear time needs, even unoptimised, and far under what anything else takes.
 #[test]
 fn texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
+    const LENGTH: usize = 10_000;
     let nested: Vec<String> = (1..=100).map(|n| "a".repeat(n)).collect();
-    let excused: Vec<Value> = (0..200)
+    let excused: Vec<Value> = (0..100)
         .map(|n| {
             json!({"name": format!("e{n}"), "type": "keyword", "keywords": ["a"], "matching": "substring",
                 "exceptions": ["aaaaaaaaaa"], "effect": "reject"})
         })
         .collect();
-    let long = "a".repeat(100_000);
-    let digits = "1 ".repeat(50_000);
-    let letters = "a b ".repeat(25_000);
-    let signs = "a!".repeat(50_000);
-    let zalgo = format!("a{}", "\u{0301}".repeat(50_000));
-    let jamo = "\u{1112}\u{1161}\u{11AB}".repeat(11_000);
+    let texts = [
+        "a",
+        "1 ",
+        "a b ",
+        "a!",
+        "e\u{301}",
+        "\u{1112}\u{1161}\u{11AB}",
+        "aa aaa ",
+    ]
+    .map(|part| part.repeat(LENGTH / part.len()));
     for rules in [
         json!([{"name": "k", "type": "keyword", "keywords": nested, "effect": "reject"}]),
         json!(excused),
@@ -203,11 +300,14 @@ fn texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
         json!([{"name": "r", "type": "regex", "pattern": "(x+x+)+y|(a|b)*a(a|b){50}c", "effect": "reject"}]),
     ] {
         let group = compile(rules).unwrap();
-        for text in [&long, &digits, &letters, &signs, &zalgo, &jamo] {
+        for text in &texts {
             let start = std::time::Instant::now();
             examine(&group, text);
-            let limit = std::time::Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
-            assert!(start.elapsed() < limit, "{:?}", start.elapsed());
+            assert!(
+                start.elapsed() < std::time::Duration::from_secs(5),
+                "{:?}",
+                start.elapsed()
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::text::disguise::may_be_disguised;
 
 fn read(text: &str) -> Loose {
     Loose::new(text, One::IsI)
@@ -50,9 +51,9 @@ fn ordinary_text_is_left_alone() {
 fn runs_tell_a_stretched_letter_from_a_doubled_one() {
     let holds = |text: &str, word: &str| {
         let (text, word) = (read(text), read(word));
-        text.text().find(word.text()).is_some_and(|at| {
-            text.holds_word(at..at + word.text().len(), &word.runs())
-        })
+        text.text()
+            .find(word.text())
+            .is_some_and(|at| text.holds_word(at..at + word.text().len(), &word.runs()))
     };
     for (text, word, expected) in [
         ("good", "god", false),
@@ -97,5 +98,13 @@ proptest! {
             }
         }
         prop_assert_eq!(reading.cells.len(), reading.text().len());
+    }
+
+    #[test]
+    fn the_quick_look_misses_no_disguise(text in "(\\PC|[a-c15!|@$ .-]){0,12}") {
+        let text = crate::text::Folded::new(&text);
+        if read(text.text()).differs() {
+            prop_assert!(may_be_disguised(text.text()));
+        }
     }
 }

@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn found(terms: &[&str], bounds: Bounds, text: &str) -> Vec<(usize, String)> {
-    let terms = terms.iter().enumerate().map(|(owner, &text)| Term { text, bounds, owner });
+    let terms = terms.iter().enumerate().map(|(owner, &text)| Term {
+        text,
+        bounds,
+        owner,
+    });
     let matcher = Matcher::new(terms).unwrap();
     let readings = Readings::new(text);
     let mut hits = Vec::new();
@@ -40,15 +44,32 @@ fn whole_words_are_found_behind_disguises() {
         "b\u{0336}l\u{0336}o\u{0336}ckedword",
         "нет,blockedword",
     ] {
-        assert!(!found(&["blockedword"], Bounds::Word, text).is_empty(), "{text}");
+        assert!(
+            !found(&["blockedword"], Bounds::Word, text).is_empty(),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn words_inside_words_are_not_found() {
     for text in [
-        "Scunthorpe", "class", "assess", "cl\u{200B}ass", "cláss", "brass1", "gr\u{AD}ass", "g r a s s",
-        "assassin", "passed", "c l a s s", "as", "a55", "asś", "as soon as", "Sсunthorpe", "assе",
+        "Scunthorpe",
+        "class",
+        "assess",
+        "cl\u{200B}ass",
+        "cláss",
+        "brass1",
+        "gr\u{AD}ass",
+        "g r a s s",
+        "assassin",
+        "passed",
+        "c l a s s",
+        "as",
+        "a55",
+        "as soon as",
+        "Sсunthorpe",
+        "assе",
     ] {
         assert_eq!(found(&["ass", "cunt"], Bounds::Word, text), [], "{text}");
     }
@@ -56,7 +77,10 @@ fn words_inside_words_are_not_found() {
 
 #[test]
 fn substrings_are_found_on_the_folded_reading_only() {
-    assert_eq!(found(&["lock"], Bounds::Anything, "unBLÖCKED"), [(0, "LÖCK".to_owned())]);
+    assert_eq!(
+        found(&["lock"], Bounds::Anything, "unBLÖCKED"),
+        [(0, "LÖCK".to_owned())]
+    );
     assert_eq!(found(&["lock"], Bounds::Anything, "bl0cked"), []);
 }
 
@@ -67,13 +91,25 @@ fn phrases_and_scripts_without_spaces_are_found() {
     assert_eq!(found(&["屏蔽"], Bounds::Word, "这是屏蔽词").len(), 1);
     assert_eq!(found(&["запрет"], Bounds::Word, "это ЗАПРЕТ.").len(), 1);
     assert_eq!(found(&["запрет"], Bounds::Word, "запретить").len(), 0);
-    assert_eq!(found(&["금지"], Bounds::Word, "\u{1100}\u{1173}\u{11B7}\u{110C}\u{1175}").len(), 1);
+    assert_eq!(
+        found(
+            &["금지"],
+            Bounds::Word,
+            "\u{1100}\u{1173}\u{11B7}\u{110C}\u{1175}"
+        )
+        .len(),
+        1
+    );
     assert_eq!(found(&["c++"], Bounds::Word, "in C++, too").len(), 1);
 }
 
 #[test]
 fn overlapping_terms_are_all_found_and_an_owner_can_have_enough() {
-    let hits = found(&["cat", "cat sat", "sat", "at"], Bounds::Word, "the cat sat, a cat");
+    let hits = found(
+        &["cat", "cat sat", "sat", "at"],
+        Bounds::Word,
+        "the cat sat, a cat",
+    );
     assert_eq!(hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
