@@ -45,7 +45,6 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_rows".into()), &ROWS)?
         .install_recorder()?;
-    queue::metrics::describe();
     describe_gauge!("gatehouse_build_info", "Always 1; the labels tell what runs");
     describe_gauge!("gatehouse_uptime_seconds", metrics::Unit::Seconds, "Since the process started");
     describe_gauge!("gatehouse_process_resident_memory_bytes", metrics::Unit::Bytes, "Memory held by the process");
