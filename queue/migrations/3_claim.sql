@@ -4,10 +4,9 @@
 -- probe of jobs_due_idx: the cost follows the lanes visited, never the length of a backlog. p_cap is the
 -- number of jobs a lane may have running (null: any number) unless queue.lanes says otherwise.
 --
--- ids to waited_ms are parallel arrays, null when nothing was taken, the lanes interleaved: the first
--- of each lane, then the second of each ... `visited` counts lanes; `more` says that an immediate second
--- claim may find jobs, `capped` that a lane has reached its cap; next_due_ms is the time until the
--- next scheduled job.
+-- ids to waited_ms are parallel arrays, null when nothing was taken; the jobs of each lane are in its order.
+-- `visited` counts lanes; `more` says that an immediate second claim may find jobs, `capped` that a lane
+-- has reached its cap; next_due_ms is the time until the next scheduled job.
 create function queue.claim(
     p_worker uuid,
     p_queue  text,
@@ -144,13 +143,11 @@ begin
         update queue.jobs j
            set state = 1, locked_by = p_worker, fence = j.fence + 1, attempt = j.attempt + 1
          where j.id = any (array(select c.id from chosen c)) and j.state = 0
-        returning j.id, j.lane, j.fence, j.attempt, j.max_attempts, j.payload, j.run_at
+        returning j.id, j.lane, j.fence, j.attempt, j.max_attempts, j.priority, j.payload, j.run_at
     ),
+    -- Not by rank: joining `chosen` again would be a nested loop, and the claimant takes turns itself.
     ordered as (
-        select t.*
-          from taken t
-          join chosen c on c.id = t.id
-         order by c.rank, c.n
+        select * from taken t order by t.priority desc, t.run_at, t.id
     )
     select array_agg(o.id), array_agg(o.lane), array_agg(o.fence), array_agg(o.attempt),
            array_agg(o.max_attempts), array_agg(o.payload::text),

@@ -1,6 +1,7 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across lanes.
 
 use std::{
+    ops::RangeInclusive,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -20,9 +21,10 @@ use crate::{
     outcome::{Claim, Ended, Outcome, bounded},
 };
 
-/// The lanes that a claim visits at first; doubled while claims come back short.
-const WINDOW: i32 = 64;
-const WIDEST_WINDOW: i32 = 4096;
+/// The lanes that a claim visits at first: twice as many as it wants jobs, within these bounds.
+const NARROW: RangeInclusive<i32> = 8..=64;
+/// The lanes that a claim visits at most.
+const WIDEST: i32 = 4096;
 /// Claims without a job in a row, each over lanes not yet seen, before sleeping all the same: with
 /// so many lanes paused or full the walk shall not spin.
 const EMPTY_CLAIMS: u32 = 32;
@@ -63,7 +65,8 @@ struct Claimed {
 /// Where the walk over the ring of lanes stands.
 struct Walk {
     cursor: Uuid,
-    window: i32,
+    /// How often the window has been doubled, because claims came back short.
+    widened: u32,
     empty_claims: u32,
 }
 
@@ -133,7 +136,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             .bind(self.settings.queue.as_str())
             .bind(i32::try_from(room).unwrap_or(i32::MAX))
             .bind(walk.cursor)
-            .bind(walk.window)
+            .bind(walk.window(room))
             .bind(
                 self.settings
                     .lane_cap
@@ -187,26 +190,37 @@ impl Walk {
     fn from(cursor: Uuid) -> Self {
         Self {
             cursor,
-            window: WINDOW,
+            widened: 0,
             empty_claims: 0,
         }
+    }
+
+    /// How many lanes to visit for that many jobs.
+    fn window(&self, wanted: usize) -> i32 {
+        let wanted = i32::try_from(wanted).unwrap_or(i32::MAX);
+        let narrow = wanted
+            .saturating_mul(2)
+            .clamp(*NARROW.start(), *NARROW.end());
+        narrow
+            .checked_shl(self.widened)
+            .map_or(WIDEST, |window| window.min(WIDEST))
     }
 
     /// Notes how far the walk came; false when another claim would find nothing now.
     fn go_on(&mut self, claimed: &Claimed, got: usize, wanted: usize) -> bool {
         self.cursor = claimed.next_cursor;
-        let cut_short = claimed.visited >= self.window;
-        if got < wanted && cut_short {
-            self.window = (self.window * 2).min(WIDEST_WINDOW);
-        } else if claimed.visited < self.window / 2 {
-            self.window = (self.window / 2).max(WINDOW);
+        let window = self.window(wanted);
+        if claimed.visited >= window && got < wanted && window < WIDEST {
+            self.widened += 1;
+        } else if claimed.visited < window / 2 || got >= wanted {
+            self.widened = self.widened.saturating_sub(1);
         }
         self.empty_claims = if got == 0 { self.empty_claims + 1 } else { 0 };
         if self.empty_claims >= EMPTY_CLAIMS {
             self.empty_claims = 0;
             return false;
         }
-        claimed.more || got >= wanted
+        claimed.more
     }
 }
 

@@ -15,18 +15,10 @@ use futures::FutureExt;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, Transaction};
 use tokio::time::timeout;
 use tracing::{info, warn};
-use uuid::Uuid;
 
 use crate::{
-    FinishTx, JobId, NewJobs, QueueName, Retry,
-    effect::AnyEffect,
-    enqueue::enqueue,
-    fault::Fault,
-    handle::Shared,
-    link::Link,
-    metrics,
-    outcome::{Ended, Outcome, Verdict},
-    supervise::panic_text,
+    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, enqueue::enqueue, fault::Fault, fence,
+    handle::Shared, link::Link, outcome::Ended, report::Written, supervise::panic_text,
 };
 
 /// Why a batch was not written; everything is rolled back.
@@ -62,21 +54,6 @@ impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
         Self::Sql(error)
     }
-}
-
-/// What a committed transaction did.
-#[derive(Debug)]
-pub(crate) struct Written {
-    survivors: HashSet<(JobId, i32)>,
-    follow_ups: NewJobs,
-}
-
-/// A job's row, by the fence that it had.
-#[derive(Debug, sqlx::FromRow)]
-struct Fenced {
-    id: JobId,
-    fence: i32,
-    transaction: i64,
 }
 
 /// Writes a batch in one transaction.
@@ -167,8 +144,8 @@ async fn prepare<'c>(
          set local idle_in_transaction_session_timeout = {deadline}"
     );
     let mut tx = conn.begin_with(AssertSqlSafe(begin)).await?;
-    let mut rows = delete_finished(&mut tx, shared.worker, ended).await?;
-    rows.extend(update_unfinished(&mut tx, shared.worker, ended).await?);
+    let mut rows = fence::delete_finished(&mut tx, shared.worker, ended).await?;
+    rows.extend(fence::update_unfinished(&mut tx, shared.worker, ended).await?);
     let transaction = rows.first().map(|row| row.transaction);
     let survivors = rows.into_iter().map(|row| (row.id, row.fence)).collect();
     let mut finish = FinishTx {
@@ -186,117 +163,6 @@ async fn prepare<'c>(
         },
         transaction,
     ))
-}
-
-// Both statements compare `locked_by` as text: no statistics are kept of that expression. Of the column, they say
-// that a worker younger than the last analyze holds no row, and the plan becomes a scan of the whole table.
-
-async fn delete_finished(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    ended: &[Ended],
-) -> Result<Vec<Fenced>, sqlx::Error> {
-    let finished = ended
-        .iter()
-        .filter(|ended| ended.verdict() == Verdict::Delete);
-    let (ids, fences): (Vec<_>, Vec<_>) = finished
-        .map(|ended| (ended.hold.claim.job, ended.hold.claim.fence))
-        .unzip();
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    sqlx::query_as(
-        "delete from queue.jobs j
-          using unnest($1::bigint[], $2::integer[]) as e (id, fence)
-          where j.id = e.id and j.fence = e.fence and j.locked_by::text = $3
-         returning j.id, j.fence, pg_current_xact_id()::text::bigint as transaction",
-    )
-    .bind(ids)
-    .bind(fences)
-    .bind(worker.to_string())
-    .fetch_all(conn)
-    .await
-}
-
-/// The rows of jobs that live on, in columns.
-#[derive(Default)]
-struct Updates<'a> {
-    ids: Vec<JobId>,
-    fences: Vec<i32>,
-    states: Vec<i16>,
-    refunds: Vec<i16>,
-    delays_ms: Vec<Option<i64>>,
-    causes: Vec<Option<&'static str>>,
-    errors: Vec<Option<&'a str>>,
-}
-
-impl<'a> Updates<'a> {
-    fn of(ended: &'a [Ended]) -> Self {
-        let mut updates = Self::default();
-        for ended in ended {
-            let (state, charged, delay_ms, cause, error) = match ended.verdict() {
-                Verdict::Delete => continue,
-                Verdict::Release => (0, false, None, None, None),
-                Verdict::Schedule {
-                    delay_ms: 0,
-                    charged,
-                    error,
-                } => (0, charged, Some(0), None, error),
-                Verdict::Schedule {
-                    delay_ms,
-                    charged,
-                    error,
-                } => (2, charged, Some(delay_ms), None, error),
-                Verdict::Doom { cause, error } => {
-                    (3, true, Some(0), Some(cause.as_str()), Some(error))
-                }
-            };
-            updates.ids.push(ended.hold.claim.job);
-            updates.fences.push(ended.hold.claim.fence);
-            updates.states.push(state);
-            updates.refunds.push(i16::from(!charged));
-            updates.delays_ms.push(delay_ms);
-            updates.causes.push(cause);
-            updates.errors.push(error);
-        }
-        updates
-    }
-}
-
-async fn update_unfinished(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    ended: &[Ended],
-) -> Result<Vec<Fenced>, sqlx::Error> {
-    let updates = Updates::of(ended);
-    if updates.ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    // A released job keeps its place: `run_at` stays as it was.
-    sqlx::query_as(
-        "update queue.jobs j
-            set state = e.state,
-                locked_by = null,
-                attempt = j.attempt - e.refund,
-                run_at = coalesce(now() + e.delay_ms * interval '1 millisecond', j.run_at),
-                cause = e.cause,
-                last_error = coalesce(e.error, j.last_error)
-           from unnest($1::bigint[], $2::integer[], $4::smallint[], $5::smallint[], $6::bigint[],
-                       $7::text[], $8::text[])
-                as e (id, fence, state, refund, delay_ms, cause, error)
-          where j.id = e.id and j.fence = e.fence and j.locked_by::text = $3
-         returning j.id, j.fence, pg_current_xact_id()::text::bigint as transaction",
-    )
-    .bind(updates.ids)
-    .bind(updates.fences)
-    .bind(worker.to_string())
-    .bind(updates.states)
-    .bind(updates.refunds)
-    .bind(updates.delays_ms)
-    .bind(updates.causes)
-    .bind(updates.errors)
-    .fetch_all(conn)
-    .await
 }
 
 /// Applies the effects of the survivors, those of each type together.
@@ -351,60 +217,4 @@ async fn status(link: &mut Link, transaction: i64) -> Result<Option<String>, sql
         .bind(transaction.to_string())
         .fetch_one(link.get().await?)
         .await
-}
-
-impl Written {
-    /// Counts and logs what was written, and wakes whoever can go on now.
-    pub(crate) fn report(self, shared: &Shared, ended: &[Ended]) {
-        let mut outcomes: BTreeMap<(QueueName, &'static str), u64> = BTreeMap::new();
-        let mut retries: BTreeMap<(QueueName, &'static str), u64> = BTreeMap::new();
-        let mut fenced = 0;
-        for ended in ended {
-            let claim = &ended.hold.claim;
-            if !self.survivors.contains(&(claim.job, claim.fence)) {
-                fenced += 1;
-                continue;
-            }
-            let outcome = match ended.verdict() {
-                Verdict::Delete => "done",
-                Verdict::Release => "released",
-                Verdict::Doom { .. } => "dead",
-                Verdict::Schedule {
-                    delay_ms,
-                    error: Some(error),
-                    ..
-                } => {
-                    warn!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, delay_ms,
-                        error, "a job failed and will be tried again");
-                    "retry"
-                }
-                Verdict::Schedule { error: None, .. } => "again",
-            };
-            *outcomes.entry((claim.queue, outcome)).or_default() += 1;
-            if let ("retry", Outcome::Failed { reason, .. }) = (outcome, &ended.outcome) {
-                *retries.entry((claim.queue, reason.as_str())).or_default() += 1;
-            }
-        }
-        if fenced > 0 {
-            warn!(
-                jobs = fenced,
-                "outcomes were refused: the jobs were no longer this worker's"
-            );
-            metrics::fenced(fenced);
-        }
-        for (&(queue, reason), &count) in &retries {
-            metrics::retried(queue.as_str(), reason, count);
-        }
-        for (&(queue, outcome), &count) in &outcomes {
-            metrics::finished(queue, outcome, count);
-            match outcome {
-                "released" => shared.wakers.wake([queue.as_str()]),
-                "dead" => shared.doomed.notify_one(),
-                // The next scheduled job may be nearer than a sleeper thinks.
-                "retry" | "again" => shared.wakers.wake_here(queue.as_str()),
-                _ => shared.wakers.room(queue.as_str()),
-            }
-        }
-        shared.enqueued(&self.follow_ups);
-    }
 }

@@ -1,6 +1,9 @@
 //! The queue's promises, on a real Postgres: `DATABASE_URL` names a server on which databases can be made.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up shall panic")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall panic"
+)]
 
 mod claiming;
 mod dying;

@@ -1,0 +1,118 @@
+//! What follows from a finishing transaction once it is committed: counts, log lines, wake-ups.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use tracing::warn;
+
+use crate::{
+    JobId, NewJobs, QueueName,
+    handle::Shared,
+    metrics,
+    outcome::{Ended, Outcome, Verdict},
+};
+
+/// What a committed transaction did.
+#[derive(Debug)]
+pub(crate) struct Written {
+    /// The jobs that were still ours, by their fences.
+    pub(crate) survivors: HashSet<(JobId, i32)>,
+    /// The jobs that were enqueued.
+    pub(crate) follow_ups: NewJobs,
+}
+
+/// What the outcomes of one batch add up to.
+#[derive(Default)]
+struct Tally {
+    fenced: u64,
+    outcomes: BTreeMap<(QueueName, &'static str), u64>,
+    retries: BTreeMap<(QueueName, &'static str), u64>,
+    finished: BTreeSet<QueueName>,
+    released: BTreeSet<QueueName>,
+    scheduled: BTreeSet<QueueName>,
+    doomed: bool,
+}
+
+impl Written {
+    /// Counts and logs what was written, and wakes whoever can go on now.
+    pub(crate) fn report(self, shared: &Shared, ended: &[Ended]) {
+        let mut tally = Tally::default();
+        for ended in ended {
+            let claim = &ended.hold.claim;
+            if self.survivors.contains(&(claim.job, claim.fence)) {
+                tally.add(ended);
+            } else {
+                tally.fenced += 1;
+            }
+        }
+        tally.publish();
+        tally.wake(shared);
+        shared.enqueued(&self.follow_ups);
+    }
+}
+
+impl Tally {
+    fn add(&mut self, ended: &Ended) {
+        let claim = &ended.hold.claim;
+        let queue = claim.queue;
+        let outcome = match ended.verdict() {
+            Verdict::Delete => {
+                self.finished.insert(queue);
+                "done"
+            }
+            Verdict::Release => {
+                self.released.insert(queue);
+                "released"
+            }
+            Verdict::Doom { .. } => {
+                self.doomed = true;
+                "dead"
+            }
+            Verdict::Schedule {
+                delay_ms, error, ..
+            } => {
+                self.scheduled.insert(queue);
+                if let (Outcome::Failed { reason, .. }, Some(error)) = (&ended.outcome, error) {
+                    warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
+                        "a job failed and will be tried again");
+                    *self.retries.entry((queue, reason.as_str())).or_default() += 1;
+                    "retry"
+                } else {
+                    "again"
+                }
+            }
+        };
+        *self.outcomes.entry((queue, outcome)).or_default() += 1;
+    }
+
+    fn publish(&self) {
+        if self.fenced > 0 {
+            warn!(
+                jobs = self.fenced,
+                "outcomes were refused: the jobs were no longer this worker's"
+            );
+            metrics::fenced(self.fenced);
+        }
+        for (&(queue, outcome), &count) in &self.outcomes {
+            metrics::finished(queue, outcome, count);
+        }
+        for (&(queue, reason), &count) in &self.retries {
+            metrics::retried(queue.as_str(), reason, count);
+        }
+    }
+
+    fn wake(&self, shared: &Shared) {
+        if self.doomed {
+            shared.doomed.notify_one();
+        }
+        shared
+            .wakers
+            .wake(self.released.iter().map(|queue| queue.as_str()));
+        for queue in &self.scheduled {
+            // The next scheduled job may be nearer than a sleeper thinks.
+            shared.wakers.wake_here(queue.as_str());
+        }
+        for queue in &self.finished {
+            shared.wakers.room(queue.as_str());
+        }
+    }
+}
