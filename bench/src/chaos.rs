@@ -177,7 +177,7 @@ async fn prove(
     audit.expect("no process ended by itself", havoc.deaths.iter().cloned());
     audit.run().await?;
 
-    let seen = stack.receiver.seen();
+    let received = stack.receiver.seen();
     Ok(Proof {
         machine,
         seed,
@@ -185,8 +185,8 @@ async fn prove(
         unknown: ledger.unknown.len(),
         unknown_stored: audit.unknown_stored(),
         checks: audit.into_checks(),
-        webhooks_refused: seen.refused,
-        webhooks_repeated: seen
+        webhooks_refused: received.refused,
+        webhooks_repeated: received
             .arrivals
             .values()
             .map(|arrival| u64::from(arrival.times - 1))

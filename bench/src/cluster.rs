@@ -19,7 +19,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection};
 
 const PORT: u16 = 5432;
-const DATABASE: &str = "gatehouse";
+/// The database that Gatehouse uses.
+pub(crate) const DATABASE: &str = "gatehouse";
 const START: Duration = Duration::from_mins(1);
 const STOP: Duration = Duration::from_secs(30);
 
@@ -154,11 +155,6 @@ impl Cluster {
             .args(["--port", &PORT.to_string()]);
         command.args(["--username", "gatehouse"]);
         command
-    }
-
-    /// The database's name, for [`Cluster::client`].
-    pub(crate) const fn database(&self) -> &'static str {
-        DATABASE
     }
 
     /// Stops the server and starts it again.

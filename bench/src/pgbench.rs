@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use serde::Serialize;
 use tokio::process::Command;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, DATABASE};
 
 /// The five statements.
 pub(crate) const PLAIN: &str = include_str!("../pgbench/plain.sql");
@@ -60,7 +60,7 @@ pub(crate) async fn run(
         .arg(format!("--define=app_media_id={app_media_id}"))
         .arg(format!("--define=body={body}"))
         .arg("--define=item=0")
-        .arg(cluster.database());
+        .arg(DATABASE);
     let ran = Command::from(command)
         .kill_on_drop(true)
         .output()
