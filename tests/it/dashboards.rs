@@ -10,7 +10,7 @@ use crate::prometheus::Prometheus;
 use crate::support::{DataDir, Receiver, Up};
 
 /// How long a busy service may take to show everything; its slowest gauges are read every 15 s.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One text for each way through the rules of the demo site.
 const TEXTS: [&str; 4] = [
@@ -50,21 +50,34 @@ impl Dashboard {
 
     /// The variables that are filled from Prometheus: `label_values(selector, label)`.
     fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        let variables = self.document["templating"]["list"].as_array().unwrap().iter();
-        variables.filter(|variable| variable["type"] == "query").map(|variable| {
-            let query = variable["query"]["query"].as_str().unwrap();
-            let arguments =
-                query.strip_prefix("label_values(").and_then(|rest| rest.strip_suffix(')'));
-            arguments.and_then(|arguments| arguments.rsplit_once(", ")).unwrap()
-        })
+        let variables = self.document["templating"]["list"]
+            .as_array()
+            .unwrap()
+            .iter();
+        variables
+            .filter(|variable| variable["type"] == "query")
+            .map(|variable| {
+                let query = variable["query"]["query"].as_str().unwrap();
+                let arguments = query
+                    .strip_prefix("label_values(")
+                    .and_then(|rest| rest.strip_suffix(')'));
+                arguments
+                    .and_then(|arguments| arguments.rsplit_once(", "))
+                    .unwrap()
+            })
     }
 }
 
 fn dashboards() -> Vec<Dashboard> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards");
-    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let files = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let dashboards: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
         .map(|path| Dashboard {
             name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
             document: serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap(),
@@ -80,7 +93,10 @@ fn substituted(expression: &str) -> String {
         .replace("$__rate_interval", "30s")
         .replace("$job", ".*")
         .replace("$instance", ".*");
-    assert!(!expression.contains('$'), "an unknown variable: {expression}");
+    assert!(
+        !expression.contains('$'),
+        "an unknown variable: {expression}"
+    );
     expression
 }
 
@@ -91,10 +107,19 @@ fn every_panel_says_what_it_shows() {
         for panel in dashboard.panels() {
             let title = panel["title"].as_str().unwrap();
             let said = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
-            assert!(said(&panel["title"]) && said(&panel["description"]), "{title}");
-            assert!(said(&panel["fieldConfig"]["defaults"]["unit"]), "{title} has no unit");
+            assert!(
+                said(&panel["title"]) && said(&panel["description"]),
+                "{title}"
+            );
+            assert!(
+                said(&panel["fieldConfig"]["defaults"]["unit"]),
+                "{title} has no unit"
+            );
             assert_eq!(panel["datasource"]["uid"], "${datasource}", "{title}");
-            assert!(ids.insert(panel["id"].as_u64()), "{title} has another panel's id");
+            assert!(
+                ids.insert(panel["id"].as_u64()),
+                "{title} has another panel's id"
+            );
         }
         for Target { panel, expression } in dashboard.targets() {
             assert!(
@@ -124,7 +149,11 @@ async fn every_panel_is_answered_by_a_busy_service() {
             if missing.is_empty() {
                 return;
             }
-            assert!(Instant::now() < deadline, "not answered:\n{}", missing.join("\n"));
+            assert!(
+                Instant::now() < deadline,
+                "not answered:\n{}",
+                missing.join("\n")
+            );
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
@@ -134,13 +163,18 @@ async fn every_panel_is_answered_by_a_busy_service() {
     }
 
     let unseen = metrics_on_no_dashboard(&prometheus, &dashboards).await;
-    assert!(unseen.is_empty(), "exported, and on no dashboard: {unseen:?}");
+    assert!(
+        unseen.is_empty(),
+        "exported, and on no dashboard: {unseen:?}"
+    );
 }
 
 async fn keep_busy(up: &Up) {
     for round in 0_usize.. {
         let text = TEXTS[round % TEXTS.len()];
-        let media = up.submit(json!({ "body": format!("{text} ({round})") })).await;
+        let media = up
+            .submit(json!({ "body": format!("{text} ({round})") }))
+            .await;
         up.status(&media).await;
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -159,10 +193,14 @@ async fn unanswered(prometheus: &Prometheus, dashboards: &[Dashboard]) -> Vec<St
         for Target { panel, expression } in dashboard.targets() {
             let expression = substituted(expression);
             let values = prometheus.query(&expression).await;
-            let answered =
-                values.as_ref().is_ok_and(|values| values.iter().any(|value| value.is_finite()));
+            let answered = values
+                .as_ref()
+                .is_ok_and(|values| values.iter().any(|value| value.is_finite()));
             if !answered {
-                missing.push(format!("{}, {panel}: {expression}: {values:?}", dashboard.name));
+                missing.push(format!(
+                    "{}, {panel}: {expression}: {values:?}",
+                    dashboard.name
+                ));
             }
         }
     }
@@ -177,8 +215,10 @@ async fn metrics_on_no_dashboard(
         .iter()
         .flat_map(|dashboard| dashboard.targets().map(|target| target.expression))
         .collect();
-    let exported =
-        prometheus.label_values("__name__", r#"{__name__=~"gatehouse_.+"}"#).await.unwrap();
+    let exported = prometheus
+        .label_values("__name__", r#"{__name__=~"gatehouse_.+"}"#)
+        .await
+        .unwrap();
     let metric = |series: &str| {
         let parts = ["_bucket", "_sum", "_count"];
         let stem = parts.iter().find_map(|part| series.strip_suffix(part));
@@ -187,6 +227,10 @@ async fn metrics_on_no_dashboard(
     exported
         .iter()
         .map(|series| metric(series))
-        .filter(|metric| !shown.iter().any(|expression| expression.contains(metric.as_str())))
+        .filter(|metric| {
+            !shown
+                .iter()
+                .any(|expression| expression.contains(metric.as_str()))
+        })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! Tests of the whole service: the real binary, its own Postgres, real sockets.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod dashboards;
 mod prometheus;
 mod support;

@@ -26,14 +26,20 @@ impl Prometheus {
     /// When there is no Prometheus on the machine, or it does not start.
     pub(crate) async fn scraping(metrics_url: &str) -> Self {
         let target = Url::parse(metrics_url).unwrap();
-        let directory = tempfile::Builder::new().prefix("gatehouse-prometheus-").tempdir().unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("gatehouse-prometheus-")
+            .tempdir()
+            .unwrap();
         let configuration = directory.path().join("prometheus.yml");
         fs::write(&configuration, configuration_for(&target)).unwrap();
         let log = fs::File::create(directory.path().join("log")).unwrap();
         let address = free_address();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", configuration.display()))
-            .arg(format!("--storage.tsdb.path={}", directory.path().join("data").display()))
+            .arg(format!(
+                "--storage.tsdb.path={}",
+                directory.path().join("data").display()
+            ))
             .arg(format!("--web.listen-address={address}"))
             .arg("--log.level=warn")
             .stdin(Stdio::null())
@@ -41,10 +47,21 @@ impl Prometheus {
             .stderr(log)
             .spawn()
             .expect("this test needs Prometheus: apt-get install prometheus, or run `make test`");
-        let prometheus = Self { child, address, http: http(), _directory: directory };
+        let prometheus = Self {
+            child,
+            address,
+            http: http(),
+            _directory: directory,
+        };
         eventually("a ready Prometheus", Duration::from_secs(20), async || {
-            let answer = prometheus.http.get(prometheus.url("/-/ready", &[])).send().await;
-            answer.is_ok_and(|answer| answer.status().is_success()).then_some(())
+            let answer = prometheus
+                .http
+                .get(prometheus.url("/-/ready", &[]))
+                .send()
+                .await;
+            answer
+                .is_ok_and(|answer| answer.status().is_success())
+                .then_some(())
         })
         .await;
         prometheus
@@ -52,9 +69,13 @@ impl Prometheus {
 
     /// Evaluates a query now: the samples' values, or what Prometheus says against it.
     pub(crate) async fn query(&self, expression: &str) -> Result<Vec<f64>, String> {
-        let answer = self.get(self.url("/api/v1/query", &[("query", expression)])).await?;
+        let answer = self
+            .get(self.url("/api/v1/query", &[("query", expression)]))
+            .await?;
         let samples = answer["result"].as_array().ok_or("not a vector")?;
-        let values = samples.iter().filter_map(|sample| sample["value"][1].as_str()?.parse().ok());
+        let values = samples
+            .iter()
+            .filter_map(|sample| sample["value"][1].as_str()?.parse().ok());
         Ok(values.collect())
     }
 
@@ -70,7 +91,12 @@ impl Prometheus {
     }
 
     async fn get(&self, url: Url) -> Result<Value, String> {
-        let answer = self.http.get(url).send().await.map_err(|error| error.to_string())?;
+        let answer = self
+            .http
+            .get(url)
+            .send()
+            .await
+            .map_err(|error| error.to_string())?;
         let mut answer: Value = answer.json().await.map_err(|error| error.to_string())?;
         match answer["error"].as_str() {
             Some(error) => Err(error.to_owned()),
@@ -105,5 +131,9 @@ scrape_configs:
 
 /// A port that was free a moment ago: Prometheus cannot tell which one it took by itself.
 fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string()
 }

@@ -12,8 +12,16 @@ const SOON: Duration = Duration::from_secs(20);
 
 fn assert_signed(request: &Received, secret: &str) {
     let secret: WebhookSecret = secret.parse().unwrap();
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
-    verify_service(&secret, request.header("x-service-signature"), &request.body).unwrap();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    verify_service(
+        &secret,
+        request.header("x-service-signature"),
+        &request.body,
+    )
+    .unwrap();
     verify_standard(
         &secret,
         request.header("webhook-id"),
@@ -59,7 +67,10 @@ async fn a_submission_ends_in_a_verdict_and_two_signed_webhooks() {
     assert_eq!(created.json()["data"]["status"], "pending");
     let moderated = moderated.json();
     assert_eq!(moderated["data"]["previous_status"], "pending");
-    assert_eq!(moderated["data"]["moderation_details"], status["moderationResult"]);
+    assert_eq!(
+        moderated["data"]["moderation_details"],
+        status["moderationResult"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,7 +106,9 @@ async fn a_restart_and_a_crash_find_everything_as_it_was() {
     assert_eq!(second.status(&kept).await, verdict);
     // The receiver fails, so this event is still on its way when the process dies.
     receiver.answer(503, Duration::from_millis(50));
-    let pending = second.submit(json!({ "body": "told after the crash" })).await;
+    let pending = second
+        .submit(json!({ "body": "told after the crash" }))
+        .await;
     receiver.event("media.created", &pending, SOON).await;
     second.kill();
 
@@ -105,11 +118,14 @@ async fn a_restart_and_a_crash_find_everything_as_it_was() {
     assert_eq!(third.status(&kept).await, verdict);
     third.verdict(&pending).await;
     // An attempt that the crash cut off is repeated when the dead worker's lease has run out.
-    let within = Duration::from_secs(60);
+    let within = Duration::from_mins(1);
     for event in ["media.created", "media.moderated"] {
         crate::support::eventually(event, within, async || {
-            let received = receiver.received();
-            received[before..].iter().any(|request| request.tells(event, &pending)).then_some(())
+            let requests = receiver.received();
+            requests[before..]
+                .iter()
+                .any(|request| request.tells(event, &pending))
+                .then_some(())
         })
         .await;
     }

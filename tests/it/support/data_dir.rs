@@ -29,7 +29,10 @@ pub(crate) struct Demo {
 impl DataDir {
     /// An empty place under `/tmp`; `up` makes the directory itself.
     pub(crate) fn new() -> Self {
-        let temporary = tempfile::Builder::new().prefix("gatehouse-it-").tempdir().unwrap();
+        let temporary = tempfile::Builder::new()
+            .prefix("gatehouse-it-")
+            .tempdir()
+            .unwrap();
         // Root's Postgres runs as another user, who must pass through.
         fs::set_permissions(temporary.path(), Permissions::from_mode(0o711)).unwrap();
         Self { temporary }
@@ -47,7 +50,9 @@ impl DataDir {
 
     /// When `demo.json` was last written; none if it is not there.
     pub(crate) fn demo_written_at(&self) -> Option<SystemTime> {
-        fs::metadata(self.path().join("demo.json")).and_then(|file| file.modified()).ok()
+        fs::metadata(self.path().join("demo.json"))
+            .and_then(|file| file.modified())
+            .ok()
     }
 
     /// What `demo.json` says.

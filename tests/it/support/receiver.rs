@@ -40,7 +40,11 @@ struct State {
 impl Received {
     /// A header that every webhook has.
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).unwrap_or_else(|| panic!("no header {name}")).to_str().unwrap()
+        self.headers
+            .get(name)
+            .unwrap_or_else(|| panic!("no header {name}"))
+            .to_str()
+            .unwrap()
     }
 
     /// The body as JSON.
@@ -59,10 +63,18 @@ impl Receiver {
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = State { received: Vec::new(), status: StatusCode::OK, delay: Duration::ZERO };
+        let state = State {
+            received: Vec::new(),
+            status: StatusCode::OK,
+            delay: Duration::ZERO,
+        };
         let state = Arc::new(Mutex::new(state));
         let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
-        Self { address, state, server }
+        Self {
+            address,
+            state,
+            server,
+        }
     }
 
     /// Where it listens.
@@ -85,7 +97,9 @@ impl Receiver {
     /// The first request that tells of this item by an event of this name, once it has come.
     pub(crate) async fn event(&self, event: &str, media: &str, within: Duration) -> Received {
         eventually(&format!("{event} of {media}"), within, async || {
-            self.received().into_iter().find(|request| request.tells(event, media))
+            self.received()
+                .into_iter()
+                .find(|request| request.tells(event, media))
         })
         .await
     }
@@ -122,7 +136,10 @@ async fn answer(
     };
     let (status, delay) = {
         let mut state = state.lock().unwrap();
-        state.received.push(Received { headers: head.headers, body: body.to_bytes() });
+        state.received.push(Received {
+            headers: head.headers,
+            body: body.to_bytes(),
+        });
         (state.status, state.delay)
     };
     tokio::time::sleep(delay).await;

@@ -12,7 +12,7 @@ use super::data_dir::{DataDir, Demo};
 use super::{eventually, http};
 
 /// A first start makes a database, on a machine that is busy with other tests.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 /// The drain's own limit, and some.
 const STOP: Duration = Duration::from_secs(40);
 const VERDICT: Duration = Duration::from_secs(20);
@@ -41,7 +41,11 @@ impl Up {
     /// With the process's output, when it ends or does not become ready.
     pub(crate) async fn start(data: &DataDir, arguments: &[&str]) -> Self {
         let before = data.demo_written_at();
-        let log = File::options().create(true).append(true).open(data.log()).unwrap();
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(data.log())
+            .unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
         for variable in UNSET {
             command.env_remove(variable);
@@ -61,7 +65,10 @@ impl Up {
         let http = http();
         let demo = tokio::time::timeout(START, ready(data, before, &http, &mut starting)).await;
         let Ok(Some(demo)) = demo else {
-            panic!("`gatehouse up` did not start:\n{}", fs::read_to_string(data.log()).unwrap());
+            panic!(
+                "`gatehouse up` did not start:\n{}",
+                fs::read_to_string(data.log()).unwrap()
+            );
         };
         let child = starting.child.take().unwrap();
         Self { child, http, demo }
@@ -85,7 +92,8 @@ impl Up {
 
     /// Where an item stands.
     pub(crate) async fn status(&self, media: &str) -> Value {
-        self.post("get-media-status", serde_json::json!({ "media_id": media })).await
+        self.post("get-media-status", serde_json::json!({ "media_id": media }))
+            .await
     }
 
     /// Where an item stands once it is decided.
