@@ -96,20 +96,18 @@ impl Pattern {
             .dfa(false)
             // Only the place of a match is ever asked for.
             .which_captures(WhichCaptures::Implicit);
-        match Regex::builder().configure(config).build_from_hir(&hir) {
-            Ok(regex) => Some(Compiled {
-                hir,
-                regex,
-                positions,
-            }),
-            Err(_) => {
-                faults.add(
-                    "pattern",
-                    "is too large: use ASCII classes such as `[0-9a-z]`",
-                );
-                None
-            }
-        }
+        let Ok(regex) = Regex::builder().configure(config).build_from_hir(&hir) else {
+            faults.add(
+                "pattern",
+                "is too large: use ASCII classes such as `[0-9a-z]`",
+            );
+            return None;
+        };
+        Some(Compiled {
+            hir,
+            regex,
+            positions,
+        })
     }
 
     fn refuse(&self, error: &Error, faults: &mut RuleFaults<'_>) {

@@ -5,6 +5,10 @@
 
 /// The ASCII that a lower-case letter or a sign can pass for. Case is folded first, so a letter of which only the
 /// capital looks Latin (Cyrillic `в`, `н`) is here too: both cases must fold alike.
+#[expect(
+    clippy::match_same_arms,
+    reason = "the table goes by script, so that a reader can check it"
+)]
 pub(super) fn look_alike(c: char) -> Option<&'static str> {
     Some(match c {
         // Latin relatives and small capitals.
