@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use serde_json::json;
 
-use crate::support::{DataDir, Received, Receiver, Up};
+use crate::support::{DataDir, Received, Receiver, Up, eventually};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -92,7 +92,8 @@ async fn the_demo_rules_approve_review_and_reject() {
 async fn a_restart_and_a_crash_find_everything_as_it_was() {
     let receiver = Receiver::start().await;
     let url = receiver.url();
-    let arguments = ["--webhook-url", url.as_str()];
+    // A dead process's jobs go to others when its lease ends.
+    let arguments = ["--webhook-url", url.as_str(), "--lease-seconds", "3"];
     let data = DataDir::new();
 
     let first = Up::start(&data, &arguments).await;
@@ -117,10 +118,8 @@ async fn a_restart_and_a_crash_find_everything_as_it_was() {
     let third = Up::start(&data, &arguments).await;
     assert_eq!(third.status(&kept).await, verdict);
     third.verdict(&pending).await;
-    // An attempt that the crash cut off is repeated when the dead worker's lease has run out.
-    let within = Duration::from_mins(1);
     for event in ["media.created", "media.moderated"] {
-        crate::support::eventually(event, within, async || {
+        eventually(event, SOON, async || {
             let requests = receiver.received();
             requests[before..]
                 .iter()
