@@ -60,8 +60,8 @@ impl Client {
     /// Sends a rendered request and waits for its answer.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<Answer, Silence> {
         let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => Connection::open(self.address)
+            Some(connection) if connection.is_open() => connection,
+            Some(_) | None => Connection::open(self.address)
                 .await
                 .map_err(Silence::Unreachable)?,
         };
@@ -100,6 +100,12 @@ impl Connection {
             buffer: BytesMut::with_capacity(16 * 1024),
             keeps_alive: true,
         })
+    }
+
+    /// Whether the server has not closed it meanwhile: it says nothing of its own accord but the end.
+    fn is_open(&self) -> bool {
+        let nothing = self.stream.try_read(&mut [0]);
+        nothing.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {

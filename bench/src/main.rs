@@ -49,15 +49,17 @@ enum Command {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<ExitCode> {
+async fn main() -> ExitCode {
     let command = Cli::parse().command;
-    let mut terminated = signal(SignalKind::terminate())?;
     // Whoever loses is dropped, and with it every process that it started.
-    tokio::select! {
-        code = run(command) => code,
-        _ = tokio::signal::ctrl_c() => Ok(interrupted()),
-        _ = terminated.recv() => Ok(interrupted()),
-    }
+    let result = tokio::select! {
+        result = run(command) => result,
+        result = interruption() => result,
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
 }
 
 async fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -85,7 +87,14 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn interrupted() -> ExitCode {
+/// Ends with Ctrl-C or SIGTERM.
+async fn interruption() -> anyhow::Result<ExitCode> {
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminated.recv() => {}
+        _ = interrupted.recv() => {}
+    }
     eprintln!("interrupted");
-    ExitCode::from(130)
+    Ok(ExitCode::from(130))
 }

@@ -58,6 +58,7 @@ impl Texts {
         let mut body = String::new();
         while body.len() < bytes {
             sentence(&mut random, &vocabulary::LANGUAGES[0], &mut body);
+            body.push_str(". ");
         }
         body.truncate(bytes);
         body
@@ -73,7 +74,9 @@ impl Texts {
         let mut body = String::new();
         while body.len() < length {
             let other = vocabulary::LANGUAGES.choose(&mut random).filter(|_| mixed);
-            sentence(&mut random, other.unwrap_or(first), &mut body);
+            let language = other.unwrap_or(first);
+            sentence(&mut random, language, &mut body);
+            end(&mut random, language, &mut body);
         }
         let salt = salt(&mut random);
         let expected = match salt {
@@ -146,6 +149,9 @@ fn sentence(random: &mut StdRng, language: &Language, into: &mut String) {
             into.push(',');
         }
     }
+}
+
+fn end(random: &mut StdRng, language: &Language, into: &mut String) {
     match random.random_range(0..20) {
         0 => into.push_str(vocabulary::EXTRAS.choose(random).unwrap_or(&"")),
         1..4 => into.push(language.marks[1]),
@@ -216,7 +222,9 @@ mod tests {
 
     #[test]
     fn a_plain_text_has_the_length_asked_for() {
-        let text = Texts::new(5).plain(0, 300);
-        assert!(text.len() == 300 && text.is_ascii());
+        for number in 0..1_000 {
+            let text = Texts::new(5).plain(number, 300);
+            assert!(text.len() == 300 && text.is_ascii(), "{text}");
+        }
     }
 }
