@@ -1,7 +1,10 @@
 //! Who calls: the site key of a request, which stands in its body (or query) and nowhere else.
 
 use domain::key::{SecretHash, SiteKey};
-use poem::{FromRequest, Request, RequestBody, Result, http::header};
+use poem::{
+    FromRequest, Request, RequestBody, Result,
+    http::{HeaderValue, header},
+};
 
 use crate::problem::{Code, Refusal};
 
@@ -15,7 +18,7 @@ impl<'a> FromRequest<'a> for Bearer {
         let header = request
             .headers()
             .get(header::AUTHORIZATION)
-            .map(|value| value.as_bytes());
+            .map(HeaderValue::as_bytes);
         let scheme = header.and_then(|value| value.get(..7));
         Ok(Self(scheme.is_some_and(|scheme| {
             scheme.eq_ignore_ascii_case(b"bearer ")

@@ -67,3 +67,44 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
         Ok(response)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use poem::{endpoint::make_sync, error::InternalServerError, http::Uri};
+
+    use super::*;
+
+    async fn body_of(router: impl Endpoint<Output = Response>) -> (StatusCode, serde_json::Value) {
+        let front = Front {
+            router,
+            routes: Routes::new([]),
+        };
+        let request = Request::builder()
+            .uri(Uri::from_static("/?api_key=site_secret"))
+            .finish();
+        let response = front.call(request).await.expect("the front always answers");
+        assert!(response.headers().contains_key(request_id::HEADER));
+        let status = response.status();
+        let body = response.into_body().into_vec().await.unwrap();
+        (status, serde_json::from_slice(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_internal_error_that_tells_nothing() {
+        let (status, body) = body_of(make_sync(|_| -> Response { panic!("secret") })).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(body["code"], "internal_error");
+        assert!(!body.to_string().contains("secret"));
+    }
+
+    #[tokio::test]
+    async fn an_inner_error_is_an_internal_error_that_tells_nothing() {
+        let failing = make_sync(|_| -> Result<Response> {
+            Err(InternalServerError(std::io::Error::other("secret")))
+        });
+        let (status, body) = body_of(failing).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(body["code"], "internal_error");
+        assert!(!body.to_string().contains("secret"));
+    }
+}

@@ -128,8 +128,9 @@ fn decode<'de, R: Read<'de>, T: Deserialize<'de>>(mut json: Deserializer<R>) -> 
     Ok(value)
 }
 
-/// How `serde_path_to_error` writes the path of the whole document.
+/// How `serde_path_to_error` writes the path of the whole document, and of a member whose name it has not read.
 const ROOT: &str = ".";
+const NAMELESS: &str = "?";
 
 /// Says which member is wrong and what it should be, without repeating its value.
 fn explain(path: &str, error: &serde_json::Error) -> Refusal {
@@ -140,7 +141,7 @@ fn explain(path: &str, error: &serde_json::Error) -> Refusal {
     {
         return Refusal::invalid_field(name, "is given twice");
     }
-    if path == ROOT {
+    if matches!(path, ROOT | NAMELESS) {
         return Refusal::invalid_request(format!("The body is not valid JSON: {message}."));
     }
     let message = match message.split_once(", expected ") {

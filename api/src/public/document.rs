@@ -33,7 +33,7 @@ fn describe(document: &mut Value) {
                  Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
                  header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
                  additive: ignore members that you do not know.",
-            "license": { "name": "MIT OR Apache-2.0", "url": "https://spdx.org/licenses/MIT.html" },
+            "license": { "name": "MIT OR Apache-2.0" },
         }),
     );
 }
@@ -105,6 +105,29 @@ fn refine_schemas(document: &mut Value) {
         json!({ "enum": names(Status::ALL) }),
     );
     refine("MediaModerated", "moderation_type", json!({ "enum": by }));
+
+    // A description or null beside a reference is repeated inside by poem-openapi, where it says nothing.
+    for (schema, property) in [
+        ("MediaCreatedEvent", "data"),
+        ("MediaModeratedEvent", "data"),
+        ("MediaModerated", "moderation_details"),
+        ("MediaStatus", "moderationResult"),
+    ] {
+        let parts = at(
+            document,
+            &format!("/components/schemas/{schema}/properties/{property}/allOf"),
+        );
+        parts
+            .as_array_mut()
+            .into_iter()
+            .for_each(|parts| parts.truncate(1));
+    }
+    // OpenAPI 3.0 heeds nullable only beside a type.
+    extend(
+        document,
+        "/components/schemas/MediaStatus/properties/moderationResult",
+        json!({ "type": "object" }),
+    );
 
     // In Rust these members are optional, so that a missing one is refused by our own words.
     extend(

@@ -1,6 +1,6 @@
 //! A running public interface with one tenant.
 
-use std::{net::SocketAddr, sync::OnceLock};
+use std::{net::SocketAddr, sync::OnceLock, time::Duration};
 
 use api::{
     BodySettings, Readiness,
@@ -24,7 +24,7 @@ use store::{
     tenant,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use crate::client::{self, Answer};
 
@@ -47,7 +47,16 @@ pub(crate) struct App {
     pub(crate) ready: watch::Sender<Readiness>,
     pub(crate) server: JoinHandle<std::io::Result<()>>,
     pub(crate) stop: CancellationToken,
-    _stop_at_end: DropGuard,
+    queue: Queue,
+}
+
+impl Drop for App {
+    /// Lets go of the database, which is dropped after the test.
+    fn drop(&mut self) {
+        self.stop.cancel();
+        let queue = self.queue.clone();
+        tokio::spawn(async move { queue.close(Duration::ZERO).await });
+    }
 }
 
 /// A team with a site and a key to it.
@@ -93,7 +102,7 @@ impl App {
         let (ready, readiness) = watch::channel(Readiness::Ready);
         let endpoint = public(Public {
             sites: Sites::new(pool.clone()),
-            acceptor: Acceptor::start(pool.clone(), queue, options.accept),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), options.accept),
             statuses: Statuses::new(pool.clone()),
             limits: SubmissionLimits::default(),
             body: options.body,
@@ -108,7 +117,6 @@ impl App {
             options.serve,
             stop.clone().cancelled_owned(),
         ));
-        let _stop_at_end = stop.clone().drop_guard();
         Self {
             pool,
             address,
@@ -116,7 +124,7 @@ impl App {
             ready,
             server,
             stop,
-            _stop_at_end,
+            queue,
         }
     }
 

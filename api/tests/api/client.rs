@@ -1,6 +1,6 @@
 //! A raw HTTP/1.1 client: it can also send what a proper one refuses to.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{fmt::Write as _, net::SocketAddr, time::Duration};
 
 use serde_json::Value;
 use tokio::{
@@ -130,10 +130,10 @@ pub(crate) fn request(
 ) -> Vec<u8> {
     let mut text = format!("{method} {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        let _ = write!(text, "{name}: {value}\r\n");
     }
     if !body.is_empty() || method == "POST" {
-        text += &format!("Content-Length: {}\r\n", body.len());
+        let _ = write!(text, "Content-Length: {}\r\n", body.len());
     }
     text += "\r\n";
     [text.as_bytes(), body].concat()

@@ -1,6 +1,9 @@
 //! Bounds of time and size on connections and bodies, and the shutdown.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -71,11 +74,8 @@ async fn a_body_of_many_chunks_within_the_limit_is_put_together(pool: PgPool) {
         "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     );
     for chunk in body.as_bytes().chunks(1_000) {
-        request += &format!(
-            "{:x}\r\n{}\r\n",
-            chunk.len(),
-            std::str::from_utf8(chunk).unwrap()
-        );
+        let text = std::str::from_utf8(chunk).unwrap();
+        let _ = write!(request, "{:x}\r\n{text}\r\n", chunk.len());
     }
     request += "0\r\n\r\n";
     client::exchange(app.address, request.as_bytes()).await.ok();
@@ -144,7 +144,7 @@ async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPo
     let mut options = impatient();
     options.serve.drain = PATIENCE;
     options.body.deadline = PATIENCE;
-    let app = App::with(pool, options).await;
+    let mut app = App::with(pool, options).await;
     let body = json!({ "api_key": app.tenant.key, "body": "in flight" }).to_string();
     let request = client::request("POST", SUBMIT, &[JSON], body.as_bytes());
     let (first, rest) = request.split_at(request.len() - 5);
@@ -162,7 +162,7 @@ async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPo
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     client::parse(&answer).ok();
-    timeout(PATIENCE, app.server)
+    timeout(PATIENCE, &mut app.server)
         .await
         .expect("ends")
         .unwrap()
@@ -173,7 +173,7 @@ async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPo
 async fn a_shutdown_cuts_off_what_outlives_the_drain_limit(pool: PgPool) {
     let mut options = impatient();
     options.body.deadline = PATIENCE;
-    let app = App::with(pool, options).await;
+    let mut app = App::with(pool, options).await;
     let head = format!(
         "POST {SUBMIT} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
     );
@@ -181,7 +181,7 @@ async fn a_shutdown_cuts_off_what_outlives_the_drain_limit(pool: PgPool) {
     stream.write_all(head.as_bytes()).await.unwrap();
     sleep(Duration::from_millis(100)).await;
     app.stop.cancel();
-    timeout(SOON * 5, app.server)
+    timeout(SOON * 5, &mut app.server)
         .await
         .expect("the limit holds")
         .unwrap()

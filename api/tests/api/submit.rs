@@ -321,7 +321,6 @@ async fn deeply_nested_metadata_harms_nobody(pool: PgPool) {
             nested(depth)
         )
     };
-    let answer = app.post_text(SUBMIT, body(8_000)).await;
-    assert!(matches!(answer.status, 200 | 400), "{answer:?}");
-    app.post_text(SUBMIT, body(60)).await.ok();
+    // As deep as the limit of its size allows.
+    app.post_text(SUBMIT, body(8_000)).await.ok();
 }
