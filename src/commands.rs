@@ -26,13 +26,19 @@ pub(crate) async fn run(command: Command) -> anyhow::Result<()> {
         Command::Check(options) => check::run(options).await,
         Command::Openapi { document } => print_document(document),
         Command::Admin(options) => admin::run(options).await,
-        Command::Listen(args) => listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await,
+        Command::Listen(args) => {
+            listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await
+        }
     }
 }
 
 async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
-    let pool = schema::pool(&options.database_url, "gatehouse migrate", options.pool.settings())?;
+    let pool = schema::pool(
+        &options.database_url,
+        "gatehouse migrate",
+        options.pool.settings(),
+    )?;
     schema::migrate(&pool).await?;
     writeln!(std::io::stdout(), "the schema is up to date")?;
     Ok(())

@@ -140,7 +140,10 @@ pub(crate) struct PoolOptions {
 
 impl PoolOptions {
     pub(crate) fn settings(self) -> PoolSettings {
-        PoolSettings { connections: self.database_connections.max(2), acquire: Duration::from_secs(5) }
+        PoolSettings {
+            connections: self.database_connections.max(2),
+            acquire: Duration::from_secs(5),
+        }
     }
 }
 
@@ -156,7 +159,11 @@ pub(crate) struct ListenOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct MetricsOptions {
     /// Where /metrics, /healthz and /readyz listen
-    #[arg(long, env = "GATEHOUSE_METRICS_LISTEN", default_value = "127.0.0.1:9464")]
+    #[arg(
+        long,
+        env = "GATEHOUSE_METRICS_LISTEN",
+        default_value = "127.0.0.1:9464"
+    )]
     pub(crate) metrics_listen: SocketAddr,
 }
 
@@ -173,10 +180,19 @@ pub(crate) struct WorkOptions {
     #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20)]
     pub(crate) grace_seconds: u64,
     /// Who analyses texts
-    #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',', default_value = "builtin")]
+    #[arg(
+        long,
+        env = "GATEHOUSE_PROVIDERS",
+        value_delimiter = ',',
+        default_value = "builtin"
+    )]
     pub(crate) providers: Vec<ProviderName>,
     /// Where OpenAI's interface, or a compatible one, is; its key is in GATEHOUSE_OPENAI_API_KEY
-    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = "https://api.openai.com")]
+    #[arg(
+        long,
+        env = "GATEHOUSE_OPENAI_URL",
+        default_value = "https://api.openai.com"
+    )]
     pub(crate) openai_url: Url,
 }
 
@@ -193,7 +209,12 @@ impl WorkOptions {
     pub(crate) fn queue(&self) -> queue::Config {
         let lease = Duration::from_secs(self.lease_seconds);
         let fresh = queue::Config::default();
-        queue::Config { lease, heartbeat: fresh.heartbeat.min(lease / 4), sweep: fresh.sweep.min(lease / 2), ..fresh }
+        queue::Config {
+            lease,
+            heartbeat: fresh.heartbeat.min(lease / 4),
+            sweep: fresh.sweep.min(lease / 2),
+            ..fresh
+        }
     }
 
     pub(crate) fn grace(&self) -> Duration {
@@ -203,7 +224,9 @@ impl WorkOptions {
 
 fn queue_name(text: &str) -> Result<QueueName, String> {
     let known = jobs::ALL.iter().find(|name| name.as_str() == text).copied();
-    known.ok_or_else(|| format!("there is no queue {text:?}; there are analysis, rules and webhooks"))
+    known.ok_or_else(|| {
+        format!("there is no queue {text:?}; there are analysis, rules and webhooks")
+    })
 }
 
 /// How log lines look.
@@ -239,15 +262,20 @@ pub(crate) fn openai_key() -> anyhow::Result<Option<String>> {
 pub(crate) fn master_key() -> anyhow::Result<Option<MasterKey>> {
     let file = variable("GATEHOUSE_MASTER_KEY_FILE")?;
     let (text, source) = match (variable("GATEHOUSE_MASTER_KEY")?, file) {
-        (Some(_), Some(_)) => bail!("GATEHOUSE_MASTER_KEY and GATEHOUSE_MASTER_KEY_FILE are both set; unset one"),
+        (Some(_), Some(_)) => {
+            bail!("GATEHOUSE_MASTER_KEY and GATEHOUSE_MASTER_KEY_FILE are both set; unset one")
+        }
         (Some(key), None) => (key, "GATEHOUSE_MASTER_KEY".to_owned()),
         (None, Some(path)) => {
-            let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read the master key {path}"))?;
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read the master key {path}"))?;
             (text, path)
         }
         (None, None) => return Ok(None),
     };
-    parse_master_key(&text).map(Some).with_context(|| format!("the master key in {source} is unusable"))
+    parse_master_key(&text)
+        .map(Some)
+        .with_context(|| format!("the master key in {source} is unusable"))
 }
 
 /// The master key that separate processes cannot do without.
@@ -262,13 +290,20 @@ pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
 pub(crate) fn parse_master_key(text: &str) -> anyhow::Result<MasterKey> {
     let bytes = STANDARD.decode(text.trim()).context("it is not base64")?;
     let length = bytes.len();
-    let key = bytes.try_into().ok().with_context(|| format!("it is {length} bytes instead of 32"))?;
+    let key = bytes
+        .try_into()
+        .ok()
+        .with_context(|| format!("it is {length} bytes instead of 32"))?;
     Ok(MasterKey::new(key))
 }
 
 /// The default data directory's base, from `XDG_DATA_HOME` and `HOME`.
 pub(crate) fn default_data_dir() -> anyhow::Result<PathBuf> {
-    let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let path = |name| {
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     crate::data_dir::default_path(path("XDG_DATA_HOME").as_deref(), path("HOME").as_deref())
         .context("neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir")
 }

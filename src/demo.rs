@@ -88,16 +88,25 @@ pub(crate) async fn prepare(
     // All or nothing: an interrupted first start must not leave half a demo.
     let mut tx = conn.begin().await?;
     let found = tenant::find_site(&mut tx, TEAM, SITE).await?;
-    let told = read(data)?.filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
+    let told =
+        read(data)?.filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
     let mut demo = match (told, found) {
-        (Some(demo), _) => Demo { base_url: addresses.base_url, metrics_url: addresses.metrics_url, ..demo },
-        (None, Some(site)) if consent == Consent::Given => issue(&mut tx, key, site, addresses).await?,
+        (Some(demo), _) => Demo {
+            base_url: addresses.base_url,
+            metrics_url: addresses.metrics_url,
+            ..demo
+        },
+        (None, Some(site)) if consent == Consent::Given => {
+            issue(&mut tx, key, site, addresses).await?
+        }
         (None, None) if consent == Consent::Given || tenant::is_empty(&mut tx).await? => {
             let site = create(&mut tx, key).await?;
             issue(&mut tx, key, site, addresses).await?
         }
         (None, _) if webhook_url.is_some() => {
-            bail!("--webhook-url needs the demo site, and this database is in use: add --demo to make one in it")
+            bail!(
+                "--webhook-url needs the demo site, and this database is in use: add --demo to make one in it"
+            )
         }
         (None, _) => return Ok(None),
     };
@@ -114,7 +123,11 @@ async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tena
     let team = tenant::create_team(conn, TEAM).await?;
     let default_group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
     let (id, _) = tenant::create_site(conn, key, team, SITE, default_group).await?;
-    Ok(tenant::FoundSite { id, team, default_group })
+    Ok(tenant::FoundSite {
+        id,
+        team,
+        default_group,
+    })
 }
 
 /// New credentials for the demo site; older ones stay valid, since somebody may still use them.
@@ -126,7 +139,9 @@ async fn issue(
 ) -> anyhow::Result<Demo> {
     let (_, site_key) = tenant::create_site_key(conn, site.id).await?;
     let token = tenant::create_management_token(conn, site.team, &["*"]).await?;
-    let secret = tenant::webhook_secret(conn, key, site.id).await?.context("the demo site is gone")?;
+    let secret = tenant::webhook_secret(conn, key, site.id)
+        .await?
+        .context("the demo site is gone")?;
     Ok(Demo {
         base_url: addresses.base_url,
         metrics_url: addresses.metrics_url,
@@ -162,7 +177,10 @@ fn read(data: &DataDir) -> anyhow::Result<Option<Demo>> {
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
     let demo = serde_json::from_str(&text).with_context(|| {
-        format!("{} cannot be read; remove it, and the next start issues a new key", path.display())
+        format!(
+            "{} cannot be read; remove it, and the next start issues a new key",
+            path.display()
+        )
     })?;
     Ok(Some(demo))
 }

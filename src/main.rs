@@ -16,7 +16,9 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let command = config::Cli::parse().command;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(command)),
         Err(error) => Err(error.into()),

@@ -31,11 +31,19 @@ impl RuleFile {
     /// # Errors
     /// Every mistake in the rules, with its place.
     pub(crate) fn parse(yaml: &str) -> anyhow::Result<Self> {
-        let document: Document = serde_norway::from_str(yaml).context("the file is no rule group")?;
-        let rules: Vec<Rule> =
-            document.rules.into_iter().map(|draft| draft.into_rule(Uuid::now_v7().into())).collect();
+        let document: Document =
+            serde_norway::from_str(yaml).context("the file is no rule group")?;
+        let rules: Vec<Rule> = document
+            .rules
+            .into_iter()
+            .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+            .collect();
         let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
-        Ok(Self { name: document.name, uses_ai: compiled.uses_ai(), rules })
+        Ok(Self {
+            name: document.name,
+            uses_ai: compiled.uses_ai(),
+            rules,
+        })
     }
 
     /// The demo site's default group.
@@ -45,7 +53,10 @@ impl RuleFile {
 
     /// What is stored.
     pub(crate) fn version(&self) -> NewVersion<'_> {
-        NewVersion { rules: &self.rules, uses_ai: self.uses_ai }
+        NewVersion {
+            rules: &self.rules,
+            uses_ai: self.uses_ai,
+        }
     }
 }
 
@@ -62,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_mistake_is_reported_with_its_place() {
-        let yaml = "name: x\nrules:\n  - {name: broken, type: regex, pattern: '(', effect: reject}\n";
+        let yaml =
+            "name: x\nrules:\n  - {name: broken, type: regex, pattern: '(', effect: reject}\n";
         let error = format!("{:#}", RuleFile::parse(yaml).unwrap_err());
         assert!(error.contains("broken"), "{error}");
     }

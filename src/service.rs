@@ -2,8 +2,8 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use anyhow::Context as _;
 use ::api::{Readiness, operations::Operations, serve};
+use anyhow::Context as _;
 use metrics_exporter_prometheus::PrometheusHandle;
 use sqlx::PgConnection;
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
@@ -33,9 +33,9 @@ pub(crate) fn stopping() -> Readiness {
 
 /// Binds a listener, or says in one line what to do.
 pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address}; stop what uses it or choose another with {option}"))
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen on {address}; stop what uses it or choose another with {option}")
+    })
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.
@@ -75,8 +75,17 @@ pub(crate) fn serve_operations(
         telemetry::sample(started, &pool);
         sample();
     });
-    let endpoint = ::api::operations::operations(Operations { metrics, sample, ready });
-    tokio::spawn(serve::serve(listener, endpoint, serve::Settings::default(), stop.cancelled_owned()))
+    let endpoint = ::api::operations::operations(Operations {
+        metrics,
+        sample,
+        ready,
+    });
+    tokio::spawn(serve::serve(
+        listener,
+        endpoint,
+        serve::Settings::default(),
+        stop.cancelled_owned(),
+    ))
 }
 
 /// Waits until the database is there and has this binary's schema, then checks the master key and says that the process
@@ -105,7 +114,9 @@ pub(crate) async fn wait_for_schema(
                 Err(error @ Error::Unreadable(_)) => return Err(wrong_key(error)),
                 Err(error) => error.to_string(),
             },
-            Ok(false) => "the database has not this version's schema yet: run `gatehouse migrate`".to_owned(),
+            Ok(false) => {
+                "the database has not this version's schema yet: run `gatehouse migrate`".to_owned()
+            }
             Err(error) => error.to_string(),
         };
         if obstacle != told {
@@ -121,11 +132,16 @@ pub(crate) async fn wait_for_schema(
 }
 
 /// Refuses a master key that did not seal this database's secrets.
-pub(crate) async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<()> {
-    seal::check_master_key(conn, key).await.map_err(|error| match error {
-        error @ Error::Unreadable(_) => wrong_key(error),
-        error => error.into(),
-    })
+pub(crate) async fn check_master_key(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+) -> anyhow::Result<()> {
+    seal::check_master_key(conn, key)
+        .await
+        .map_err(|error| match error {
+            error @ Error::Unreadable(_) => wrong_key(error),
+            error => error.into(),
+        })
 }
 
 async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
@@ -134,6 +150,7 @@ async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
 }
 
 fn wrong_key(error: Error) -> anyhow::Error {
-    anyhow::Error::new(error)
-        .context("this master key is not the one that the database's secrets were sealed with; use that one")
+    anyhow::Error::new(error).context(
+        "this master key is not the one that the database's secrets were sealed with; use that one",
+    )
 }

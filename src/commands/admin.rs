@@ -81,8 +81,15 @@ enum Action {
 
 /// Does it in one transaction and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let pool = schema::pool(&options.database.database_url, "gatehouse admin", options.database.pool.settings())?;
-    ensure!(schema::is_current(&pool).await?, "the database has not this version's schema: run `gatehouse migrate`");
+    let pool = schema::pool(
+        &options.database.database_url,
+        "gatehouse admin",
+        options.database.pool.settings(),
+    )?;
+    ensure!(
+        schema::is_current(&pool).await?,
+        "the database has not this version's schema: run `gatehouse migrate`"
+    );
     let mut conn = pool.acquire().await?;
     let mut tx = conn.begin().await?;
     let made = act(&mut tx, options.action).await?;
@@ -109,12 +116,23 @@ async fn act(conn: &mut PgConnection, action: Action) -> anyhow::Result<Value> {
         }
         Action::CreateEndpoint { site, url, events } => {
             known_site(conn, site).await?;
-            ensure!(matches!(url.scheme(), "http" | "https"), "an endpoint is an http or https URL, not {url}");
-            let events = if events.is_empty() { EventKind::ALL } else { &events };
+            ensure!(
+                matches!(url.scheme(), "http" | "https"),
+                "an endpoint is an http or https URL, not {url}"
+            );
+            let events = if events.is_empty() {
+                EventKind::ALL
+            } else {
+                &events
+            };
             let endpoint = tenant::create_endpoint(conn, site, url.as_str(), events).await?;
             Ok(json!({ "endpoint_id": endpoint, "url": url }))
         }
-        Action::LoadRules { team, publish_to, file } => load_rules(conn, team, publish_to, file).await,
+        Action::LoadRules {
+            team,
+            publish_to,
+            file,
+        } => load_rules(conn, team, publish_to, file).await,
     }
 }
 
@@ -124,14 +142,18 @@ async fn create_site(
     name: &str,
     rules: Option<PathBuf>,
 ) -> anyhow::Result<Value> {
-    ensure!(tenant::team_exists(conn, team).await?, "there is no team {team}");
+    ensure!(
+        tenant::team_exists(conn, team).await?,
+        "there is no team {team}"
+    );
     let key = config::required_master_key()?;
     service::check_master_key(conn, &key).await?;
     let rules = match rules {
         Some(file) => read_rules(file)?,
         None => RuleFile::demo(),
     };
-    let group = rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
+    let group =
+        rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
     let (site, secret) = tenant::create_site(conn, &key, team, name, group).await?;
     Ok(json!({ "site_id": site, "rule_group_id": group, "webhook_secret": secret.expose() }))
 }
@@ -142,12 +164,16 @@ async fn load_rules(
     publish_to: Option<RuleGroupId>,
     file: PathBuf,
 ) -> anyhow::Result<Value> {
-    ensure!(tenant::team_exists(conn, team).await?, "there is no team {team}");
+    ensure!(
+        tenant::team_exists(conn, team).await?,
+        "there is no team {team}"
+    );
     let rules = read_rules(file)?;
     match publish_to {
         Some(group) => {
             let version = rule_group::publish(conn, team, group, rules.version()).await?;
-            let version = version.with_context(|| format!("team {team} has no rule group {group}"))?;
+            let version =
+                version.with_context(|| format!("team {team} has no rule group {group}"))?;
             Ok(json!({ "rule_group_id": group, "version_id": version }))
         }
         None => {
@@ -158,7 +184,8 @@ async fn load_rules(
 }
 
 fn read_rules(file: PathBuf) -> anyhow::Result<RuleFile> {
-    let yaml = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let yaml = std::fs::read_to_string(&file)
+        .with_context(|| format!("cannot read {}", file.display()))?;
     RuleFile::parse(&yaml).with_context(|| format!("{} cannot be loaded", file.display()))
 }
 

@@ -22,7 +22,11 @@ const CLOSE: Duration = Duration::from_secs(5);
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     let key = config::required_master_key()?;
-    let pool = schema::pool(&options.database.database_url, "gatehouse api", options.database.pool.settings())?;
+    let pool = schema::pool(
+        &options.database.database_url,
+        "gatehouse api",
+        options.database.pool.settings(),
+    )?;
     let listener = service::bind(options.listen.listen, "--listen").await?;
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
     let metrics = telemetry::start_metrics()?;
@@ -33,8 +37,14 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let interface = interface(&pool, &queue, readiness.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
-    let operations =
-        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), sample);
+    let operations = service::serve_operations(
+        operations,
+        metrics,
+        pool.clone(),
+        readiness,
+        quiet.clone(),
+        sample,
+    );
     let server = serve(listener, interface, stop.clone());
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
@@ -74,5 +84,10 @@ pub(crate) fn serve(
     stop: CancellationToken,
 ) -> JoinHandle<std::io::Result<()>> {
     let endpoint = ::api::public::public(interface);
-    tokio::spawn(serve::serve(listener, endpoint, serve::Settings::default(), stop.cancelled_owned()))
+    tokio::spawn(serve::serve(
+        listener,
+        endpoint,
+        serve::Settings::default(),
+        stop.cancelled_owned(),
+    ))
 }

@@ -15,14 +15,28 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     let key = config::required_master_key()?;
     writeln!(out, "master key: readable")?;
-    let pool = schema::pool(&options.database.database_url, "gatehouse check", options.database.pool.settings())?;
-    let current = schema::is_current(&pool).await.context("the database cannot be used")?;
+    let pool = schema::pool(
+        &options.database.database_url,
+        "gatehouse check",
+        options.database.pool.settings(),
+    )?;
+    let current = schema::is_current(&pool)
+        .await
+        .context("the database cannot be used")?;
     writeln!(out, "database: reachable")?;
-    anyhow::ensure!(current, "the database has not this version's schema yet: run `gatehouse migrate`");
+    anyhow::ensure!(
+        current,
+        "the database has not this version's schema yet: run `gatehouse migrate`"
+    );
     writeln!(out, "schema: up to date")?;
     service::check_master_key(&mut *pool.acquire().await?, &key).await?;
     writeln!(out, "master key: opens this database's secrets")?;
     let policy = options.egress.policy(None);
-    writeln!(out, "egress: {} networks and {} hosts opened", policy.ranges.len(), policy.exempt.len())?;
+    writeln!(
+        out,
+        "egress: {} networks and {} hosts opened",
+        policy.ranges.len(),
+        policy.exempt.len()
+    )?;
     Ok(())
 }

@@ -53,7 +53,10 @@ pub(crate) async fn run(mut options: UpOptions) -> anyhow::Result<()> {
         }
     };
     let pool = schema::pool(&url, "gatehouse up", options.pool.settings())?;
-    let served = serve(options, &data, &pool, master_key, listener, operations, stop).await;
+    let served = serve(
+        options, &data, &pool, master_key, listener, operations, stop,
+    )
+    .await;
     // Whatever happened, Postgres is the last to go.
     pool.close().await;
     if let Some(postgres) = postgres {
@@ -71,15 +74,29 @@ async fn serve(
     operations: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    schema::migrate(pool).await.context("the database cannot be brought to this version's schema")?;
+    schema::migrate(pool)
+        .await
+        .context("the database cannot be brought to this version's schema")?;
     service::check_master_key(&mut *pool.acquire().await?, &master_key).await?;
     let addresses = Addresses {
         base_url: format!("http://{}/functions/v1", listener.local_addr()?),
         metrics_url: format!("http://{}/metrics", operations.local_addr()?),
     };
     let ours = options.database_url.is_none();
-    let consent = if ours || options.demo { Consent::Given } else { Consent::IfEmpty };
-    let demo = demo::prepare(data, pool, &master_key, consent, addresses, options.webhook_url).await?;
+    let consent = if ours || options.demo {
+        Consent::Given
+    } else {
+        Consent::IfEmpty
+    };
+    let demo = demo::prepare(
+        data,
+        pool,
+        &master_key,
+        consent,
+        addresses,
+        options.webhook_url,
+    )
+    .await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = worker::providers(&options.work)?;
 
@@ -97,8 +114,14 @@ async fn serve(
     let interface = api::interface(pool, &queue, readiness.clone());
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);
-    let operations =
-        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), sample);
+    let operations = service::serve_operations(
+        operations,
+        metrics,
+        pool.clone(),
+        readiness,
+        quiet.clone(),
+        sample,
+    );
 
     // In order: first nothing new comes in, then what runs ends, then what ended is written.
     let server = api::serve(listener, interface, stop.clone());
@@ -133,12 +156,15 @@ fn master_key(data: &DataDir) -> anyhow::Result<MasterKey> {
     }
     let path = data.join(MASTER_KEY);
     match fs::read_to_string(&path) {
-        Ok(text) => {
-            config::parse_master_key(&text).with_context(|| format!("the master key in {} is unusable", path.display()))
-        }
+        Ok(text) => config::parse_master_key(&text)
+            .with_context(|| format!("the master key in {} is unusable", path.display())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let key: [u8; 32] = rand::random();
-            data.write(MASTER_KEY, format!("{}\n", STANDARD.encode(key)).as_bytes(), Audience::Owner)?;
+            data.write(
+                MASTER_KEY,
+                format!("{}\n", STANDARD.encode(key)).as_bytes(),
+                Audience::Owner,
+            )?;
             Ok(MasterKey::new(key))
         }
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -163,12 +189,24 @@ fn print_welcome(
         writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
         match &demo.webhook_url {
             Some(url) => writeln!(out, "  Webhooks     {url}")?,
-            None => writeln!(out, "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/")?,
+            None => writeln!(
+                out,
+                "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/"
+            )?,
         }
         writeln!(out, "\nTry it in another terminal:\n")?;
-        writeln!(out, "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)")?;
-        writeln!(out, "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\")?;
-        writeln!(out, "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\"")?;
+        writeln!(
+            out,
+            "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)"
+        )?;
+        writeln!(
+            out,
+            "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\"
+        )?;
+        writeln!(
+            out,
+            "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
+        )?;
     }
     writeln!(out, "\nCtrl-C stops everything in order.")?;
     out.flush()?;

@@ -26,15 +26,25 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     let master_key = config::required_master_key()?;
     let providers = providers(&options.work)?;
-    let pool = schema::pool(&options.database.database_url, "gatehouse worker", options.database.pool.settings())?;
+    let pool = schema::pool(
+        &options.database.database_url,
+        "gatehouse worker",
+        options.database.pool.settings(),
+    )?;
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
 
     let quiet = CancellationToken::new();
-    let operations =
-        service::serve_operations(operations, metrics, pool.clone(), readiness, quiet.clone(), || {});
+    let operations = service::serve_operations(
+        operations,
+        metrics,
+        pool.clone(),
+        readiness,
+        quiet.clone(),
+        || {},
+    );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
         let queue = Queue::open(pool.clone(), options.work.queue());
         let context = Context {
@@ -65,7 +75,8 @@ pub(crate) fn providers(options: &WorkOptions) -> anyhow::Result<Providers> {
         providers.push(match name {
             ProviderName::Builtin => Arc::new(Builtin::default()),
             ProviderName::Openai => {
-                let key = config::openai_key()?.context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
+                let key = config::openai_key()?
+                    .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
                 Arc::new(OpenAi::new(&options.openai_url, key)?)
             }
         });

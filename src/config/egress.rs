@@ -20,22 +20,34 @@ pub(crate) struct EgressOptions {
 #[derive(Clone, Debug)]
 pub(crate) enum Allowed {
     Host(HostPort),
-    Network { net: ipnet::IpNet, port: Option<u16> },
+    Network {
+        net: ipnet::IpNet,
+        port: Option<u16>,
+    },
 }
 
 impl FromStr for Allowed {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
-        let wrong = || format!("{text:?} is neither host:port nor a network such as 10.1.0.0/16 or 10.1.0.0/16:9000");
+        let wrong = || {
+            format!(
+                "{text:?} is neither host:port nor a network such as 10.1.0.0/16 or 10.1.0.0/16:9000"
+            )
+        };
         if let Ok(net) = text.parse() {
             return Ok(Self::Network { net, port: None });
         }
         if let Some((net, port)) = text.rsplit_once(':').filter(|(net, _)| net.contains('/')) {
             let net = net.parse().with_context(wrong)?;
-            return Ok(Self::Network { net, port: Some(port.parse().with_context(wrong)?) });
+            return Ok(Self::Network {
+                net,
+                port: Some(port.parse().with_context(wrong)?),
+            });
         }
-        text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok()).with_context(wrong)?;
+        text.rsplit_once(':')
+            .and_then(|(_, port)| port.parse::<u16>().ok())
+            .with_context(wrong)?;
         let url: Url = format!("http://{text}/").parse().with_context(wrong)?;
         HostPort::of(&url).map(Self::Host).with_context(wrong)
     }
@@ -51,7 +63,8 @@ impl EgressOptions {
                     policy.exempt.insert(host.clone());
                 }
                 Allowed::Network { net, port } => {
-                    let ports = port.map_or_else(|| policy.ports.clone(), |port| BTreeSet::from([port]));
+                    let ports =
+                        port.map_or_else(|| policy.ports.clone(), |port| BTreeSet::from([port]));
                     policy.ranges.push(AllowedRange { net: *net, ports });
                 }
             }
@@ -69,8 +82,17 @@ mod tests {
     fn hosts_and_networks_are_told_apart() {
         assert!(matches!("localhost:9000".parse(), Ok(Allowed::Host(_))));
         assert!(matches!("[::1]:9000".parse(), Ok(Allowed::Host(_))));
-        assert!(matches!("10.0.0.0/8".parse(), Ok(Allowed::Network { port: None, .. })));
-        assert!(matches!("fd00::/8:9000".parse(), Ok(Allowed::Network { port: Some(9000), .. })));
+        assert!(matches!(
+            "10.0.0.0/8".parse(),
+            Ok(Allowed::Network { port: None, .. })
+        ));
+        assert!(matches!(
+            "fd00::/8:9000".parse(),
+            Ok(Allowed::Network {
+                port: Some(9000),
+                ..
+            })
+        ));
         for wrong in ["localhost", "10.0.0.0/99", "10.0.0.0/8:x", ""] {
             assert!(wrong.parse::<Allowed>().is_err(), "{wrong:?}");
         }

@@ -159,7 +159,13 @@ impl<'a> Columns<'a> {
 
     fn push(&mut self, media: &'a NewMedia) {
         let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
-        let NewMedia { id, key, site, judges, submission } = media;
+        let NewMedia {
+            id,
+            key,
+            site,
+            judges,
+            submission,
+        } = media;
         self.id.push(id.as_uuid());
         self.event.push(EventId::from(Uuid::now_v7()).as_uuid());
         self.key_hash.push(key.as_bytes());
@@ -167,9 +173,11 @@ impl<'a> Columns<'a> {
         self.content_type.push(submission.content_type().as_str());
         self.app_media_id.push(submission.app_media_id.as_deref());
         self.body.push(submission.body.as_deref());
-        self.metadata.push(submission.metadata.as_ref().map(|metadata| metadata.get()));
+        self.metadata
+            .push(submission.metadata.as_ref().map(|metadata| metadata.get()));
         let versions: Vec<String> = judges.versions.iter().map(ToString::to_string).collect();
-        self.group_versions.push(format!("{{{}}}", versions.join(",")));
+        self.group_versions
+            .push(format!("{{{}}}", versions.join(",")));
 
         let mut url = None;
         match &submission.image {
@@ -183,10 +191,17 @@ impl<'a> Columns<'a> {
         }
         self.content_url.push(url);
 
-        let next = if judges.uses_ai { jobs::analyse(*id, site.team) } else { jobs::judge(*id, site.team) };
+        let next = if judges.uses_ai {
+            jobs::analyse(*id, site.team)
+        } else {
+            jobs::judge(*id, site.team)
+        };
         self.job_ordinal.push(ordinal);
         self.jobs.push(next);
-        let subscribed = site.endpoints.iter().filter(|e| e.events.contains(&EventKind::MediaCreated));
+        let subscribed = site
+            .endpoints
+            .iter()
+            .filter(|e| e.events.contains(&EventKind::MediaCreated));
         for endpoint in subscribed {
             let delivery = DeliveryId::from(Uuid::now_v7());
             self.delivery.ordinal.push(ordinal);
@@ -292,18 +307,33 @@ async fn insert(conn: &mut PgConnection, batch: &[&NewMedia]) -> Result<Stored, 
     .fetch_all(conn)
     .await?;
     let media: HashSet<MediaId> = accepted.into_iter().map(MediaId::from).collect();
-    let jobs = if media.len() == batch.len() { columns.jobs } else { jobs_of(batch, &media) };
+    let jobs = if media.len() == batch.len() {
+        columns.jobs
+    } else {
+        jobs_of(batch, &media)
+    };
     Ok(Stored { media, jobs })
 }
 
 /// The jobs that came with those of the batch that are stored.
 fn jobs_of(batch: &[&NewMedia], stored: &HashSet<MediaId>) -> NewJobs {
-    Columns::of(batch.iter().copied().filter(|media| stored.contains(&media.id))).jobs
+    Columns::of(
+        batch
+            .iter()
+            .copied()
+            .filter(|media| stored.contains(&media.id)),
+    )
+    .jobs
 }
 
 /// Which of these items exist: what a commit whose answer was lost has stored.
-async fn existing(conn: &mut PgConnection, media: &[&NewMedia]) -> Result<HashSet<MediaId>, sqlx::Error> {
+async fn existing(
+    conn: &mut PgConnection,
+    media: &[&NewMedia],
+) -> Result<HashSet<MediaId>, sqlx::Error> {
     let ids: Vec<Uuid> = media.iter().map(|media| media.id.as_uuid()).collect();
-    let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids).fetch_all(conn).await?;
+    let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids)
+        .fetch_all(conn)
+        .await?;
     Ok(found.into_iter().map(MediaId::from).collect())
 }

@@ -54,7 +54,9 @@ const BOUNDS: Bounds = Bounds {
 
 /// Loads pending items. An item that is none, because it is decided already, is not found.
 pub fn loader(pool: PgPool) -> Loader<MediaId, ToAnalyse> {
-    Loader::start(pool, "media to analyse", BOUNDS, |pool, media| async move { load(&pool, &media).await })
+    Loader::start(pool, "media to analyse", BOUNDS, |pool, media| async move {
+        load(&pool, &media).await
+    })
 }
 
 async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAnalyse>, Error> {
@@ -72,7 +74,15 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
     let items = rows.into_iter().map(|row| {
         let media = MediaId::from(row.id);
         let text = row.body.map(Arc::from);
-        (media, ToAnalyse { media, team: row.team_id.into(), text, has_image: row.content_type == "image" })
+        (
+            media,
+            ToAnalyse {
+                media,
+                team: row.team_id.into(),
+                text,
+                has_image: row.content_type == "image",
+            },
+        )
     });
     Ok(items.collect())
 }
@@ -96,7 +106,11 @@ impl Effect for Analysed {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let analyses: Vec<&Self> = batch.iter().map(|survivor| survivor.effect).collect();
         record(tx.conn, &analyses).await?;
-        tx.jobs.extend(analyses.iter().map(|analysed| jobs::judge(analysed.media, analysed.team)));
+        tx.jobs.extend(
+            analyses
+                .iter()
+                .map(|analysed| jobs::judge(analysed.media, analysed.team)),
+        );
         Ok(())
     }
 }
@@ -157,7 +171,10 @@ impl Obituary for AnalysisDied {
             });
         }
         record(tx.conn, &died.iter().collect::<Vec<_>>()).await?;
-        tx.jobs.extend(died.iter().map(|analysed| jobs::judge(analysed.media, analysed.team)));
+        tx.jobs.extend(
+            died.iter()
+                .map(|analysed| jobs::judge(analysed.media, analysed.team)),
+        );
         Ok(())
     }
 }

@@ -173,7 +173,12 @@ impl Row {
                 metadata,
             }),
         };
-        let body = Envelope { event: kind, timestamp: self.occurred_at, data }.to_body();
+        let body = Envelope {
+            event: kind,
+            timestamp: self.occurred_at,
+            data,
+        }
+        .to_body();
         Ok(ToDeliver {
             delivery: self.id.into(),
             event: self.event_id.into(),
@@ -256,18 +261,31 @@ impl Effect for Attempted {
 }
 
 async fn log_attempts(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
-    let attempts: Vec<(&Attempted, &Attempt)> =
-        runs.iter().filter_map(|run| run.attempt.as_ref().map(|attempt| (*run, attempt))).collect();
+    let attempts: Vec<(&Attempted, &Attempt)> = runs
+        .iter()
+        .filter_map(|run| run.attempt.as_ref().map(|attempt| (*run, attempt)))
+        .collect();
     if attempts.is_empty() {
         return Ok(());
     }
-    let deliveries: Vec<Uuid> = attempts.iter().map(|(run, _)| run.delivery.as_uuid()).collect();
+    let deliveries: Vec<Uuid> = attempts
+        .iter()
+        .map(|(run, _)| run.delivery.as_uuid())
+        .collect();
     let numbers: Vec<i16> = attempts.iter().map(|(_, a)| small(a.number)).collect();
-    let durations: Vec<i32> =
-        attempts.iter().map(|(_, a)| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX)).collect();
+    let durations: Vec<i32> = attempts
+        .iter()
+        .map(|(_, a)| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX))
+        .collect();
     let outcomes: Vec<&str> = attempts.iter().map(|(_, a)| a.outcome).collect();
-    let codes: Vec<Option<i16>> = attempts.iter().map(|(_, a)| a.status_code.map(small)).collect();
-    let bodies: Vec<Option<&[u8]>> = attempts.iter().map(|(_, a)| a.response_body.as_deref()).collect();
+    let codes: Vec<Option<i16>> = attempts
+        .iter()
+        .map(|(_, a)| a.status_code.map(small))
+        .collect();
+    let bodies: Vec<Option<&[u8]>> = attempts
+        .iter()
+        .map(|(_, a)| a.response_body.as_deref())
+        .collect();
     // The start is reckoned back from Postgres's clock: workers' clocks may differ.
     sqlx::query!(
         "
@@ -291,14 +309,22 @@ async fn log_attempts(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<()
     Ok(())
 }
 
-async fn update_deliveries(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
+async fn update_deliveries(
+    conn: &mut PgConnection,
+    runs: &[&Attempted],
+) -> Result<(), sqlx::Error> {
     let deliveries: Vec<Uuid> = runs.iter().map(|run| run.delivery.as_uuid()).collect();
-    let made: Vec<i16> = runs.iter().map(|run| i16::from(run.attempt.is_some())).collect();
+    let made: Vec<i16> = runs
+        .iter()
+        .map(|run| i16::from(run.attempt.is_some()))
+        .collect();
     let states: Vec<&str> = runs.iter().map(|run| run.state.as_str()).collect();
     let delays: Vec<Option<i64>> = runs
         .iter()
         .map(|run| match run.state {
-            DeliveryState::Pending(delay) => Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX)),
+            DeliveryState::Pending(delay) => {
+                Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
+            }
             DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => None,
         })
         .collect();
@@ -323,9 +349,15 @@ async fn update_deliveries(conn: &mut PgConnection, runs: &[&Attempted]) -> Resu
     Ok(())
 }
 
-async fn disable_endpoints(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
-    let (endpoints, reasons): (Vec<Uuid>, Vec<&str>) =
-        runs.iter().filter_map(|run| run.disable).map(|(endpoint, reason)| (endpoint.as_uuid(), reason)).unzip();
+async fn disable_endpoints(
+    conn: &mut PgConnection,
+    runs: &[&Attempted],
+) -> Result<(), sqlx::Error> {
+    let (endpoints, reasons): (Vec<Uuid>, Vec<&str>) = runs
+        .iter()
+        .filter_map(|run| run.disable)
+        .map(|(endpoint, reason)| (endpoint.as_uuid(), reason))
+        .unzip();
     if endpoints.is_empty() {
         return Ok(());
     }

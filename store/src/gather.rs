@@ -50,7 +50,10 @@ pub struct Gather<Q, A> {
 
 impl<Q, A> Clone for Gather<Q, A> {
     fn clone(&self) -> Self {
-        Self { calls: self.calls.clone(), bytes: Arc::clone(&self.bytes) }
+        Self {
+            calls: self.calls.clone(),
+            bytes: Arc::clone(&self.bytes),
+        }
     }
 }
 
@@ -63,7 +66,10 @@ impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
     {
         let (calls, waiting) = mpsc::channel(bounds.waiting);
         tokio::spawn(gather(bounds, waiting, run));
-        Self { calls, bytes: Arc::new(Semaphore::new(bounds.waiting_bytes)) }
+        Self {
+            calls,
+            bytes: Arc::new(Semaphore::new(bounds.waiting_bytes)),
+        }
     }
 
     /// Asks, and waits for the answer. `weight` is the question's size in bytes, roughly.
@@ -72,9 +78,16 @@ impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
     /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch died unanswered.
     pub async fn ask(&self, question: Q, weight: usize) -> Result<A, Error> {
         let permits = u32::try_from(weight).unwrap_or(u32::MAX);
-        let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(permits).map_err(|_| Error::Overloaded)?;
+        let bytes = Arc::clone(&self.bytes)
+            .try_acquire_many_owned(permits)
+            .map_err(|_| Error::Overloaded)?;
         let (reply, answer) = oneshot::channel();
-        let call = Call { question, weight, reply, _bytes: bytes };
+        let call = Call {
+            question,
+            weight,
+            reply,
+            _bytes: bytes,
+        };
         self.calls.try_send(call).map_err(|_| Error::Overloaded)?;
         answer.await.map_err(|_| Error::Unavailable)
     }
@@ -126,7 +139,9 @@ pub struct Loader<K, V> {
 
 impl<K, V> Clone for Loader<K, V> {
     fn clone(&self) -> Self {
-        Self { gather: self.gather.clone() }
+        Self {
+            gather: self.gather.clone(),
+        }
     }
 }
 
@@ -181,8 +196,13 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds =
-        Bounds { waiting: 100, waiting_bytes: 1_000, batch: 10, batch_bytes: 50, runners: 1 };
+    const BOUNDS: Bounds = Bounds {
+        waiting: 100,
+        waiting_bytes: 1_000,
+        batch: 10,
+        batch_bytes: 50,
+        runners: 1,
+    };
 
     fn sizes(bounds: Bounds) -> (Gather<u32, u32>, Arc<Mutex<Vec<usize>>>) {
         let sizes = Arc::new(Mutex::new(Vec::new()));
@@ -227,12 +247,19 @@ mod tests {
 
     #[tokio::test]
     async fn too_much_waiting_is_refused_at_once() {
-        let (gather, _) = sizes(Bounds { waiting: 2, ..BOUNDS });
+        let (gather, _) = sizes(Bounds {
+            waiting: 2,
+            ..BOUNDS
+        });
         let calls = (0..50).map(|n| {
             let gather = gather.clone();
             async move { gather.ask(n, 1).await.is_ok() }
         });
-        let accepted = futures_join(calls).await.into_iter().filter(|ok| *ok).count();
+        let accepted = futures_join(calls)
+            .await
+            .into_iter()
+            .filter(|ok| *ok)
+            .count();
         assert!((1..50).contains(&accepted), "{accepted}");
         assert!(matches!(gather.ask(1, 1_001).await, Err(Error::Overloaded)));
     }

@@ -47,5 +47,10 @@ pub(crate) fn judge(media: MediaId, team: TeamId) -> NewJob {
 
 /// Deliver an event to this endpoint.
 pub(crate) fn deliver(delivery: DeliveryId, endpoint: domain::id::EndpointId) -> NewJob {
-    NewJob::new(WEBHOOKS, Lane(endpoint.as_uuid()), &DeliveryJob { delivery }).max_attempts(WEBHOOK_ATTEMPTS)
+    NewJob::new(
+        WEBHOOKS,
+        Lane(endpoint.as_uuid()),
+        &DeliveryJob { delivery },
+    )
+    .max_attempts(WEBHOOK_ATTEMPTS)
 }

@@ -30,7 +30,10 @@ pub struct NewVersion<'a> {
 }
 
 /// A version's rules; none if there is no such version.
-pub async fn find_version(pool: &PgPool, version: GroupVersionId) -> Result<Option<GroupVersion>, Error> {
+pub async fn find_version(
+    pool: &PgPool,
+    version: GroupVersionId,
+) -> Result<Option<GroupVersion>, Error> {
     let row = sqlx::query!(
         r#"
         select rule_group_id, rules as "rules: Json<Vec<Rule>>"
@@ -41,7 +44,11 @@ pub async fn find_version(pool: &PgPool, version: GroupVersionId) -> Result<Opti
     )
     .fetch_optional(pool)
     .await?;
-    Ok(row.map(|row| GroupVersion { group: row.rule_group_id.into(), id: version, rules: row.rules.0 }))
+    Ok(row.map(|row| GroupVersion {
+        group: row.rule_group_id.into(),
+        id: version,
+        rules: row.rules.0,
+    }))
 }
 
 /// Creates a group whose first version is live. Run it in a transaction.
@@ -86,9 +93,13 @@ pub async fn publish(
     }
     let version_id = Uuid::now_v7();
     insert_version(conn, version_id, group.as_uuid(), version).await?;
-    sqlx::query!("update rule_groups set live_version_id = $2 where id = $1", group.as_uuid(), version_id)
-        .execute(conn)
-        .await?;
+    sqlx::query!(
+        "update rule_groups set live_version_id = $2 where id = $1",
+        group.as_uuid(),
+        version_id
+    )
+    .execute(conn)
+    .await?;
     Ok(Some(version_id.into()))
 }
 

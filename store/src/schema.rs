@@ -23,12 +23,15 @@ pub struct PoolSettings {
 
 /// A pool on the database at `url`. Connects when first used: a process may start before its database.
 pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Error> {
-    let options: PgConnectOptions = url.parse::<PgConnectOptions>()?.application_name(name).options([
-        // A client that is gone must not leave a transaction open; it would keep dead rows alive in every table.
-        ("idle_in_transaction_session_timeout", "60s"),
-        // Statements are short and prepared; compiling them costs more than it gains.
-        ("jit", "off"),
-    ]);
+    let options: PgConnectOptions = url
+        .parse::<PgConnectOptions>()?
+        .application_name(name)
+        .options([
+            // A client that is gone must not leave a transaction open; it would keep dead rows alive in every table.
+            ("idle_in_transaction_session_timeout", "60s"),
+            // Statements are short and prepared; compiling them costs more than it gains.
+            ("jit", "off"),
+        ]);
     Ok(PgPoolOptions::new()
         .max_connections(settings.connections)
         .acquire_timeout(settings.acquire)

@@ -40,13 +40,19 @@ impl MasterKey {
     pub fn new(key: [u8; 32]) -> Self {
         let digest = Sha256::digest(key);
         let id = [digest[0], digest[1], digest[2], digest[3]];
-        Self { cipher: XChaCha20Poly1305::new(&key.into()), id }
+        Self {
+            cipher: XChaCha20Poly1305::new(&key.into()),
+            id,
+        }
     }
 
     /// Seals `secret` for `owner`, for example `site:<id>`.
     pub fn seal(&self, owner: &str, secret: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE] = rand::random();
-        let payload = Payload { msg: secret, aad: owner.as_bytes() };
+        let payload = Payload {
+            msg: secret,
+            aad: owner.as_bytes(),
+        };
         let ciphertext = self
             .cipher
             .encrypt(&nonce.into(), payload)
@@ -56,13 +62,22 @@ impl MasterKey {
 
     /// Opens what [`MasterKey::seal`] sealed for the same owner.
     pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
-        let (id, rest) = sealed.split_first_chunk::<KEY_ID>().ok_or(OpenError::Damaged)?;
+        let (id, rest) = sealed
+            .split_first_chunk::<KEY_ID>()
+            .ok_or(OpenError::Damaged)?;
         if *id != self.id {
             return Err(OpenError::OtherKey);
         }
-        let (nonce, ciphertext) = rest.split_first_chunk::<NONCE>().ok_or(OpenError::Damaged)?;
-        let payload = Payload { msg: ciphertext, aad: owner.as_bytes() };
-        self.cipher.decrypt(&(*nonce).into(), payload).map_err(|_| OpenError::Damaged)
+        let (nonce, ciphertext) = rest
+            .split_first_chunk::<NONCE>()
+            .ok_or(OpenError::Damaged)?;
+        let payload = Payload {
+            msg: ciphertext,
+            aad: owner.as_bytes(),
+        };
+        self.cipher
+            .decrypt(&(*nonce).into(), payload)
+            .map_err(|_| OpenError::Damaged)
     }
 }
 
@@ -81,11 +96,16 @@ const CHECK_OWNER: &str = "master_key_check";
 /// [`Error::Unreadable`] if another key was used before.
 pub async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> Result<(), Error> {
     let sealed = key.seal(CHECK_OWNER, CHECK_OWNER.as_bytes());
-    sqlx::query!("insert into master_key_check (sealed) values ($1) on conflict do nothing", sealed)
-        .execute(&mut *conn)
-        .await?;
+    sqlx::query!(
+        "insert into master_key_check (sealed) values ($1) on conflict do nothing",
+        sealed
+    )
+    .execute(&mut *conn)
+    .await?;
     // A statement of its own: it sees the row even when another process made it a moment ago.
-    let sealed = sqlx::query_scalar!("select sealed from master_key_check").fetch_one(conn).await?;
+    let sealed = sqlx::query_scalar!("select sealed from master_key_check")
+        .fetch_one(conn)
+        .await?;
     key.open(CHECK_OWNER, &sealed)?;
     Ok(())
 }
@@ -105,10 +125,19 @@ mod tests {
     #[test]
     fn a_wrong_key_and_a_changed_byte_are_told_apart() {
         let sealed = MasterKey::new([1; 32]).seal("a", b"secret");
-        assert_eq!(MasterKey::new([2; 32]).open("a", &sealed), Err(OpenError::OtherKey));
+        assert_eq!(
+            MasterKey::new([2; 32]).open("a", &sealed),
+            Err(OpenError::OtherKey)
+        );
         let mut changed = sealed.clone();
         *changed.last_mut().unwrap() ^= 1;
-        assert_eq!(MasterKey::new([1; 32]).open("a", &changed), Err(OpenError::Damaged));
-        assert_eq!(MasterKey::new([1; 32]).open("a", &sealed[..10]), Err(OpenError::Damaged));
+        assert_eq!(
+            MasterKey::new([1; 32]).open("a", &changed),
+            Err(OpenError::Damaged)
+        );
+        assert_eq!(
+            MasterKey::new([1; 32]).open("a", &sealed[..10]),
+            Err(OpenError::Damaged)
+        );
     }
 }

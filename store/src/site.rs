@@ -74,7 +74,9 @@ const BOUNDS: Bounds = Bounds {
 impl Sites {
     /// Starts with an empty cache.
     pub fn new(pool: PgPool) -> Self {
-        let loader = Loader::start(pool.clone(), "sites", BOUNDS, |pool, keys| async move { load(&pool, &keys).await });
+        let loader = Loader::start(pool.clone(), "sites", BOUNDS, |pool, keys| async move {
+            load(&pool, &keys).await
+        });
         Self {
             by_key: Arc::new(Cache::new(CACHED_SITES)),
             groups: Arc::new(Cache::new(CACHED_GROUPS)),
@@ -104,7 +106,11 @@ impl Sites {
     }
 
     /// The live version of a group that a submission names; none if it is not its team's.
-    pub async fn judges_of(&self, site: &Site, group: RuleGroupId) -> Result<Option<Judges>, Error> {
+    pub async fn judges_of(
+        &self,
+        site: &Site,
+        group: RuleGroupId,
+    ) -> Result<Option<Judges>, Error> {
         let key = (site.id, site.revision, group);
         if let Some(judges) = self.groups.get(&key) {
             return Ok(judges);
@@ -152,14 +158,21 @@ async fn load(pool: &PgPool, keys: &[SecretHash]) -> Result<HashMap<SecretHash, 
 
     rows.into_iter()
         .map(|row| {
-            let hash: [u8; 32] =
-                row.hash.try_into().map_err(|_| Error::Unreadable("a key hash of other than 32 bytes".into()))?;
+            let hash: [u8; 32] = row
+                .hash
+                .try_into()
+                .map_err(|_| Error::Unreadable("a key hash of other than 32 bytes".into()))?;
             let endpoints = row.endpoints.0.into_iter();
             let site = Site {
                 id: row.id.into(),
                 team: row.team_id.into(),
                 revision: row.revision,
-                endpoints: endpoints.map(|(id, events)| Subscriber { id: id.into(), events }).collect(),
+                endpoints: endpoints
+                    .map(|(id, events)| Subscriber {
+                        id: id.into(),
+                        events,
+                    })
+                    .collect(),
                 judges: Judges {
                     versions: row.versions.into_iter().map(GroupVersionId::from).collect(),
                     uses_ai: row.uses_ai,
@@ -170,7 +183,11 @@ async fn load(pool: &PgPool, keys: &[SecretHash]) -> Result<HashMap<SecretHash, 
         .collect()
 }
 
-async fn live_version(pool: &PgPool, team: TeamId, group: RuleGroupId) -> Result<Option<Judges>, Error> {
+async fn live_version(
+    pool: &PgPool,
+    team: TeamId,
+    group: RuleGroupId,
+) -> Result<Option<Judges>, Error> {
     let row = sqlx::query!(
         "
         select v.id, v.uses_ai
@@ -183,5 +200,8 @@ async fn live_version(pool: &PgPool, team: TeamId, group: RuleGroupId) -> Result
     )
     .fetch_optional(pool)
     .await?;
-    Ok(row.map(|row| Judges { versions: vec![row.id.into()], uses_ai: row.uses_ai }))
+    Ok(row.map(|row| Judges {
+        versions: vec![row.id.into()],
+        uses_ai: row.uses_ai,
+    }))
 }

@@ -70,7 +70,9 @@ const BOUNDS: Bounds = Bounds {
 impl Statuses {
     /// Starts the shared query.
     pub fn new(pool: PgPool) -> Self {
-        let loader = Loader::start(pool, "statuses", BOUNDS, |pool, asked| async move { load(&pool, &asked).await });
+        let loader = Loader::start(pool, "statuses", BOUNDS, |pool, asked| async move {
+            load(&pool, &asked).await
+        });
         Self { loader }
     }
 
@@ -84,7 +86,10 @@ async fn load(
     pool: &PgPool,
     asked: &[(SecretHash, MediaId)],
 ) -> Result<HashMap<(SecretHash, MediaId), Answer>, Error> {
-    let hashes: Vec<Vec<u8>> = asked.iter().map(|(key, _)| key.as_bytes().to_vec()).collect();
+    let hashes: Vec<Vec<u8>> = asked
+        .iter()
+        .map(|(key, _)| key.as_bytes().to_vec())
+        .collect();
     let ids: Vec<Uuid> = asked.iter().map(|(_, media)| media.as_uuid()).collect();
     let rows = sqlx::query_as!(
         Row,
@@ -141,9 +146,12 @@ struct Row {
 
 impl Row {
     fn answer(self) -> Result<Answer, Error> {
-        let (Some(media), Some(content_type), Some(status), Some(created_at)) =
-            (self.media_id, self.content_type, self.status, self.created_at)
-        else {
+        let (Some(media), Some(content_type), Some(status), Some(created_at)) = (
+            self.media_id,
+            self.content_type,
+            self.status,
+            self.created_at,
+        ) else {
             return Ok(Answer::UnknownMedia);
         };
         Ok(Answer::Media(Arc::new(MediaStatus {

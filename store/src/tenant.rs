@@ -13,14 +13,18 @@ use crate::{Error, seal::MasterKey};
 
 /// Whether nobody has set anything up yet.
 pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
-    let empty = sqlx::query_scalar!(r#"select not exists (select from teams) as "empty!""#).fetch_one(conn).await?;
+    let empty = sqlx::query_scalar!(r#"select not exists (select from teams) as "empty!""#)
+        .fetch_one(conn)
+        .await?;
     Ok(empty)
 }
 
 /// Creates a team.
 pub async fn create_team(conn: &mut PgConnection, name: &str) -> Result<TeamId, Error> {
     let id = Uuid::now_v7();
-    sqlx::query!("insert into teams (id, name) values ($1, $2)", id, name).execute(conn).await?;
+    sqlx::query!("insert into teams (id, name) values ($1, $2)", id, name)
+        .execute(conn)
+        .await?;
     Ok(id.into())
 }
 
@@ -75,13 +79,22 @@ pub async fn webhook_secret(
     key: &MasterKey,
     site: SiteId,
 ) -> Result<Option<WebhookSecret>, Error> {
-    let sealed = sqlx::query_scalar!("select webhook_secret from sites where id = $1", site.as_uuid())
-        .fetch_optional(conn)
-        .await?;
-    sealed.map(|sealed| open_webhook_secret(key, site, &sealed)).transpose()
+    let sealed = sqlx::query_scalar!(
+        "select webhook_secret from sites where id = $1",
+        site.as_uuid()
+    )
+    .fetch_optional(conn)
+    .await?;
+    sealed
+        .map(|sealed| open_webhook_secret(key, site, &sealed))
+        .transpose()
 }
 
-pub(crate) fn open_webhook_secret(key: &MasterKey, site: SiteId, sealed: &[u8]) -> Result<WebhookSecret, Error> {
+pub(crate) fn open_webhook_secret(
+    key: &MasterKey,
+    site: SiteId,
+    sealed: &[u8],
+) -> Result<WebhookSecret, Error> {
     let secret = key.open(&secret_owner(site), sealed)?;
     let damaged = || Error::Unreadable("a webhook secret of an unknown form".into());
     let text = String::from_utf8(secret).map_err(|_| damaged())?;
@@ -93,7 +106,10 @@ fn secret_owner(site: SiteId) -> String {
 }
 
 /// Creates a key for a site; it is returned to be shown once.
-pub async fn create_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
+pub async fn create_site_key(
+    conn: &mut PgConnection,
+    site: SiteId,
+) -> Result<(SiteKeyId, SiteKey), Error> {
     let id = SiteKeyId::from(Uuid::now_v7());
     let key = SiteKey::generate(std::iter::repeat_with(rand::random));
     let hash = key.hash();
@@ -110,7 +126,10 @@ pub async fn create_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(S
 }
 
 /// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a transaction.
-pub async fn rotate_site_key(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
+pub async fn rotate_site_key(
+    conn: &mut PgConnection,
+    site: SiteId,
+) -> Result<(SiteKeyId, SiteKey), Error> {
     sqlx::query!(
         "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null",
         site.as_uuid(),
@@ -142,7 +161,11 @@ pub async fn create_endpoint(
 }
 
 /// Sets where an endpoint is, enabling it again.
-pub async fn move_endpoint(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> Result<bool, Error> {
+pub async fn move_endpoint(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+    url: &str,
+) -> Result<bool, Error> {
     let moved = sqlx::query!(
         "
         update webhook_endpoints
@@ -199,7 +222,11 @@ pub struct FoundSite {
 }
 
 /// The oldest site of this name in a team of that name.
-pub async fn find_site(conn: &mut PgConnection, team: &str, site: &str) -> Result<Option<FoundSite>, Error> {
+pub async fn find_site(
+    conn: &mut PgConnection,
+    team: &str,
+    site: &str,
+) -> Result<Option<FoundSite>, Error> {
     let row = sqlx::query!(
         "
         select s.id, s.team_id, s.default_rule_group_id

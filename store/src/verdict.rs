@@ -56,7 +56,9 @@ const BOUNDS: Bounds = Bounds {
 
 /// Loads pending items. An item that is decided already is not found.
 pub fn loader(pool: PgPool) -> Loader<MediaId, ToJudge> {
-    Loader::start(pool, "media to judge", BOUNDS, |pool, media| async move { load(&pool, &media).await })
+    Loader::start(pool, "media to judge", BOUNDS, |pool, media| async move {
+        load(&pool, &media).await
+    })
 }
 
 async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJudge>, Error> {
@@ -88,10 +90,20 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
             media,
             text: row.body.map(Arc::from),
             has_image: row.content_type == "image",
-            group_versions: row.group_versions.into_iter().map(GroupVersionId::from).collect(),
+            group_versions: row
+                .group_versions
+                .into_iter()
+                .map(GroupVersionId::from)
+                .collect(),
             scores: row.scores.map(|scores| scores.0),
-            providers: row.providers.map(|providers| providers.0).unwrap_or_default(),
-            unchecked: row.unchecked.map(|unchecked| unchecked.0).unwrap_or_default(),
+            providers: row
+                .providers
+                .map(|providers| providers.0)
+                .unwrap_or_default(),
+            unchecked: row
+                .unchecked
+                .map(|unchecked| unchecked.0)
+                .unwrap_or_default(),
             on_failure: row.on_failure.0,
             age_ms: u64::try_from(row.age_ms).unwrap_or(0),
         };
@@ -137,7 +149,8 @@ impl Obituary for JudgementDied {
                 media,
                 status: Status::PendingReview,
                 moderation_type: ModerationType::Rule,
-                details: r#"{"rule_violations":[],"reason":"the rules could not be evaluated"}"#.into(),
+                details: r#"{"rule_violations":[],"reason":"the rules could not be evaluated"}"#
+                    .into(),
                 trace: format!(r#"{{"job":{},"cause":"{}"}}"#, job.id, job.cause.as_str()),
             });
         }
@@ -147,7 +160,11 @@ impl Obituary for JudgementDied {
 
 /// Stores first verdicts of items that are still pending, with their events, deliveries and jobs. Items decided
 /// meanwhile are passed over.
-async fn conclude(conn: &mut PgConnection, verdicts: &[&Concluded], jobs: &mut NewJobs) -> Result<(), sqlx::Error> {
+async fn conclude(
+    conn: &mut PgConnection,
+    verdicts: &[&Concluded],
+    jobs: &mut NewJobs,
+) -> Result<(), sqlx::Error> {
     let decided = decide(conn, verdicts).await?;
     let mut told = Told::default();
     let mut last = None;
@@ -168,7 +185,11 @@ async fn conclude(conn: &mut PgConnection, verdicts: &[&Concluded], jobs: &mut N
             jobs.push(jobs::deliver(delivery, EndpointId::from(endpoint)));
         }
     }
-    if told.event.is_empty() { Ok(()) } else { tell(conn, &told).await }
+    if told.event.is_empty() {
+        Ok(())
+    } else {
+        tell(conn, &told).await
+    }
 }
 
 struct Decided {
@@ -181,10 +202,16 @@ struct Decided {
 }
 
 /// One row for each item and subscribed endpoint, items together.
-async fn decide(conn: &mut PgConnection, verdicts: &[&Concluded]) -> Result<Vec<Decided>, sqlx::Error> {
+async fn decide(
+    conn: &mut PgConnection,
+    verdicts: &[&Concluded],
+) -> Result<Vec<Decided>, sqlx::Error> {
     let media: Vec<Uuid> = verdicts.iter().map(|v| v.media.as_uuid()).collect();
     let statuses: Vec<&str> = verdicts.iter().map(|v| v.status.as_str()).collect();
-    let types: Vec<&str> = verdicts.iter().map(|v| v.moderation_type.as_str()).collect();
+    let types: Vec<&str> = verdicts
+        .iter()
+        .map(|v| v.moderation_type.as_str())
+        .collect();
     let details: Vec<&str> = verdicts.iter().map(|v| v.details.as_str()).collect();
     let traces: Vec<&str> = verdicts.iter().map(|v| v.trace.as_str()).collect();
     sqlx::query_as!(

@@ -40,12 +40,21 @@ impl Fixture {
         let mut conn = pool.acquire().await.unwrap();
         let team = tenant::create_team(&mut conn, "team").await.unwrap();
         let mut tx = pool.begin().await.unwrap();
-        let version = NewVersion { rules: &[], uses_ai: true };
-        let group = rule_group::create(&mut tx, team, "rules", version).await.unwrap();
+        let version = NewVersion {
+            rules: &[],
+            uses_ai: true,
+        };
+        let group = rule_group::create(&mut tx, team, "rules", version)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         let master_key = MasterKey::new([7; 32]);
-        let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group).await.unwrap();
-        tenant::create_endpoint(&mut conn, site, "https://example.com/", EventKind::ALL).await.unwrap();
+        let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group)
+            .await
+            .unwrap();
+        tenant::create_endpoint(&mut conn, site, "https://example.com/", EventKind::ALL)
+            .await
+            .unwrap();
         let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default());
         Self {
@@ -58,23 +67,36 @@ impl Fixture {
     }
 
     async fn site(&self) -> Arc<Site> {
-        self.sites.find(self.tenant.key.hash()).await.unwrap().expect("the key is valid")
+        self.sites
+            .find(self.tenant.key.hash())
+            .await
+            .unwrap()
+            .expect("the key is valid")
     }
 
     fn media(&self, site: &Arc<Site>, body: &str) -> NewMedia {
-        let raw = RawSubmission { body: Some("text"), ..RawSubmission::default() };
+        let raw = RawSubmission {
+            body: Some("text"),
+            ..RawSubmission::default()
+        };
         let submission = Submission::parse(raw, &SubmissionLimits::default()).unwrap();
         NewMedia {
             id: MediaId::from(Uuid::now_v7()),
             key: self.tenant.key.hash(),
             site: Arc::clone(site),
             judges: site.judges.clone(),
-            submission: Submission { body: Some(body.to_owned()), ..submission },
+            submission: Submission {
+                body: Some(body.to_owned()),
+                ..submission
+            },
         }
     }
 
     async fn count(&self, statement: &'static str) -> i64 {
-        sqlx::query_scalar(statement).fetch_one(&self.pool).await.unwrap()
+        sqlx::query_scalar(statement)
+            .fetch_one(&self.pool)
+            .await
+            .unwrap()
     }
 
     async fn close(self) {
@@ -86,10 +108,22 @@ impl Fixture {
 async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let site = fixture.site().await;
-    assert_eq!((site.id, site.team), (fixture.tenant.site, fixture.tenant.team));
-    let accepted = fixture.acceptor.accept(fixture.media(&site, "hello")).await.unwrap();
+    assert_eq!(
+        (site.id, site.team),
+        (fixture.tenant.site, fixture.tenant.team)
+    );
+    let accepted = fixture
+        .acceptor
+        .accept(fixture.media(&site, "hello"))
+        .await
+        .unwrap();
     assert_eq!(accepted, Acceptance::Accepted);
-    assert_eq!(fixture.count("select count(*) from media where status = 'pending' and body = 'hello'").await, 1);
+    assert_eq!(
+        fixture
+            .count("select count(*) from media where status = 'pending' and body = 'hello'")
+            .await,
+        1
+    );
     assert_eq!(
         fixture
             .count(
@@ -99,8 +133,18 @@ async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {
             .await,
         1
     );
-    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'analysis'").await, 1);
-    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'webhooks'").await, 1);
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'analysis'")
+            .await,
+        1
+    );
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'webhooks'")
+            .await,
+        1
+    );
     fixture.close().await;
 }
 
@@ -110,16 +154,56 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
     let before = fixture.site().await;
     let mut conn = fixture.pool.acquire().await.unwrap();
 
-    tenant::create_endpoint(&mut conn, before.id, "https://example.org/", &[EventKind::MediaCreated]).await.unwrap();
-    assert_eq!(fixture.acceptor.accept(fixture.media(&before, "a")).await.unwrap(), Acceptance::Stale);
-    let after = fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().unwrap();
+    tenant::create_endpoint(
+        &mut conn,
+        before.id,
+        "https://example.org/",
+        &[EventKind::MediaCreated],
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&before, "a"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    let after = fixture
+        .sites
+        .reload(fixture.tenant.key.hash())
+        .await
+        .unwrap()
+        .unwrap();
     assert!(after.revision > before.revision);
-    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "b")).await.unwrap(), Acceptance::Accepted);
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "b"))
+            .await
+            .unwrap(),
+        Acceptance::Accepted
+    );
     assert_eq!(fixture.count("select count(*) from deliveries").await, 2);
 
     tenant::rotate_site_key(&mut conn, before.id).await.unwrap();
-    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "c")).await.unwrap(), Acceptance::Stale);
-    assert!(fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().is_none());
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "c"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    assert!(
+        fixture
+            .sites
+            .reload(fixture.tenant.key.hash())
+            .await
+            .unwrap()
+            .is_none()
+    );
     assert_eq!(fixture.count("select count(*) from media").await, 1);
     fixture.close().await;
 }
@@ -128,18 +212,53 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
 async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let before = fixture.site().await;
-    let group: Uuid = sqlx::query_scalar("select id from rule_groups").fetch_one(&fixture.pool).await.unwrap();
+    let group: Uuid = sqlx::query_scalar("select id from rule_groups")
+        .fetch_one(&fixture.pool)
+        .await
+        .unwrap();
     let mut tx = fixture.pool.begin().await.unwrap();
-    let version = NewVersion { rules: &[], uses_ai: false };
-    let published = rule_group::publish(&mut tx, fixture.tenant.team, group.into(), version).await.unwrap();
+    let version = NewVersion {
+        rules: &[],
+        uses_ai: false,
+    };
+    let published = rule_group::publish(&mut tx, fixture.tenant.team, group.into(), version)
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
 
-    assert_eq!(fixture.acceptor.accept(fixture.media(&before, "a")).await.unwrap(), Acceptance::Stale);
-    let after = fixture.sites.reload(fixture.tenant.key.hash()).await.unwrap().unwrap();
-    assert_eq!(after.judges.versions, Vec::<GroupVersionId>::from_iter(published));
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&before, "a"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    let after = fixture
+        .sites
+        .reload(fixture.tenant.key.hash())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        after.judges.versions,
+        Vec::<GroupVersionId>::from_iter(published)
+    );
     assert!(!after.judges.uses_ai);
-    assert_eq!(fixture.acceptor.accept(fixture.media(&after, "b")).await.unwrap(), Acceptance::Accepted);
-    assert_eq!(fixture.count("select count(*) from queue.jobs where queue = 'rules'").await, 1);
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "b"))
+            .await
+            .unwrap(),
+        Acceptance::Accepted
+    );
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'rules'")
+            .await,
+        1
+    );
     fixture.close().await;
 }
 
@@ -150,7 +269,11 @@ async fn a_row_that_postgres_refuses_fails_alone(pool: PgPool) {
     let waiting: Vec<_> = (0..40)
         .map(|n| {
             // Postgres cannot store NUL. The checks before refuse it; here it gets past them.
-            let body = if n == 20 { "a\0b".to_owned() } else { format!("text {n}") };
+            let body = if n == 20 {
+                "a\0b".to_owned()
+            } else {
+                format!("text {n}")
+            };
             let (acceptor, media) = (fixture.acceptor.clone(), fixture.media(&site, &body));
             tokio::spawn(async move { acceptor.accept(media).await.unwrap() })
         })
@@ -201,7 +324,10 @@ async fn broken_connections_lose_and_double_nothing(pool: PgPool) {
         }
     }
     killer.abort();
-    let stored: Vec<Uuid> = sqlx::query_scalar("select id from media order by id").fetch_all(&fixture.pool).await.unwrap();
+    let stored: Vec<Uuid> = sqlx::query_scalar("select id from media order by id")
+        .fetch_all(&fixture.pool)
+        .await
+        .unwrap();
     accepted.sort_unstable();
     assert_eq!(stored, accepted);
     for table in [

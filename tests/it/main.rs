@@ -4,5 +4,6 @@
 
 mod dashboards;
 mod prometheus;
+mod providers;
 mod support;
 mod way;

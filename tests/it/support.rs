@@ -2,12 +2,14 @@
 //! deadline. Whatever a test starts here ends with it, also when it panics.
 
 mod data_dir;
+mod openai;
 mod receiver;
 mod up;
 
 use std::time::{Duration, Instant};
 
 pub(crate) use data_dir::DataDir;
+pub(crate) use openai::{Mode, OpenAi};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use up::Up;
 

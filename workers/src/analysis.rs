@@ -3,11 +3,7 @@
 use std::time::Instant;
 
 use apalis::prelude::{BoxDynError, Data};
-use domain::{
-    decision::Unchecked,
-    id::MediaId,
-    score::Scores,
-};
+use domain::{decision::Unchecked, id::MediaId, score::Scores};
 use futures::future::join_all;
 use metrics::{Counter, counter, histogram};
 use queue::Run;
@@ -37,7 +33,10 @@ impl Analyst {
                 errors(provider.name(), reason).increment(0);
             }
         }
-        Self { media: analysis::loader(pool), providers }
+        Self {
+            media: analysis::loader(pool),
+            providers,
+        }
     }
 }
 
@@ -55,32 +54,47 @@ pub(crate) async fn analyse(
         return Ok(Some(analysed(&item, Vec::new(), Vec::new())));
     };
 
-    let asked = analyst.providers.iter().map(|provider| ask(provider.as_ref(), text));
+    let asked = analyst
+        .providers
+        .iter()
+        .map(|provider| ask(provider.as_ref(), text));
     let mut reports = Vec::new();
     let mut unchecked = Vec::new();
     for answer in join_all(asked).await {
         match answer {
             Ok(report) => reports.push(report),
-            Err((_, error)) if error.is_passing() && !run.is_last_attempt() => return Err(error.into()),
+            Err((_, error)) if error.is_passing() && !run.is_last_attempt() => {
+                return Err(error.into());
+            }
             Err((provider, error)) => {
                 warn!(media.id = %job.media, provider, %error, "a provider failed for good");
-                unchecked.push(Unchecked::ProviderFailed { provider: provider.to_owned(), detail: error.to_string() });
+                unchecked.push(Unchecked::ProviderFailed {
+                    provider: provider.to_owned(),
+                    detail: error.to_string(),
+                });
             }
         }
     }
     if analyst.providers.is_empty() {
         let detail = "no provider is configured".to_owned();
-        unchecked.push(Unchecked::ProviderFailed { provider: "analysis".into(), detail });
+        unchecked.push(Unchecked::ProviderFailed {
+            provider: "analysis".into(),
+            detail,
+        });
     }
     Ok(Some(analysed(&item, reports, unchecked)))
 }
 
-async fn ask<'a>(provider: &'a dyn Provider, text: &str) -> Result<ProviderReport, (&'a str, ProviderError)> {
+async fn ask<'a>(
+    provider: &'a dyn Provider,
+    text: &str,
+) -> Result<ProviderReport, (&'a str, ProviderError)> {
     let name = provider.name();
     let started = Instant::now();
     let answer = provider.analyse(text).await;
     let elapsed = started.elapsed();
-    histogram!("gatehouse_provider_request_duration_seconds", "provider" => name.to_owned()).record(elapsed);
+    histogram!("gatehouse_provider_request_duration_seconds", "provider" => name.to_owned())
+        .record(elapsed);
     match answer {
         Ok(scores) => Ok(ProviderReport {
             provider: name.to_owned(),
@@ -98,7 +112,11 @@ fn errors(provider: &'static str, reason: &'static str) -> Counter {
     counter!("gatehouse_provider_errors_total", "provider" => provider, "reason" => reason)
 }
 
-fn analysed(item: &ToAnalyse, providers: Vec<ProviderReport>, unchecked: Vec<Unchecked>) -> Analysed {
+fn analysed(
+    item: &ToAnalyse,
+    providers: Vec<ProviderReport>,
+    unchecked: Vec<Unchecked>,
+) -> Analysed {
     let scores = (!providers.is_empty()).then(|| {
         let mut merged = Scores::default();
         for report in &providers {
@@ -106,5 +124,11 @@ fn analysed(item: &ToAnalyse, providers: Vec<ProviderReport>, unchecked: Vec<Unc
         }
         merged
     });
-    Analysed { media: item.media, team: item.team, scores, providers, unchecked }
+    Analysed {
+        media: item.media,
+        team: item.team,
+        scores,
+        providers,
+        unchecked,
+    }
 }

@@ -9,7 +9,9 @@ pub mod webhooks;
 
 use std::{io, time::Duration};
 
-use apalis::prelude::{Monitor, MonitorError, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
+use apalis::prelude::{
+    Monitor, MonitorError, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _,
+};
 use queue::{BackendSettings, Queue, QueueName, Retry};
 use store::{
     PgPool,
@@ -21,7 +23,9 @@ use store::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{analysis::Analyst, outbound::Outbound, provider::Providers, rules::Judge, webhooks::Courier};
+use crate::{
+    analysis::Analyst, outbound::Outbound, provider::Providers, rules::Judge, webhooks::Courier,
+};
 
 /// What the workers of a process share.
 pub struct Context {
@@ -50,7 +54,11 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { queues: jobs::ALL.to_vec(), concurrency: 64, grace: Duration::from_secs(20) }
+        Self {
+            queues: jobs::ALL.to_vec(),
+            concurrency: 64,
+            grace: Duration::from_secs(20),
+        }
     }
 }
 
@@ -58,15 +66,29 @@ impl Default for Settings {
 const RUN_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Failed analyses and judgements: five attempts lie within two minutes.
-const RETRY: Retry =
-    Retry { initial: Duration::from_secs(2), factor: 2.0, max: Duration::from_secs(30), jitter: 0.2 };
+const RETRY: Retry = Retry {
+    initial: Duration::from_secs(2),
+    factor: 2.0,
+    max: Duration::from_secs(30),
+    jitter: 0.2,
+};
 
 /// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
 const DELIVERIES_PER_ENDPOINT: u32 = 32;
 
 /// Works until `shutdown`, then lets running jobs finish and gives the others back.
-pub async fn run(context: Context, settings: Settings, shutdown: CancellationToken) -> Result<(), MonitorError> {
-    let Context { pool, queue, master_key, providers, outbound } = context;
+pub async fn run(
+    context: Context,
+    settings: Settings,
+    shutdown: CancellationToken,
+) -> Result<(), MonitorError> {
+    let Context {
+        pool,
+        queue,
+        master_key,
+        providers,
+        outbound,
+    } = context;
     let concurrency = settings.concurrency;
     let mut monitor = Monitor::new().shutdown_timeout(settings.grace);
     for name in settings.queues {
@@ -74,7 +96,9 @@ pub async fn run(context: Context, settings: Settings, shutdown: CancellationTok
         monitor = if name == jobs::ANALYSIS {
             let analyst = Analyst::new(pool.clone(), providers.clone());
             monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::ANALYSIS).retry(RETRY).on_dead::<AnalysisDied>();
+                let backend = BackendSettings::new(jobs::ANALYSIS)
+                    .retry(RETRY)
+                    .on_dead::<AnalysisDied>();
                 WorkerBuilder::new("analysis")
                     .backend(queue.backend::<MediaJob>(backend))
                     .data(analyst.clone())
@@ -86,7 +110,9 @@ pub async fn run(context: Context, settings: Settings, shutdown: CancellationTok
         } else if name == jobs::RULES {
             let judge = Judge::new(pool.clone());
             monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::RULES).retry(RETRY).on_dead::<JudgementDied>();
+                let backend = BackendSettings::new(jobs::RULES)
+                    .retry(RETRY)
+                    .on_dead::<JudgementDied>();
                 WorkerBuilder::new("rules")
                     .backend(queue.backend::<MediaJob>(backend))
                     .data(judge.clone())

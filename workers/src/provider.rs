@@ -67,7 +67,9 @@ impl ProviderError {
     /// Whether another attempt may succeed.
     pub const fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Limited { .. } | Self::Failed(_) | Self::Malformed(_) => true,
+            Self::Unreachable(_) | Self::Limited { .. } | Self::Failed(_) | Self::Malformed(_) => {
+                true
+            }
             Self::Refused(_) => false,
         }
     }

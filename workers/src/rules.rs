@@ -45,25 +45,36 @@ impl Judge {
     /// A judge who has compiled nothing yet.
     pub fn new(pool: PgPool) -> Self {
         let groups = Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByBytes);
-        Self { media: verdict::loader(pool.clone()), groups: Arc::new(groups), pool }
+        Self {
+            media: verdict::loader(pool.clone()),
+            groups: Arc::new(groups),
+            pool,
+        }
     }
 
     async fn group(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        self.groups.get_or_insert_async(&version, self.compile(version)).await
+        self.groups
+            .get_or_insert_async(&version, self.compile(version))
+            .await
     }
 
     async fn compile(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
         let found = rule_group::find_version(&self.pool, version).await?;
         let found = found.ok_or_else(|| format!("there is no rule group version {version}"))?;
         // Compiling ten thousand keywords takes a while: not on a thread that serves others.
-        let compiled =
-            tokio::task::spawn_blocking(move || CompiledGroup::compile(found.group, found.id, &found.rules)).await??;
+        let compiled = tokio::task::spawn_blocking(move || {
+            CompiledGroup::compile(found.group, found.id, &found.rules)
+        })
+        .await??;
         Ok(Arc::new(compiled))
     }
 }
 
 /// Runs one job.
-pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Option<Concluded>, BoxDynError> {
+pub(crate) async fn judge(
+    job: MediaJob,
+    judge: Data<Judge>,
+) -> Result<Option<Concluded>, BoxDynError> {
     let Some(item) = judge.media.load(job.media).await? else {
         return Ok(None);
     };
@@ -74,7 +85,11 @@ pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Option<Co
     }
     let wanted: Vec<Category> = Category::ALL
         .into_iter()
-        .filter(|category| groups.iter().any(|group| group.categories().contains(category)))
+        .filter(|category| {
+            groups
+                .iter()
+                .any(|group| group.categories().contains(category))
+        })
         .collect();
     let verdict = decide(findings(&item, &groups, &wanted));
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
@@ -87,12 +102,23 @@ pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Option<Co
     }))
 }
 
-fn findings<'a>(item: &ToJudge, groups: &[Arc<CompiledGroup>], wanted: &'a [Category]) -> Findings<'a> {
+fn findings<'a>(
+    item: &ToJudge,
+    groups: &[Arc<CompiledGroup>],
+    wanted: &'a [Category],
+) -> Findings<'a> {
     let none = Scores::default();
-    let content = Content { text: item.text.as_deref(), scores: item.scores.as_ref().unwrap_or(&none) };
-    let text_examined = !item.providers.is_empty() || groups.iter().any(|group| group.examines_text());
+    let content = Content {
+        text: item.text.as_deref(),
+        scores: item.scores.as_ref().unwrap_or(&none),
+    };
+    let text_examined =
+        !item.providers.is_empty() || groups.iter().any(|group| group.examines_text());
     Findings {
-        violations: groups.iter().flat_map(|group| group.examine(&content)).collect(),
+        violations: groups
+            .iter()
+            .flat_map(|group| group.examine(&content))
+            .collect(),
         scores: item.scores.clone(),
         wanted,
         text: match (&item.text, text_examined) {
@@ -101,7 +127,11 @@ fn findings<'a>(item: &ToJudge, groups: &[Arc<CompiledGroup>], wanted: &'a [Cate
             (Some(_), false) => Part::Unexamined,
         },
         // No provider and no rule looks at images yet.
-        image: if item.has_image { Part::Unexamined } else { Part::Absent },
+        image: if item.has_image {
+            Part::Unexamined
+        } else {
+            Part::Absent
+        },
         unchecked: item.unchecked.clone(),
         on_failure: item.on_failure,
     }

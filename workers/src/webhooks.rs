@@ -38,7 +38,10 @@ pub struct Courier {
 impl Courier {
     /// A courier who sends through `outbound`.
     pub fn new(pool: PgPool, key: MasterKey, outbound: Outbound) -> Self {
-        Self { deliveries: delivery::loader(pool, key), outbound }
+        Self {
+            deliveries: delivery::loader(pool, key),
+            outbound,
+        }
     }
 }
 
@@ -64,7 +67,11 @@ pub(crate) async fn deliver(
     let attempted = record(&delivery, answer, elapsed);
     count(&delivery, &attempted);
     Ok(match attempted.state {
-        DeliveryState::Pending(delay) => Finish::Again { effect: Some(attempted), delay, charged: true },
+        DeliveryState::Pending(delay) => Finish::Again {
+            effect: Some(attempted),
+            delay,
+            charged: true,
+        },
         DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => {
             Finish::Done(Some(attempted))
         }
@@ -82,14 +89,23 @@ async fn send(outbound: &Outbound, delivery: &ToDeliver) -> Result<Answer, Outbo
 }
 
 fn headers(delivery: &ToDeliver, timestamp: i64) -> HeaderMap {
-    let secrets = SigningSecrets { current: delivery.secret.clone(), previous: None };
+    let secrets = SigningSecrets {
+        current: delivery.secret.clone(),
+        previous: None,
+    };
     let signatures = SignatureHeaders::sign(&secrets, delivery.event, timestamp, &delivery.body);
     let id = delivery.delivery.to_string();
-    let event = [("x-service-event", delivery.kind.as_str()), ("x-service-delivery-id", id.as_str())];
+    let event = [
+        ("x-service-event", delivery.kind.as_str()),
+        ("x-service-delivery-id", id.as_str()),
+    ];
     let mut headers = HeaderMap::new();
     for (name, value) in signatures.iter().chain(event) {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("our header names are valid");
-        headers.insert(name, HeaderValue::from_str(value).expect("ids, names and digests are ASCII"));
+        headers.insert(
+            name,
+            HeaderValue::from_str(value).expect("ids, names and digests are ASCII"),
+        );
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
@@ -97,7 +113,11 @@ fn headers(delivery: &ToDeliver, timestamp: i64) -> HeaderMap {
 }
 
 /// What an attempt means for its delivery.
-fn record(delivery: &ToDeliver, answer: Result<Answer, OutboundError>, elapsed: Duration) -> Attempted {
+fn record(
+    delivery: &ToDeliver,
+    answer: Result<Answer, OutboundError>,
+    elapsed: Duration,
+) -> Attempted {
     let number = delivery.attempts + 1;
     let again = |wish: Option<Duration>| match next_delay(number, rand::random(), wish) {
         Some(delay) => DeliveryState::Pending(delay),
@@ -121,7 +141,8 @@ fn record(delivery: &ToDeliver, answer: Result<Answer, OutboundError>, elapsed: 
                 Outcome::Failed => {
                     let asked = answer.retry_after.as_deref();
                     let now = Utc::now();
-                    attempted.state = again(asked.and_then(|value| retry_after(answer.status, value, now)));
+                    attempted.state =
+                        again(asked.and_then(|value| retry_after(answer.status, value, now)));
                 }
             }
             let word = match outcome {
@@ -137,7 +158,13 @@ fn record(delivery: &ToDeliver, answer: Result<Answer, OutboundError>, elapsed: 
             (failure(&error), None, None)
         }
     };
-    attempted.attempt = Some(Attempt { number, elapsed, outcome, status_code, response_body });
+    attempted.attempt = Some(Attempt {
+        number,
+        elapsed,
+        outcome,
+        status_code,
+        response_body,
+    });
     attempted
 }
 
@@ -152,11 +179,19 @@ const fn failure(error: &OutboundError) -> &'static str {
 }
 
 fn count(delivery: &ToDeliver, attempted: &Attempted) {
-    let Some(attempt) = &attempted.attempt else { return };
+    let Some(attempt) = &attempted.attempt else {
+        return;
+    };
     counter!("gatehouse_webhook_attempts_total", "outcome" => attempt.outcome).increment(1);
     if attempted.state == DeliveryState::Delivered {
-        let class = if attempt.number == 1 { "first" } else { "retry" };
-        let since = (Utc::now() - delivery.occurred_at).to_std().unwrap_or_default();
+        let class = if attempt.number == 1 {
+            "first"
+        } else {
+            "retry"
+        };
+        let since = (Utc::now() - delivery.occurred_at)
+            .to_std()
+            .unwrap_or_default();
         histogram!("gatehouse_webhook_delivery_seconds", "attempt_class" => class).record(since);
     }
 }

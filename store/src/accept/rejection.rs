@@ -29,6 +29,7 @@ impl Rejection {
             Self::Unavailable => "unavailable",
             Self::Refused => "refused",
         };
-        counter!("gatehouse_accept_rejected_total", "reason" => reason).increment(submissions as u64);
+        counter!("gatehouse_accept_rejected_total", "reason" => reason)
+            .increment(submissions as u64);
     }
 }

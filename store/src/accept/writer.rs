@@ -19,7 +19,10 @@ type Waiting = Call<NewMedia, Acceptance>;
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch: Vec<Waiting>) {
-    #[expect(clippy::cast_precision_loss, reason = "batches have a few hundred rows")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "batches have a few hundred rows"
+    )]
     histogram!("gatehouse_accept_batch_rows").record(batch.len() as f64);
     let deadline = Instant::now() + patience;
     // A stack: a batch that a row spoils is replaced by its rows, each on its own.
@@ -29,7 +32,11 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
             Ok(stored) => {
                 for call in batch {
                     let accepted = stored.contains(&call.question.id);
-                    call.answer(if accepted { Acceptance::Accepted } else { Acceptance::Stale });
+                    call.answer(if accepted {
+                        Acceptance::Accepted
+                    } else {
+                        Acceptance::Stale
+                    });
                 }
             }
             Err(error) if is_the_rows_fault(&error) && batch.len() > 1 => {
@@ -80,7 +87,9 @@ async fn store(
                     return Ok(stored);
                 }
             }
-            Err(error) if is_the_rows_fault(&error) || Instant::now() + PAUSE > deadline => return Err(error),
+            Err(error) if is_the_rows_fault(&error) || Instant::now() + PAUSE > deadline => {
+                return Err(error);
+            }
             Err(error) => {
                 warn!(%error, rows = left.len(), "storing submissions failed, trying again");
                 in_doubt = true;
@@ -90,12 +99,18 @@ async fn store(
     }
 }
 
-async fn attempt(pool: &PgPool, media: &[&NewMedia], deadline: Instant) -> Result<Stored, sqlx::Error> {
+async fn attempt(
+    pool: &PgPool,
+    media: &[&NewMedia],
+    deadline: Instant,
+) -> Result<Stored, sqlx::Error> {
     let inserting = async {
         let mut conn = pool.acquire().await?;
         insert(&mut conn, media).await
     };
-    tokio::time::timeout_at(deadline.into(), inserting).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    tokio::time::timeout_at(deadline.into(), inserting)
+        .await
+        .unwrap_or(Err(sqlx::Error::PoolTimedOut))
 }
 
 /// Data exceptions (class 22) and broken constraints (class 23) come from a row; everything else is the system's.
@@ -105,5 +120,8 @@ fn is_the_rows_fault(error: &sqlx::Error) -> bool {
 }
 
 fn is_own_row(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.constraint()) == Some("media_pkey")
+    error
+        .as_database_error()
+        .and_then(|error| error.constraint())
+        == Some("media_pkey")
 }

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::data_dir::{DataDir, Demo};
+use super::openai::OpenAi;
 use super::{eventually, http};
 
 /// A first start makes a database, on a machine that is busy with other tests.
@@ -51,6 +52,7 @@ impl Up {
             command.env_remove(variable);
         }
         let child = command
+            .env("GATEHOUSE_OPENAI_API_KEY", OpenAi::KEY)
             .arg("up")
             .arg("--data-dir")
             .arg(data.path())

@@ -58,8 +58,15 @@ impl OpenAi {
             .build()
             .map_err(ProviderError::Unreachable)?;
         let mut endpoint = base.clone();
-        endpoint.set_path(&format!("{}/v1/moderations", base.path().trim_end_matches('/')));
-        Ok(Self { http, endpoint, key })
+        endpoint.set_path(&format!(
+            "{}/v1/moderations",
+            base.path().trim_end_matches('/')
+        ));
+        Ok(Self {
+            http,
+            endpoint,
+            key,
+        })
     }
 
     async fn ask(&self, text: &str) -> Result<Scores, ProviderError> {
@@ -70,7 +77,10 @@ impl OpenAi {
             .http
             .post(self.endpoint.clone())
             .bearer_auth(&self.key)
-            .json(&Request { model: MODEL, input })
+            .json(&Request {
+                model: MODEL,
+                input,
+            })
             .send()
             .await
             .map_err(unreachable)?;
@@ -103,7 +113,9 @@ fn refusal(answer: &reqwest::Response) -> Option<ProviderError> {
                 .and_then(|value| value.to_str().ok()?.trim().parse().ok())
                 .map(Duration::from_secs),
         },
-        _ if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => ProviderError::Failed(code),
+        _ if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => {
+            ProviderError::Failed(code)
+        }
         _ => ProviderError::Refused(code),
     })
 }
@@ -112,7 +124,8 @@ fn refusal(answer: &reqwest::Response) -> Option<ProviderError> {
 fn read(body: &[u8], asked: usize) -> Result<Scores, ProviderError> {
     let malformed = |what: &str| ProviderError::Malformed(what.to_owned());
     // serde's message may quote the answer, which may quote the text.
-    let response: Response = serde_json::from_slice(body).map_err(|_| malformed("not the documented JSON"))?;
+    let response: Response =
+        serde_json::from_slice(body).map_err(|_| malformed("not the documented JSON"))?;
     if response.results.len() != asked {
         return Err(malformed("not one result for each input"));
     }
@@ -194,7 +207,12 @@ mod tests {
 
     #[test]
     fn half_an_answer_and_a_foreign_one_are_malformed() {
-        for body in [&br#"{"results":[]}"#[..], br#"{"results":[{"category_scores":{"gore":1}}]}"#, b"{}", b"<html>"] {
+        for body in [
+            &br#"{"results":[]}"#[..],
+            br#"{"results":[{"category_scores":{"gore":1}}]}"#,
+            b"{}",
+            b"<html>",
+        ] {
             assert!(matches!(read(body, 1), Err(ProviderError::Malformed(_))));
         }
     }
