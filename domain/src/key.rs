@@ -129,7 +129,16 @@ mod tests {
     #[test]
     fn other_shapes_are_refused() {
         let long = format!("site_{}", "a".repeat(200));
-        for text in ["", "site_", "Site_abc", "mgmt_abc", "site_a b", "site_a\0", "site_ü", long.as_str()] {
+        for text in [
+            "",
+            "site_",
+            "Site_abc",
+            "mgmt_abc",
+            "site_a b",
+            "site_a\0",
+            "site_ü",
+            long.as_str(),
+        ] {
             assert_eq!(text.parse::<SiteKey>(), Err(MalformedKey), "{text:?}");
         }
     }

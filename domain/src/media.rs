@@ -133,8 +133,13 @@ impl Status {
     /// The state as a site with this vocabulary reads it.
     pub const fn spelled(self, vocabulary: StatusVocabulary) -> &'static str {
         match (vocabulary, self) {
-            (StatusVocabulary::State, _) | (StatusVocabulary::Completed, Self::Pending) => self.as_str(),
-            (StatusVocabulary::Completed, Self::Approved | Self::Rejected | Self::PendingReview) => "completed",
+            (StatusVocabulary::State, _) | (StatusVocabulary::Completed, Self::Pending) => {
+                self.as_str()
+            }
+            (
+                StatusVocabulary::Completed,
+                Self::Approved | Self::Rejected | Self::PendingReview,
+            ) => "completed",
         }
     }
 }
@@ -146,7 +151,10 @@ mod tests {
     #[test]
     fn names_are_the_same_in_json_and_in_sql() {
         for status in Status::ALL {
-            assert_eq!(serde_json::to_string(status).unwrap(), format!("{:?}", status.as_str()));
+            assert_eq!(
+                serde_json::to_string(status).unwrap(),
+                format!("{:?}", status.as_str())
+            );
             assert_eq!(status.as_str().parse(), Ok(*status));
         }
         assert!("done".parse::<Status>().is_err());
@@ -155,6 +163,9 @@ mod tests {
     #[test]
     fn a_site_that_asks_for_completed_never_sees_an_outcome_in_status() {
         let spelled = |status: Status| status.spelled(StatusVocabulary::Completed);
-        assert_eq!(Status::ALL.iter().map(|s| spelled(*s)).collect::<Vec<_>>(), ["pending", "completed", "completed", "completed"]);
+        assert_eq!(
+            Status::ALL.iter().map(|s| spelled(*s)).collect::<Vec<_>>(),
+            ["pending", "completed", "completed", "completed"]
+        );
     }
 }

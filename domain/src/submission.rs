@@ -20,7 +20,11 @@ pub struct SubmissionLimits {
 impl Default for SubmissionLimits {
     /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata.
     fn default() -> Self {
-        Self { text: 100 * 1024, image: 10 * 1024 * 1024, metadata: 16 * 1024 }
+        Self {
+            text: 100 * 1024,
+            image: 10 * 1024 * 1024,
+            metadata: 16 * 1024,
+        }
     }
 }
 
@@ -107,7 +111,10 @@ pub enum Fault {
 
 impl Submission {
     /// Checks every field and reports every mistake, in the order of the fields.
-    pub fn parse(raw: RawSubmission<'_>, limits: &SubmissionLimits) -> Result<Self, Vec<FieldError>> {
+    pub fn parse(
+        raw: RawSubmission<'_>,
+        limits: &SubmissionLimits,
+    ) -> Result<Self, Vec<FieldError>> {
         let mut errors = Vec::new();
         let body = raw.body.filter(|text| !text.is_empty());
         let content_url = raw.content_url.filter(|text| !text.is_empty());
@@ -124,7 +131,8 @@ impl Submission {
             errors.push(FieldError {
                 field: "content_base64",
                 fault: Fault::ConflictingContent,
-                message: "give either content_url or content_base64: a media item has one image".into(),
+                message: "give either content_url or content_base64: a media item has one image"
+                    .into(),
             });
         }
         let mut keep = |result: Result<(), FieldError>| errors.extend(result.err());
@@ -134,7 +142,11 @@ impl Submission {
 
         let rule_group = parse_optional(raw.rule_group_id, parse_rule_group, &mut errors);
         let url = parse_optional(content_url, parse_url, &mut errors);
-        let inline = parse_optional(content_base64, |text| parse_image(text, limits.image), &mut errors);
+        let inline = parse_optional(
+            content_base64,
+            |text| parse_image(text, limits.image),
+            &mut errors,
+        );
 
         if errors.is_empty() {
             Ok(Self {
@@ -151,7 +163,11 @@ impl Submission {
 
     /// `image` as soon as there is one.
     pub fn content_type(&self) -> ContentType {
-        if self.image.is_some() { ContentType::Image } else { ContentType::Text }
+        if self.image.is_some() {
+            ContentType::Image
+        } else {
+            ContentType::Text
+        }
     }
 
     /// How many bytes of memory it holds, roughly: what batches are bounded by.
@@ -161,7 +177,10 @@ impl Submission {
             Some(ImageSource::Url(url)) => url.as_str().len(),
             None => 0,
         };
-        let metadata = self.metadata.as_ref().map_or(0, |metadata| metadata.get().len());
+        let metadata = self
+            .metadata
+            .as_ref()
+            .map_or(0, |metadata| metadata.get().len());
         256 + self.body.as_ref().map_or(0, String::len) + image + metadata
     }
 }
@@ -175,12 +194,19 @@ fn parse_optional<T>(
 }
 
 fn invalid(field: &'static str, message: impl Into<String>) -> FieldError {
-    FieldError { field, fault: Fault::InvalidField, message: message.into() }
+    FieldError {
+        field,
+        fault: Fault::InvalidField,
+        message: message.into(),
+    }
 }
 
 fn no_nul(field: &'static str, text: &str) -> Result<(), FieldError> {
     if text.contains('\0') {
-        return Err(invalid(field, "must not contain the NUL character (U+0000)"));
+        return Err(invalid(
+            field,
+            "must not contain the NUL character (U+0000)",
+        ));
     }
     Ok(())
 }
@@ -189,7 +215,11 @@ fn check_text(field: &'static str, text: Option<&str>, limit: usize) -> Result<(
     let Some(text) = text else { return Ok(()) };
     if text.len() > limit {
         let message = format!("is {} bytes of UTF-8; the limit is {limit}", text.len());
-        return Err(FieldError { field, fault: Fault::TextTooLarge, message });
+        return Err(FieldError {
+            field,
+            fault: Fault::TextTooLarge,
+            message,
+        });
     }
     no_nul(field, text)
 }
@@ -197,7 +227,10 @@ fn check_text(field: &'static str, text: Option<&str>, limit: usize) -> Result<(
 fn check_app_media_id(id: Option<&str>) -> Result<(), FieldError> {
     let Some(id) = id else { return Ok(()) };
     if id.chars().count() > MAX_APP_MEDIA_ID {
-        return Err(invalid("app_media_id", format!("is longer than {MAX_APP_MEDIA_ID} characters")));
+        return Err(invalid(
+            "app_media_id",
+            format!("is longer than {MAX_APP_MEDIA_ID} characters"),
+        ));
     }
     no_nul("app_media_id", id)
 }
@@ -205,15 +238,23 @@ fn check_app_media_id(id: Option<&str>) -> Result<(), FieldError> {
 /// The parser has seen to it that this is valid JSON; here it must be an object, small, and free of NUL, which many
 /// databases behind our receivers cannot store.
 fn check_metadata(metadata: Option<&RawValue>, limit: usize) -> Result<(), FieldError> {
-    let Some(raw) = metadata.map(RawValue::get) else { return Ok(()) };
+    let Some(raw) = metadata.map(RawValue::get) else {
+        return Ok(());
+    };
     if !raw.starts_with('{') {
         return Err(invalid("metadata", "must be a JSON object"));
     }
     if raw.len() > limit {
-        return Err(invalid("metadata", format!("is {} bytes of JSON; the limit is {limit}", raw.len())));
+        return Err(invalid(
+            "metadata",
+            format!("is {} bytes of JSON; the limit is {limit}", raw.len()),
+        ));
     }
     if escapes_nul(raw) {
-        return Err(invalid("metadata", "must not contain the NUL character (U+0000)"));
+        return Err(invalid(
+            "metadata",
+            "must not contain the NUL character (U+0000)",
+        ));
     }
     Ok(())
 }
@@ -221,50 +262,82 @@ fn check_metadata(metadata: Option<&RawValue>, limit: usize) -> Result<(), Field
 /// Whether the JSON text holds the escape of U+0000. An even number of backslashes before the `u` escapes themselves.
 fn escapes_nul(json: &str) -> bool {
     json.match_indices("\\u0000").any(|(at, _)| {
-        let before = json[..at].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        let before = json[..at]
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
         before % 2 == 0
     })
 }
 
 fn parse_rule_group(text: &str) -> Result<RuleGroupId, FieldError> {
-    text.parse().map_err(|_| invalid("rule_group_id", "must be a UUID"))
+    text.parse()
+        .map_err(|_| invalid("rule_group_id", "must be a UUID"))
 }
 
 fn parse_url(text: &str) -> Result<ImageSource, FieldError> {
     if text.len() > MAX_CONTENT_URL {
-        return Err(invalid("content_url", format!("is longer than {MAX_CONTENT_URL} bytes")));
+        return Err(invalid(
+            "content_url",
+            format!("is longer than {MAX_CONTENT_URL} bytes"),
+        ));
     }
-    let url: Url = text.parse().map_err(|_| invalid("content_url", "must be an absolute http or https URL"))?;
+    let url: Url = text
+        .parse()
+        .map_err(|_| invalid("content_url", "must be an absolute http or https URL"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(invalid("content_url", "must be an http or https URL"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(invalid("content_url", "must not carry a user name or password"));
+        return Err(invalid(
+            "content_url",
+            "must not carry a user name or password",
+        ));
     }
     Ok(ImageSource::Url(url))
 }
 
 fn parse_image(text: &str, limit: usize) -> Result<ImageSource, FieldError> {
-    let fail = |fault, message: String| FieldError { field: "content_base64", fault, message };
+    let fail = |fault, message: String| FieldError {
+        field: "content_base64",
+        fault,
+        message,
+    };
     let encoded = match text.strip_prefix("data:") {
         None => text,
-        Some(uri) => uri.split_once(";base64,").map(|(_, encoded)| encoded).ok_or_else(|| {
-            fail(Fault::InvalidImage, "a data URI must be data:image/...;base64,...".into())
-        })?,
+        Some(uri) => uri
+            .split_once(";base64,")
+            .map(|(_, encoded)| encoded)
+            .ok_or_else(|| {
+                fail(
+                    Fault::InvalidImage,
+                    "a data URI must be data:image/...;base64,...".into(),
+                )
+            })?,
     };
     let encoded = encoded.trim_ascii();
     // Judged before decoding, so that no memory is spent on what is refused anyway.
     if encoded.len() / 4 * 3 > limit + 2 {
-        return Err(fail(Fault::ImageTooLarge, format!("decodes to more than {limit} bytes")));
+        return Err(fail(
+            Fault::ImageTooLarge,
+            format!("decodes to more than {limit} bytes"),
+        ));
     }
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(encoded)
         .map_err(|error| fail(Fault::InvalidImage, format!("is not base64: {error}")))?;
     if bytes.len() > limit {
-        return Err(fail(Fault::ImageTooLarge, format!("is {} bytes; the limit is {limit}", bytes.len())));
+        return Err(fail(
+            Fault::ImageTooLarge,
+            format!("is {} bytes; the limit is {limit}", bytes.len()),
+        ));
     }
     let format = ImageFormat::sniff(&bytes).ok_or_else(|| {
-        fail(Fault::UnsupportedImage, "is no JPEG, PNG, GIF or WebP, by its first bytes".into())
+        fail(
+            Fault::UnsupportedImage,
+            "is no JPEG, PNG, GIF or WebP, by its first bytes".into(),
+        )
     })?;
     Ok(ImageSource::Inline { format, bytes })
 }
@@ -279,7 +352,10 @@ mod tests {
     }
 
     fn text(body: &str) -> RawSubmission<'_> {
-        RawSubmission { body: Some(body), ..RawSubmission::default() }
+        RawSubmission {
+            body: Some(body),
+            ..RawSubmission::default()
+        }
     }
 
     fn faults(raw: RawSubmission<'_>) -> Vec<Fault> {
@@ -289,7 +365,10 @@ mod tests {
     #[test]
     fn an_empty_string_counts_as_not_given() {
         assert_eq!(faults(text("")), [Fault::EmptySubmission]);
-        let url = RawSubmission { content_url: Some("https://example.com/a.png"), ..text("") };
+        let url = RawSubmission {
+            content_url: Some("https://example.com/a.png"),
+            ..text("")
+        };
         assert_eq!(parse(url).unwrap().content_type(), ContentType::Image);
     }
 
@@ -304,7 +383,10 @@ mod tests {
         assert_eq!(faults(text("a\0b")), [Fault::InvalidField]);
         let metadata = |json: &str| {
             let raw = RawValue::from_string(json.to_owned()).unwrap();
-            faults(RawSubmission { metadata: Some(&raw), ..text("a") })
+            faults(RawSubmission {
+                metadata: Some(&raw),
+                ..text("a")
+            })
         };
         assert_eq!(metadata(r#"{"a":"\u0000"}"#), [Fault::InvalidField]);
         assert_eq!(metadata(r#"{"a":"\\u0000"}"#), []);
@@ -322,13 +404,23 @@ mod tests {
         };
         assert_eq!(
             faults(raw),
-            [Fault::ConflictingContent, Fault::InvalidField, Fault::InvalidField, Fault::InvalidImage]
+            [
+                Fault::ConflictingContent,
+                Fault::InvalidField,
+                Fault::InvalidField,
+                Fault::InvalidImage
+            ]
         );
     }
 
     #[test]
     fn inline_images_are_known_by_their_first_bytes_not_by_their_declared_type() {
-        let image = |text: &str| faults(RawSubmission { content_base64: Some(text), ..RawSubmission::default() });
+        let image = |text: &str| {
+            faults(RawSubmission {
+                content_base64: Some(text),
+                ..RawSubmission::default()
+            })
+        };
         assert_eq!(image("data:image/jpeg;base64,iVBORw0KGgoAAAANSUhEUg=="), []);
         assert_eq!(image("data:image/png,iVBORw0KGgo="), [Fault::InvalidImage]);
         assert_eq!(image("aGVsbG8gd29ybGQ="), [Fault::UnsupportedImage]);
@@ -336,7 +428,10 @@ mod tests {
 
     #[test]
     fn a_url_with_credentials_is_refused() {
-        let raw = RawSubmission { content_url: Some("https://a:b@example.com/"), ..RawSubmission::default() };
+        let raw = RawSubmission {
+            content_url: Some("https://a:b@example.com/"),
+            ..RawSubmission::default()
+        };
         assert_eq!(faults(raw), [Fault::InvalidField]);
     }
 }

@@ -9,18 +9,25 @@ pub(super) fn may_be_disguised(folded: &str) -> bool {
     let (mut last, mut run) = (' ', 0_u8);
     let (mut length, mut singles) = (0_usize, 0_usize);
     for c in folded.chars() {
-        run = if c == last { run.saturating_add(1) } else { 1 };
-        let stretched = run > 1 && (c.is_alphabetic() || c == ' ') && is_stretched(c, run);
-        // A sign after a letter ends a word more often than it spells one; if it does not, a letter follows it.
-        let beside =
-            (c.is_alphabetic() && is_leet(last)) || (c.is_numeric() && last.is_alphabetic());
-        let sign_beside = matches!(c, '@' | '$' | '€') && last.is_alphanumeric();
-        if stretched || beside || sign_beside {
+        // Some of these are parts of words and others are not; they are rare enough not to ask here.
+        if !c.is_ascii() && !c.is_alphanumeric() {
             return true;
         }
-        if c.is_alphanumeric() || matches!(c, '@' | '$' | '€') {
+        run = if c == last { run.saturating_add(1) } else { 1 };
+        let stretched = run > 1 && (c.is_alphabetic() || c == ' ') && is_stretched(c, run);
+        // A `!` or `|` after a letter ends a word more often than it spells one; if it does not, more follows.
+        let beside = match c {
+            '@' | '$' => last.is_alphanumeric() || is_sign(last),
+            _ if c.is_alphabetic() => last.is_numeric() || is_sign(last),
+            _ if c.is_numeric() => last.is_alphabetic() || is_sign(last),
+            _ => false,
+        };
+        if stretched || beside {
+            return true;
+        }
+        if c.is_alphanumeric() || matches!(c, '@' | '$') {
             length += 1;
-            // The third single letter, or the first character of a longer word after two: the next tells.
+            // Two single letters, and a third character that may be one: the loose reading will tell.
             if length == 1 && singles >= 2 {
                 return true;
             }
@@ -35,8 +42,4 @@ pub(super) fn may_be_disguised(folded: &str) -> bool {
         last = c;
     }
     false
-}
-
-const fn is_leet(c: char) -> bool {
-    c.is_ascii_digit() || is_sign(c)
 }

@@ -117,7 +117,7 @@ impl Folding {
             for c in ascii.chars() {
                 self.push(c, source);
             }
-        } else if !is_invisible(c) {
+        } else {
             decompose_compatible(c, |part| {
                 for part in part.to_lowercase() {
                     self.fold_part(part, source);
