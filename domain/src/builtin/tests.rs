@@ -1,5 +1,7 @@
 //! Sentences by hand, with the band in which each score must fall.
 
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -10,16 +12,17 @@ const LOW: std::ops::Range<f64> = 0.0..0.35;
 const SOME: std::ops::Range<f64> = 0.35..0.8;
 const HIGH: std::ops::Range<f64> = 0.8..1.01;
 
+static ANALYSER: LazyLock<Analyser> = LazyLock::new(Analyser::new);
+
 fn score(text: &str, category: Category) -> f64 {
-    Analyser::new().analyse(text).get(category).unwrap()
+    ANALYSER.analyse(text).get(category).unwrap()
 }
 
 fn check(category: Category, table: &[(&str, std::ops::Range<f64>)]) {
-    let analyser = Analyser::new();
     let wrong: Vec<_> = table
         .iter()
         .filter_map(|(text, band)| {
-            let score = analyser.analyse(text).get(category)?;
+            let score = ANALYSER.analyse(text).get(category)?;
             (!band.contains(&score)).then(|| format!("{text}: {score:.3}, not in {band:?}"))
         })
         .collect();
@@ -28,7 +31,6 @@ fn check(category: Category, table: &[(&str, std::ops::Range<f64>)]) {
 
 #[test]
 fn harmless_texts_score_low_everywhere() {
-    let analyser = Analyser::new();
     for text in [
         "",
         "Hello, how are you today?",
@@ -58,7 +60,7 @@ fn harmless_texts_score_low_everywhere() {
         "Das Wetter ist heute schön, wir gehen spazieren.",
         "Me encanta este lugar, la comida es increíble.",
     ] {
-        for (category, score) in analyser.analyse(text).iter() {
+        for (category, score) in ANALYSER.analyse(text).iter() {
             assert!(LOW.contains(&score), "{text}: {category} {score:.3}");
         }
     }
@@ -206,19 +208,18 @@ fn context_moves_a_score_in_its_direction() {
 
 #[test]
 fn what_cannot_be_scored_is_absent() {
-    let analyser = Analyser::new();
-    assert_eq!(analyser.analyse("child").get(Category::SexualMinors), None);
+    assert_eq!(ANALYSER.analyse("child").get(Category::SexualMinors), None);
     assert!(
         analyser
             .analyse("今天天气很好，我们去公园散步。")
             .is_empty()
     );
-    let mixed = analyser.analyse("今天天气很好，我们去公园散步。 kill yourself");
+    let mixed = ANALYSER.analyse("今天天气很好，我们去公园散步。 kill yourself");
     assert!(mixed.get(SelfHarm).is_some_and(|score| score > 0.8));
     assert_eq!(mixed.get(Spam), None);
     for text in ["", "12345", "🔥🔥", "ｈｅｌｌｏ"] {
         assert_eq!(
-            analyser.analyse(text).iter().count(),
+            ANALYSER.analyse(text).iter().count(),
             CATEGORIES.len(),
             "{text}"
         );
@@ -243,9 +244,8 @@ fn every_term_of_the_lexicon_is_findable_and_listed_once() {
 proptest! {
     #[test]
     fn any_text_gets_scores_in_range_and_the_same_again(text in "(\\PC|kill |you |\"|not |\\. ){0,40}") {
-        let analyser = Analyser::new();
-        let scores = analyser.analyse(&text);
+        let scores = ANALYSER.analyse(&text);
         prop_assert!(scores.iter().all(|(_, score)| (0.0..=1.0).contains(&score)));
-        prop_assert_eq!(scores, analyser.analyse(&text));
+        prop_assert_eq!(scores, ANALYSER.analyse(&text));
     }
 }
