@@ -36,6 +36,34 @@ async fn a_lanes_cap_is_exact_over_all_processes(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_claim_counts_what_a_concurrent_claim_takes(pool: PgPool) {
+    prepare(&pool).await;
+    let claim = "select coalesce(array_length(ids, 1), 0)
+                   from queue.claim(gen_random_uuid(), 'work', 9, gen_random_uuid(), 64, 3)";
+    enqueue(&pool, (0..5).map(|_| job(&act("early")))).await;
+    let mut first = pool.begin().await.unwrap();
+    let taken: i32 = sqlx::query_scalar(claim)
+        .fetch_one(&mut *first)
+        .await
+        .unwrap();
+    assert_eq!(taken, 3);
+    // Others would be chosen now, so that no row lock comes to the rescue.
+    enqueue(&pool, (0..5).map(|_| job(&act("urgent")).priority(9))).await;
+    let second = tokio::spawn({
+        let pool = pool.clone();
+        async move {
+            sqlx::query_scalar::<_, i32>(claim)
+                .fetch_one(&pool)
+                .await
+                .unwrap()
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    first.commit().await.unwrap();
+    assert_eq!(second.await.unwrap(), 0);
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_capped_lane_goes_on_as_soon_as_there_is_room(pool: PgPool) {
     prepare(&pool).await;
     let config = Config {

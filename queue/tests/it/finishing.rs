@@ -114,6 +114,27 @@ async fn a_failing_effect_is_charged_and_harms_no_sibling(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_panicking_effect_is_charged_and_harms_no_sibling(pool: PgPool) {
+    prepare(&pool).await;
+    enqueue(
+        &pool,
+        ["a", "bomb", "b", "c"].map(|name| job(&act(name)).max_attempts(1)),
+    )
+    .await;
+    let process = Process::start(&pool, quick(), settings());
+    until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select name from effects order by 1").await,
+        ["a", "b", "c"]
+    );
+    assert_eq!(
+        names(&pool, "select error from queue.dead_jobs").await,
+        ["its effect failed: it panicked: an effect panicked"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn again_applies_its_effect_and_keeps_the_job(pool: PgPool) {
     prepare(&pool).await;
     let at_first = vec![
