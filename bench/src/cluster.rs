@@ -2,6 +2,8 @@
 //! gone afterwards. Gatehouse connects as the role `gatehouse`, the benchmark as `postgres`, so that the statements of the
 //! two can be told apart.
 
+mod machine;
+
 use std::{
     fs::{self, File},
     os::unix::{
@@ -17,6 +19,9 @@ use std::{
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection};
+
+use self::machine::Account;
+pub(crate) use self::machine::find_binaries;
 
 const PORT: u16 = 5432;
 /// The database that Gatehouse uses.
@@ -284,65 +289,4 @@ impl Drop for Cluster {
             thread::sleep(Duration::from_millis(10));
         }
     }
-}
-
-/// Whom Postgres runs as when the benchmark runs as root, as whom it refuses to run.
-#[derive(Clone, Copy)]
-struct Account {
-    uid: u32,
-    gid: u32,
-}
-
-impl Account {
-    fn choose() -> anyhow::Result<Option<Self>> {
-        if !rustix::process::geteuid().is_root() {
-            return Ok(None);
-        }
-        let users = fs::read_to_string("/etc/passwd")?;
-        let find = |name: &str| {
-            let line = users
-                .lines()
-                .find(|line| line.split(':').next() == Some(name))?;
-            let mut numbers = line
-                .split(':')
-                .skip(2)
-                .map_while(|field| field.parse().ok());
-            Some(Self {
-                uid: numbers.next()?,
-                gid: numbers.next()?,
-            })
-        };
-        let account = find("postgres").or_else(|| find("nobody"));
-        Ok(Some(account.context(
-            "there is no account `postgres` or `nobody` to run Postgres as",
-        )?))
-    }
-}
-
-/// The directory with Postgres's programs: the newest version that Debian installed, else what `pg_config` says.
-///
-/// # Errors
-/// There is none on this machine.
-pub(crate) fn find_binaries() -> anyhow::Result<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok);
-    let newest = versions
-        .filter_map(|entry| {
-            Some((
-                entry.file_name().to_str()?.parse::<u32>().ok()?,
-                entry.path().join("bin"),
-            ))
-        })
-        .filter(|(_, binaries)| binaries.join("pgbench").exists())
-        .max();
-    if let Some((_, binaries)) = newest {
-        return Ok(binaries);
-    }
-    let asked = Command::new("pg_config").arg("--bindir").output();
-    let asked = asked.ok().filter(|answer| answer.status.success());
-    let told = asked.map(|answer| PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim()));
-    told.filter(|binaries| binaries.join("pgbench").exists())
-        .context("Postgres with pgbench was not found: install it (apt-get install postgresql) or name --postgres-bin")
 }
