@@ -210,7 +210,7 @@ fn context_moves_a_score_in_its_direction() {
 fn what_cannot_be_scored_is_absent() {
     assert_eq!(ANALYSER.analyse("child").get(Category::SexualMinors), None);
     assert!(
-        analyser
+        ANALYSER
             .analyse("今天天气很好，我们去公园散步。")
             .is_empty()
     );
