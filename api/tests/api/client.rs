@@ -85,18 +85,19 @@ impl Answer {
     }
 }
 
-/// Writes `request` and reads until the server closes: requests must say `Connection: close` or be refused so.
+/// Writes all of `request`, then reads until the server closes: requests must say `Connection: close` or be refused so.
+/// Many clients work like this, so a server that refuses early must still let them send.
 pub(crate) async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let (mut read, mut write) = stream.split();
     let mut answer = Vec::new();
-    let sending = async {
-        // A refused body may not be taken to its end.
-        let _ = write.write_all(request).await;
+    let exchanging = async {
+        stream.write_all(request).await?;
+        stream.read_to_end(&mut answer).await
     };
-    let receiving = async { timeout(PATIENCE, read.read_to_end(&mut answer)).await };
-    let ((), received) = tokio::join!(sending, receiving);
-    received.expect("an answer in time").expect("an answer");
+    timeout(PATIENCE, exchanging)
+        .await
+        .expect("an answer in time")
+        .expect("an answer");
     parse(&answer)
 }
 
