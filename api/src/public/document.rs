@@ -24,6 +24,8 @@ pub(crate) fn finish(document: &mut Value) {
 }
 
 fn describe(document: &mut Value) {
+    // The key in the body is no security scheme that OpenAPI knows.
+    extend(document, "", json!({ "security": [] }));
     extend(
         document,
         "/info",
@@ -111,7 +113,6 @@ fn refine_schemas(document: &mut Value) {
         ("MediaCreatedEvent", "data"),
         ("MediaModeratedEvent", "data"),
         ("MediaModerated", "moderation_details"),
-        ("MediaStatus", "moderationResult"),
     ] {
         let parts = at(
             document,
@@ -122,12 +123,17 @@ fn refine_schemas(document: &mut Value) {
             .into_iter()
             .for_each(|parts| parts.truncate(1));
     }
-    // OpenAPI 3.0 heeds nullable only beside a type.
+    // In OpenAPI 3.0 nothing beside a reference lets null through, so this member has a nullable copy.
+    let mut details = at(document, "/components/schemas/ModerationDetails").clone();
     extend(
+        &mut details,
+        "",
+        json!({ "title": "ModerationResult", "nullable": true, "description": "Why; null while pending." }),
+    );
+    *at(
         document,
         "/components/schemas/MediaStatus/properties/moderationResult",
-        json!({ "type": "object" }),
-    );
+    ) = details;
 
     // In Rust these members are optional, so that a missing one is refused by our own words.
     extend(
