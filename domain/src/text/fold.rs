@@ -205,6 +205,11 @@ mod tests {
         let span = folded.original_span(at..at + 5);
         assert_eq!(&original[span.clone()], "b\u{200B}lö\u{0301}ck");
         assert_eq!(folded.folded_span(&span), at..at + 5);
+
+        // A syllable that was composed stands for all its parts.
+        let parts = "\u{1112}\u{1161}\u{11AB}";
+        let folded = Folded::new(parts);
+        assert_eq!(folded.original_span(0..folded.text().len()), 0..parts.len());
     }
 
     proptest! {

@@ -120,6 +120,17 @@ fn exceptions_excuse_only_what_lies_within_them() {
 }
 
 #[test]
+fn matches_beyond_what_exceptions_are_held_against_count() {
+    let group = compile(json!([
+        {"name": "k", "type": "keyword", "keywords": ["a"], "matching": "substring",
+         "exceptions": ["aa"], "effect": "reject"},
+    ]))
+    .unwrap();
+    assert_eq!(names(&group, &"a".repeat(100_000)), [""; 0]);
+    assert_eq!(names(&group, &"a".repeat(100_001)), ["k"]);
+}
+
+#[test]
 fn what_is_absent_violates_nothing() {
     let group = compile(json!([
         {"name": "t", "type": "ai_threshold", "category": "hate", "review_at": 0.0},
