@@ -5,37 +5,13 @@
 
 mod unchecked;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use unchecked::{ImageProblem, Unchecked};
 
-use crate::media::{ModerationType, Status};
+use crate::media::{ModerationType, OnFailure, Status};
 use crate::rules::{Effect, Evidence, Violation};
 use crate::score::{Category, Scores};
-
-/// What a site wants for content that could not be checked and that no rule rejects.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnFailure {
-    /// A person looks at it.
-    #[default]
-    Review,
-    /// It is rejected.
-    Reject,
-    /// It is approved, unless a rule asks for review.
-    Approve,
-}
-
-impl OnFailure {
-    /// The name in settings.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Reject => "reject",
-            Self::Approve => "approve",
-        }
-    }
-}
 
 /// What became of one part of the content, its text or its image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -108,13 +108,13 @@ named_set! {
 }
 
 named_set! {
-    /// What a verdict becomes when something could not be checked.
+    /// What a site wants for content that could not be checked and that no rule rejects. A review is the default.
     OnFailure {
-        /// A person decides.
+        /// A person looks at it.
         Review = "review",
-        /// Reject it.
+        /// It is rejected.
         Reject = "reject",
-        /// Approve it all the same.
+        /// It is approved, unless a rule asks for review.
         Approve = "approve",
     }
 }

@@ -94,7 +94,7 @@ pub struct Analysed {
     pub media: MediaId,
     /// Its team.
     pub team: TeamId,
-    /// The maximum per category; none when no provider ran.
+    /// The maximum per category; none when no provider could score it.
     pub scores: Option<Scores>,
     /// What each provider said.
     pub providers: Vec<ProviderReport>,

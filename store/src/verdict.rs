@@ -3,10 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use domain::{
-    decision::{OnFailure, Unchecked},
+    decision::Unchecked,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, GroupVersionId, MediaId},
-    media::{ModerationType, Status},
+    media::{ModerationType, OnFailure, Status},
     score::Scores,
 };
 use metrics::{counter, histogram};
@@ -17,7 +17,6 @@ use uuid::Uuid;
 
 use crate::{
     Error,
-    analysis::ProviderReport,
     gather::{Bounds, Loader},
     jobs::{self, MediaJob},
 };
@@ -33,10 +32,8 @@ pub struct ToJudge {
     pub has_image: bool,
     /// The versions that were live when it was accepted.
     pub group_versions: Vec<GroupVersionId>,
-    /// What the analysis said; none when no provider ran.
+    /// What the analysis said; none when no provider could score it.
     pub scores: Option<Scores>,
-    /// The providers that looked at it.
-    pub providers: Vec<ProviderReport>,
     /// What could not be checked so far.
     pub unchecked: Vec<Unchecked>,
     /// What the site wants for what could not be checked.
@@ -70,13 +67,12 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
             m.body,
             m.content_type,
             m.group_versions,
-            s.on_failure as "on_failure!: Json<OnFailure>",
+            s.on_failure,
             (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!",
             a.scores as "scores?: Json<Scores>",
-            a.providers as "providers?: Json<Vec<ProviderReport>>",
             a.unchecked as "unchecked?: Json<Vec<Unchecked>>"
         from media m
-        join lateral (select to_json(on_failure) as on_failure from sites where id = m.site_id) s on true
+        join sites s on s.id = m.site_id
         left join analyses a on a.media_id = m.id
         where m.id = any($1) and m.status = 'pending'
         "#,
@@ -84,32 +80,29 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
     )
     .fetch_all(pool)
     .await?;
-    let items = rows.into_iter().map(|row| {
-        let media = MediaId::from(row.id);
-        let item = ToJudge {
-            media,
-            text: row.body.map(Arc::from),
-            has_image: row.content_type == "image",
-            group_versions: row
-                .group_versions
-                .into_iter()
-                .map(GroupVersionId::from)
-                .collect(),
-            scores: row.scores.map(|scores| scores.0),
-            providers: row
-                .providers
-                .map(|providers| providers.0)
-                .unwrap_or_default(),
-            unchecked: row
-                .unchecked
-                .map(|unchecked| unchecked.0)
-                .unwrap_or_default(),
-            on_failure: row.on_failure.0,
-            age_ms: u64::try_from(row.age_ms).unwrap_or(0),
-        };
-        (media, item)
-    });
-    Ok(items.collect())
+    rows.into_iter()
+        .map(|row| {
+            let media = MediaId::from(row.id);
+            let item = ToJudge {
+                media,
+                text: row.body.map(Arc::from),
+                has_image: row.content_type == "image",
+                group_versions: row
+                    .group_versions
+                    .into_iter()
+                    .map(GroupVersionId::from)
+                    .collect(),
+                scores: row.scores.map(|scores| scores.0),
+                unchecked: row
+                    .unchecked
+                    .map(|unchecked| unchecked.0)
+                    .unwrap_or_default(),
+                on_failure: row.on_failure.parse()?,
+                age_ms: u64::try_from(row.age_ms).unwrap_or(0),
+            };
+            Ok((media, item))
+        })
+        .collect()
 }
 
 /// The effect of judging: the verdict is stored and told.

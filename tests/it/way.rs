@@ -81,6 +81,8 @@ async fn the_demo_rules_approve_review_and_reject() {
         ("a fine day for a walk by the river", "approved"),
         ("see review-2024 for the details", "pending_review"),
         ("this is a b.l.o.c.k.e.d.w.o.r.d", "rejected"),
+        // The built-in analyser knows no Chinese: nobody scored this.
+        ("今天天气很好，我们去公园散步", "pending_review"),
     ] {
         let media = up.submit(json!({ "body": text })).await;
         let status = up.verdict(&media).await;

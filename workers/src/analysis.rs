@@ -75,6 +75,9 @@ pub(crate) async fn analyse(
             }
         }
     }
+    if !reports.is_empty() && reports.iter().all(|report| report.scores.is_empty()) {
+        unchecked.push(Unchecked::TextNotScored);
+    }
     if analyst.providers.is_empty() {
         let detail = "no provider is configured".to_owned();
         unchecked.push(Unchecked::ProviderFailed {
@@ -117,13 +120,11 @@ fn analysed(
     providers: Vec<ProviderReport>,
     unchecked: Vec<Unchecked>,
 ) -> Analysed {
-    let scores = (!providers.is_empty()).then(|| {
-        let mut merged = Scores::default();
-        for report in &providers {
-            merged.merge_max(&report.scores);
-        }
-        merged
-    });
+    let mut merged = Scores::default();
+    for report in &providers {
+        merged.merge_max(&report.scores);
+    }
+    let scores = (!merged.is_empty()).then_some(merged);
     Analysed {
         media: item.media,
         team: item.team,

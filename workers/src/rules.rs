@@ -17,6 +17,7 @@ use store::{
     rule_group,
     verdict::{self, Concluded, ToJudge},
 };
+use tokio::task::block_in_place;
 
 /// Memory for compiled groups, in bytes.
 const CACHE_BYTES: u64 = 256 << 20;
@@ -91,7 +92,8 @@ pub(crate) async fn judge(
                 .any(|group| group.categories().contains(category))
         })
         .collect();
-    let verdict = decide(findings(&item, &groups, &wanted));
+    // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
+    let verdict = block_in_place(|| decide(findings(&item, &groups, &wanted)));
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
     Ok(Some(Concluded {
         media: item.media,
@@ -112,8 +114,7 @@ fn findings<'a>(
         text: item.text.as_deref(),
         scores: item.scores.as_ref().unwrap_or(&none),
     };
-    let text_examined =
-        !item.providers.is_empty() || groups.iter().any(|group| group.examines_text());
+    let text_examined = item.scores.is_some() || groups.iter().any(|group| group.examines_text());
     Findings {
         violations: groups
             .iter()

@@ -20,6 +20,8 @@ pub enum Unchecked {
         /// Why.
         problem: ImageProblem,
     },
+    /// Providers looked at the text and could score none of it, for instance because of its language.
+    TextNotScored,
     /// There is a text, and no rule and no provider examined it.
     TextNotExamined,
     /// There is an image, and no rule and no provider examined it.
@@ -30,7 +32,7 @@ impl Unchecked {
     pub(super) const fn concerns_image(&self) -> bool {
         match self {
             Self::ImageNotAnalysed { .. } | Self::ImageNotExamined => true,
-            Self::ProviderFailed { .. } | Self::TextNotExamined => false,
+            Self::ProviderFailed { .. } | Self::TextNotScored | Self::TextNotExamined => false,
         }
     }
 }
@@ -62,6 +64,7 @@ impl fmt::Display for Unchecked {
                 ImageProblem::Unsupported => "the image is of no supported format",
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),
+            Self::TextNotScored => f.write_str("no provider could score the text"),
             Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
             Self::ImageNotExamined => f.write_str("no rule and no provider examined the image"),
         }
