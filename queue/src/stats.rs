@@ -29,8 +29,8 @@ pub struct QueueStats {
 
 /// The depth of every queue that has a job, dead ones included.
 ///
-/// Counts by index-only scans of the partial indexes, which takes time in proportion to the jobs (some 100 ms
-/// for a million): read it every ten seconds or so, by one process.
+/// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy server: read it every
+/// ten seconds or so, by one process.
 pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Error> {
     sqlx::query_as(
         "select queue,
