@@ -26,7 +26,7 @@ pub(crate) struct Cli {
 /// What the binary can be.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run everything in one process, on a private Postgres unless DATABASE_URL is set
+    /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
     Up(UpOptions),
     /// Run the HTTP interface
     Api(ApiOptions),
@@ -187,7 +187,7 @@ pub(crate) struct WorkOptions {
         default_value = "builtin"
     )]
     pub(crate) providers: Vec<ProviderName>,
-    /// Where OpenAI's interface, or a compatible one, is; its key is in GATEHOUSE_OPENAI_API_KEY
+    /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
     #[arg(
         long,
         env = "GATEHOUSE_OPENAI_URL",

@@ -1,6 +1,9 @@
 //! `gatehouse admin`: a first set-up from the command line.
 
-use std::{io::Write as _, path::PathBuf};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
@@ -149,7 +152,7 @@ async fn create_site(
     let key = config::required_master_key()?;
     service::check_master_key(conn, &key).await?;
     let rules = match rules {
-        Some(file) => read_rules(file)?,
+        Some(file) => read_rules(&file)?,
         None => RuleFile::demo(),
     };
     let group =
@@ -168,24 +171,19 @@ async fn load_rules(
         tenant::team_exists(conn, team).await?,
         "there is no team {team}"
     );
-    let rules = read_rules(file)?;
-    match publish_to {
-        Some(group) => {
-            let version = rule_group::publish(conn, team, group, rules.version()).await?;
-            let version =
-                version.with_context(|| format!("team {team} has no rule group {group}"))?;
-            Ok(json!({ "rule_group_id": group, "version_id": version }))
-        }
-        None => {
-            let group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
-            Ok(json!({ "rule_group_id": group }))
-        }
-    }
+    let rules = read_rules(&file)?;
+    let Some(group) = publish_to else {
+        let group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
+        return Ok(json!({ "rule_group_id": group }));
+    };
+    let version = rule_group::publish(conn, team, group, rules.version()).await?;
+    let version = version.with_context(|| format!("team {team} has no rule group {group}"))?;
+    Ok(json!({ "rule_group_id": group, "version_id": version }))
 }
 
-fn read_rules(file: PathBuf) -> anyhow::Result<RuleFile> {
-    let yaml = std::fs::read_to_string(&file)
-        .with_context(|| format!("cannot read {}", file.display()))?;
+fn read_rules(file: &Path) -> anyhow::Result<RuleFile> {
+    let yaml =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     RuleFile::parse(&yaml).with_context(|| format!("{} cannot be loaded", file.display()))
 }
 

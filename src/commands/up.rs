@@ -40,17 +40,16 @@ pub(crate) async fn run(mut options: UpOptions) -> anyhow::Result<()> {
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 
-    let (postgres, url) = match &options.database_url {
-        Some(url) => (None, url.clone()),
-        None => {
-            // Making a database, or fetching Postgres first, may take a while.
-            let postgres = tokio::select! {
-                postgres = EmbeddedPostgres::start(&data) => postgres?,
-                () = stop.cancelled() => return Ok(()),
-            };
-            let url = postgres.url().to_owned();
-            (Some(postgres), url)
-        }
+    let (postgres, url) = if let Some(url) = &options.database_url {
+        (None, url.clone())
+    } else {
+        // Making a database, or fetching Postgres first, may take a while.
+        let postgres = tokio::select! {
+            postgres = EmbeddedPostgres::start(&data) => postgres?,
+            () = stop.cancelled() => return Ok(()),
+        };
+        let url = postgres.url().to_owned();
+        (Some(postgres), url)
     };
     let pool = schema::pool(&url, "gatehouse up", options.pool.settings())?;
     let served = serve(

@@ -388,17 +388,17 @@ impl Obituary for DeliveryDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let died: Vec<Attempted> = dead
             .iter()
-            .filter_map(|job| match job.args() {
-                Ok(DeliveryJob { delivery }) => Some(Attempted {
+            .filter_map(|job| {
+                let Ok(DeliveryJob { delivery }) = job.args() else {
+                    error!(job.id = %job.id, "a dead delivery job names no delivery");
+                    return None;
+                };
+                Some(Attempted {
                     delivery,
                     attempt: None,
                     state: DeliveryState::Exhausted,
                     disable: None,
-                }),
-                Err(_) => {
-                    error!(job.id = %job.id, "a dead delivery job names no delivery");
-                    None
-                }
+                })
             })
             .collect();
         update_deliveries(tx.conn, &died.iter().collect::<Vec<_>>()).await

@@ -1,5 +1,7 @@
 //! Accepting submissions on a real Postgres.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::{sync::Arc, time::Duration};
 
 use domain::{

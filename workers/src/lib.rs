@@ -63,7 +63,7 @@ impl Default for Settings {
 }
 
 /// How long one run of a job may take; a delivery's own deadline is shorter.
-const RUN_DEADLINE: Duration = Duration::from_secs(60);
+const RUN_DEADLINE: Duration = Duration::from_mins(1);
 
 /// Failed analyses and judgements: five attempts lie within two minutes.
 const RETRY: Retry = Retry {

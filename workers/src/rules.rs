@@ -120,7 +120,7 @@ fn findings<'a>(
             .iter()
             .flat_map(|group| group.examine(&content))
             .collect(),
-        scores: item.scores.clone(),
+        scores: item.scores,
         wanted,
         text: match (&item.text, text_examined) {
             (None, _) => Part::Absent,

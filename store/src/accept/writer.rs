@@ -115,7 +115,9 @@ async fn attempt(
 
 /// Data exceptions (class 22) and broken constraints (class 23) come from a row; everything else is the system's.
 fn is_the_rows_fault(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
+    let code = error
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code);
     code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
 }
 
