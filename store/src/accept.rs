@@ -72,7 +72,9 @@ impl Default for Settings {
                 waiting_bytes: 256 << 20,
                 batch: 256,
                 batch_bytes: 16 << 20,
-                runners: 2,
+                // While one batch commits, the next one fills: a second writer would halve the batches and double
+                // their number.
+                runners: 1,
             },
             patience: Duration::from_secs(10),
         }

@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod outbound;
 pub mod provider;
 pub mod rules;
+mod tls;
 pub mod webhooks;
 
 use std::{io, time::Duration};

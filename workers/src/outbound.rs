@@ -24,7 +24,6 @@ mod policy;
 mod refusal;
 #[cfg(test)]
 mod tests;
-mod tls;
 
 pub use error::OutboundError;
 pub use policy::{AllowedRange, EgressPolicy, HostPort};
@@ -79,7 +78,7 @@ impl Outbound {
 
     fn with_resolver(policy: EgressPolicy, resolver: Arc<dyn Resolve>) -> Self {
         let policy = Arc::new(policy);
-        let tls = tls::client_config();
+        let tls = crate::tls::client_config();
         let guard = |port| {
             let (policy, inner) = (Arc::clone(&policy), Arc::clone(&resolver));
             let dns = GuardedDns {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{Provider, ProviderError};
+use crate::tls;
 
 const MODEL: &str = "omni-moderation-latest";
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -52,6 +53,7 @@ impl OpenAi {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(base: &Url, key: String) -> Result<Self, ProviderError> {
         let http = Client::builder()
+            .tls_backend_preconfigured(tls::client_config())
             .timeout(DEADLINE)
             .redirect(redirect::Policy::none())
             .no_proxy()
