@@ -14,8 +14,10 @@ pub struct Config {
     pub lease: Duration,
     /// How often the worker shows that it lives; a third of the lease or less.
     pub heartbeat: Duration,
-    /// How often jobs of dead workers are looked for.
+    /// How often jobs of dead workers are looked for, and jobs that this process lost track of.
     pub sweep: Duration,
+    /// How often the elected process looks after the generations of the indexes.
+    pub tick: Duration,
     /// The longest a worker sleeps while it hears nothing: a lost wake-up costs this much.
     pub poll: Duration,
     /// The most jobs finished in one transaction.
@@ -25,8 +27,10 @@ pub struct Config {
     pub finishers: usize,
     /// How long a finishing transaction, or a claim, may take before its connection is given up.
     pub deadline: Duration,
-    /// How often the eldest living process reads the queues' depth for the gauges.
+    /// How often the elected process reads the queues' depth for the gauges.
     pub stats: Duration,
+    /// How long dead jobs are kept.
+    pub dead_retention: Duration,
 }
 
 impl Default for Config {
@@ -35,11 +39,13 @@ impl Default for Config {
             lease: Duration::from_secs(30),
             heartbeat: Duration::from_secs(5),
             sweep: Duration::from_secs(5),
+            tick: Duration::from_secs(1),
             poll: Duration::from_millis(500),
             finish_batch: 500,
             finishers: 1,
             deadline: Duration::from_secs(10),
             stats: Duration::from_secs(15),
+            dead_retention: Duration::from_hours(90 * 24),
         }
     }
 }

@@ -17,17 +17,18 @@ use crate::{
     BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, burial, finish,
     finish::Inbox,
     hold::Holds,
+    housekeeping,
     lease::{self, Lease},
     link::Link,
-    metrics, rescue, stats,
+    metrics, strays,
     supervise::supervise,
     wake::{self, Wakers},
 };
 
 /// The queue, as one process sees it. Open one per process; clones are the same one.
 ///
-/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, the rescue of dead
-/// workers' jobs, the burials, the wake-ups and the gauges. They outlive every database error.
+/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, housekeeping,
+/// the burials and the wake-ups. They outlive every database error.
 ///
 /// Besides what it takes from the pool for claims and sweeps, it keeps connections of its own: one for heartbeats,
 /// one that listens, and one for each finisher.
@@ -85,11 +86,11 @@ impl Queue {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
         shared.spawn(&shared.helpers, "heartbeat", lease::run);
-        shared.spawn(&shared.helpers, "rescue", rescue::run);
+        shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
+        shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
-        shared.spawn(&shared.helpers, "gauges", stats::run);
         Self(shared)
     }
 
@@ -177,6 +178,19 @@ impl Shared {
         }
         let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
         self.wakers.wake(due.map(|(queue, _)| queue));
+    }
+
+    /// Jobs of a queue are due again: wakes who works on it, if this process knows the queue.
+    pub(crate) fn wake_if_known(&self, queue: &str) {
+        if let Some(settings) = self.known(queue) {
+            self.wakers.wake([settings.queue().as_str()]);
+        }
+    }
+
+    /// The same for every queue that this process knows.
+    pub(crate) fn wake_all_known(&self) {
+        self.wakers
+            .wake(self.known_queues().into_iter().map(QueueName::as_str));
     }
 
     /// Sleeps; true when the queue closes meanwhile.
