@@ -83,8 +83,13 @@ create or replace function queue.enqueue(
 ) returns bigint language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
     enqueued bigint;
-    v_gen    integer := queue.enter_generation();
+    v_gen    integer;
 begin
+    if exists (select from unnest(payloads) as p (payload) where octet_length(p.payload) > 262144) then
+        raise exception 'the payload of a job has more than 262144 bytes'
+            using errcode = 'string_data_right_truncation', hint = 'Store it, and enqueue its id.';
+    end if;
+    v_gen := queue.enter_generation();
     insert into queue.jobs (queue, lane, payload, priority, max_attempts, state, run_at, gen)
     select n.queue, n.lane, n.payload::json, n.priority, n.max_attempts,
            case when n.delay_ms > 0 then 2 else 0 end,

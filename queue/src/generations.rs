@@ -276,3 +276,6 @@ pub(crate) async fn gather_strays(conn: &mut PgConnection) -> Result<u64, sqlx::
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

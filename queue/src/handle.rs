@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, burial, finish,
+    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, SettingsError, burial, finish,
     finish::Inbox,
     hold::Holds,
     housekeeping,
@@ -63,7 +63,11 @@ pub(crate) struct Shared {
 impl Queue {
     /// Opens the queue as a new worker. Needs a tokio runtime; the schema must be there
     /// ([`MIGRATOR`](crate::MIGRATOR)), the database need not: it is waited for.
-    pub fn open(pool: PgPool, config: Config) -> Self {
+    ///
+    /// # Errors
+    /// Settings that cannot be meant.
+    pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
+        config.check()?;
         metrics::describe();
         let shared = Arc::new(Shared {
             pool,
@@ -82,7 +86,7 @@ impl Queue {
             helpers: TaskTracker::new(),
             known: Mutex::default(),
         });
-        for _ in 0..config.finishers.max(1) {
+        for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
         shared.spawn(&shared.helpers, "heartbeat", lease::run);
@@ -91,7 +95,7 @@ impl Queue {
         shared.spawn(&shared.helpers, "burials", burial::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
-        Self(shared)
+        Ok(Self(shared))
     }
 
     /// A backend for an apalis worker on one queue, whose jobs carry `Args` as JSON.
@@ -99,10 +103,16 @@ impl Queue {
     /// Any number of them may be built, in any number of processes. Build the worker with
     /// `.concurrency(n)` and `.timeout(d)`; do not add `.retry()`, which would sleep in the job's slot, nor
     /// `.catch_panic()`, which makes the first panic final: a panic is caught here and is one failed attempt.
+    ///
+    /// # Panics
+    /// When [`BackendSettings::check`] refuses the settings: call it first on what comes from outside.
     pub fn backend<Args>(&self, settings: BackendSettings) -> LaneBackend<Args>
     where
         Args: DeserializeOwned + Send + 'static,
     {
+        if let Err(refused) = settings.check() {
+            panic!("{refused}");
+        }
         metrics::expect_none(settings.queue());
         self.0
             .lock_known()
@@ -121,6 +131,11 @@ impl Queue {
     /// Says that these jobs are enqueued and committed: counts them, and wakes the queues of those due.
     pub fn enqueued(&self, jobs: &NewJobs) {
         self.0.enqueued(jobs);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
     }
 
     /// This process's id in `queue.workers` and in `locked_by`.

@@ -163,3 +163,6 @@ impl Every {
         due
     }
 }
+
+#[cfg(test)]
+mod tests;

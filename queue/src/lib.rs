@@ -34,7 +34,7 @@
 //!
 //! # async fn run(pool: sqlx::PgPool) -> Result<(), Box<dyn std::error::Error>> {
 //! queue::MIGRATOR.run(&pool).await?;
-//! let queue = Queue::open(pool, Config::default());
+//! let queue = Queue::open(pool, Config::default())?;
 //! let workers = Monitor::new()
 //!     .register({
 //!         let queue = queue.clone();
@@ -86,9 +86,9 @@ mod supervise;
 mod wake;
 
 pub use backend::LaneBackend;
-pub use config::{BackendSettings, Config};
+pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
-pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, NewJob, NewJobs, enqueue};
+pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use handle::Queue;
 pub use job::{JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
