@@ -19,6 +19,9 @@ create table queue.generations (
     old             integer     not null,
     condemned       integer,
     condemned_at    timestamptz,
+    -- Left and empty, but somebody who entered has not ended his transaction. Claims do not look here; the elected
+    -- process does, once a second.
+    held            integer[]   not null default '{}',
     -- Rows moved into `old` since it became that.
     moved           bigint      not null default 0,
     -- No scheduled job is due before this, but for transactions that commit late.

@@ -19,6 +19,12 @@ const ROUND: i64 = 20_000;
 /// The most jobs moved by one statement, which keeps claims of them waiting for some milliseconds.
 const BATCH: usize = 250;
 
+/// How long a generation may stay condemned for the sake of a transaction that entered it, in seconds: until then its
+/// jobs are found the moment it commits, afterwards within a round of housekeeping.
+const PATIENCE: f64 = 5.0;
+/// The most generations held for such transactions at once.
+const HELD: i32 = 100;
+
 /// What the elected process remembers between two rounds.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
@@ -35,11 +41,12 @@ struct Counters {
     updated: i64,
 }
 
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug, sqlx::FromRow)]
 struct Generations {
     young: i32,
     old: i32,
     condemned: Option<i32>,
+    held: Vec<i32>,
     moved: i64,
     wasted: i64,
     updated: i64,
@@ -55,28 +62,34 @@ enum Leave {
 }
 
 impl Collector {
-    /// One round: begins to leave a generation when that pays, or goes on with leaving one.
+    /// One round: begins to leave a generation when that pays, or goes on with leaving one. Returns whether jobs came to
+    /// light that no claim could see.
     ///
     /// Safe whoever else does the same at the same time: each step is a transaction that looks again, under the lock of the
     /// one row of `queue.generations`.
-    pub(crate) async fn round(&mut self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    pub(crate) async fn round(&mut self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
         let now = read(conn).await?;
         match now.condemned {
             Some(condemned) if condemned == now.young || now.old == now.young => {
                 // Whoever condemned it did not come to the second step.
-                advance(conn).await
+                advance(conn).await?;
             }
-            Some(condemned) => leave(conn, condemned).await,
-            None => match self.choose(conn, &now).await? {
-                Some(choice) => {
+            Some(condemned) => leave(conn, condemned).await?,
+            None => {
+                if let Some(choice) = self.choose(conn, &now).await? {
                     debug!(generation = now.young, ?choice, "leaving a generation");
                     condemn(conn, choice, now.updated - self.base(&now).updated).await?;
                     self.base = None;
-                    advance(conn).await
+                    advance(conn).await?;
                 }
-                None => Ok(()),
-            },
+            }
         }
+        let mut came_to_light = 0;
+        for &generation in &now.held {
+            came_to_light += empty(conn, generation).await?;
+            close(conn, generation).await?;
+        }
+        Ok(came_to_light > 0)
     }
 
     /// Which generation to leave, if that pays.
@@ -116,7 +129,7 @@ impl Collector {
 
 async fn read(conn: &mut PgConnection) -> Result<Generations, sqlx::Error> {
     sqlx::query_as(
-        "select pg_sequence_last_value('queue.young')::integer as young, g.old, g.condemned, g.moved,
+        "select pg_sequence_last_value('queue.young')::integer as young, g.old, g.condemned, g.held, g.moved,
                 (select sum(pg_stat_get_tuples_returned(i) - pg_stat_get_tuples_fetched(i))::bigint
                    from unnest(array['queue.jobs_due_idx', 'queue.jobs_running_idx']::regclass[]) i) as wasted,
                 pg_stat_get_tuples_updated('queue.jobs'::regclass) as updated
@@ -180,29 +193,62 @@ async fn advance(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
 /// The last step, as often as it takes: moves what lives on, and closes the generation once nobody can come into it
 /// any more and nobody is left.
 async fn leave(conn: &mut PgConnection, condemned: i32) -> Result<(), sqlx::Error> {
-    for jobs in living(conn, condemned).await?.chunks(BATCH) {
-        move_jobs(conn, condemned, jobs).await?;
+    empty(conn, condemned).await?;
+    if !close(conn, condemned).await? {
+        // A transaction that entered it takes long. Others must not wait for it, lest they walk over more and more.
+        sqlx::query(
+            "update queue.generations
+                set held = held || $1, condemned = null, condemned_at = null
+              where condemned = $1
+                and extract(epoch from now() - condemned_at) > $2
+                and cardinality(held) < $3
+                and not exists (select from queue.jobs where gen = $1 and state = 0)
+                and not exists (select from queue.jobs where gen = $1 and state = 1)",
+        )
+        .bind(condemned)
+        .bind(PATIENCE)
+        .bind(HELD)
+        .execute(conn)
+        .await?;
     }
+    Ok(())
+}
+
+/// Moves what lives in a generation that is left; returns how many jobs.
+async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i64, sqlx::Error> {
+    let mut moved = 0;
+    for jobs in living(conn, generation).await?.chunks(BATCH) {
+        moved += move_jobs(conn, generation, jobs).await?;
+    }
+    Ok(moved)
+}
+
+/// Forgets a generation that is left, if nobody who entered it is still at work and no job is in it. False when somebody is
+/// still at work.
+async fn close(conn: &mut PgConnection, generation: i32) -> Result<bool, sqlx::Error> {
     let mut tx = conn.begin().await?;
     let is_quiet: bool =
         sqlx::query_scalar("select pg_try_advisory_xact_lock(hashtext('queue.young'), $1)")
-            .bind(condemned)
+            .bind(generation)
             .fetch_one(&mut *tx)
             .await?;
     if is_quiet {
         // A statement of its own: its snapshot must be newer than the lock.
         sqlx::query(
             "update queue.generations
-                set condemned = null, condemned_at = null
-              where condemned = $1
+                set condemned = nullif(condemned, $1),
+                    condemned_at = case when condemned = $1 then null else condemned_at end,
+                    held = array_remove(held, $1)
+              where (condemned = $1 or $1 = any (held))
                 and not exists (select from queue.jobs where gen = $1 and state = 0)
                 and not exists (select from queue.jobs where gen = $1 and state = 1)",
         )
-        .bind(condemned)
+        .bind(generation)
         .execute(&mut *tx)
         .await?;
     }
-    tx.commit().await
+    tx.commit().await?;
+    Ok(is_quiet)
 }
 
 /// Due and running jobs of a generation, at most [`ROUND`] of each. Read once for many batches: each reading walks over
@@ -219,35 +265,39 @@ async fn living(conn: &mut PgConnection, generation: i32) -> Result<Vec<JobId>, 
     .await
 }
 
-/// Moves jobs to the old generation. Whoever has a job's row locked keeps it for now. While a job is seen in the condemned
-/// generation, that cannot be closed, so what is old stays what it is.
+/// Moves jobs to the old generation, and returns how many. Whoever has a job's row locked keeps it for now. The row of
+/// `queue.generations` is locked first, so that what is old stays what it is.
 async fn move_jobs(
     conn: &mut PgConnection,
-    condemned: i32,
+    generation: i32,
     jobs: &[JobId],
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "with chosen as materialized (
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "with home as materialized (
+             select old from queue.generations where condemned = $1 or $1 = any (held) for update
+         ),
+         chosen as materialized (
              select id from queue.jobs
               where id = any ($2) and gen = $1 and state in (0, 1)
                 for update skip locked
          ),
          moved as (
              update queue.jobs j
-                set gen = g.old
-               from queue.generations g
-              where g.condemned = $1 and j.id = any (array(select id from chosen))
+                set gen = h.old
+               from home h
+              where j.id = any (array(select id from chosen))
              returning j.id
+         ),
+         counted as (
+             update queue.generations set moved = generations.moved + (select count(*) from moved)
+              where exists (select from moved)
          )
-         update queue.generations g
-            set moved = g.moved + (select count(*) from moved)
-          where g.condemned = $1 and exists (select from moved)",
+         select count(*) from moved",
     )
-    .bind(condemned)
+    .bind(generation)
     .bind(jobs)
-    .execute(conn)
-    .await?;
-    Ok(())
+    .fetch_one(conn)
+    .await
 }
 
 /// Brings jobs back that are where no claim looks, which happens only to a database that was restored from a dump:

@@ -108,7 +108,9 @@ impl House {
                 shared.wake_all_known();
             }
         }
-        self.collector.round(&mut conn).await?;
+        if self.collector.round(&mut conn).await? {
+            shared.wake_all_known();
+        }
         if self.stats.is_due() {
             self.gauges.publish(&mut conn, shared).await?;
         }

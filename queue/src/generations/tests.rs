@@ -77,6 +77,36 @@ async fn a_generation_stays_open_for_a_writer_that_has_not_ended(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn a_writer_that_takes_very_long_holds_up_nobody_and_loses_nothing(pool: PgPool) {
+    let mut conn = pool.acquire().await.unwrap();
+    let mut writer = pool.begin().await.unwrap();
+    sqlx::query(ENQUEUE).execute(&mut *writer).await.unwrap();
+    let first = start_leaving(&mut conn, Leave::Young).await.condemned;
+    sqlx::query("update queue.generations set condemned_at = now() - interval '1 minute'")
+        .execute(&mut *conn)
+        .await
+        .unwrap();
+    leave(&mut conn, first.unwrap()).await.unwrap();
+    let after = now(&mut conn).await;
+    assert_eq!(
+        (after.condemned, &after.held),
+        (None, &vec![first.unwrap()])
+    );
+    // Others come and go meanwhile.
+    for choice in [Leave::Young, Leave::Old] {
+        let next = start_leaving(&mut conn, choice).await.condemned.unwrap();
+        leave(&mut conn, next).await.unwrap();
+        assert_eq!(now(&mut conn).await.condemned, None);
+    }
+    assert!(!Collector::default().round(&mut conn).await.unwrap());
+    writer.commit().await.unwrap();
+    assert_eq!(claim(&mut conn).await.len(), 0, "claims do not look there");
+    assert!(Collector::default().round(&mut conn).await.unwrap());
+    assert_eq!(claim(&mut conn).await.len(), 1);
+    assert_eq!(now(&mut conn).await.held, Vec::<i32>::new());
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn whoever_comes_next_goes_on_where_a_process_died(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     for choice in [Leave::Young, Leave::Old] {
@@ -135,9 +165,23 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
             } else {
                 Leave::Young
             };
-            if let Some(condemned) = start_leaving(&mut conn, choice).await.condemned {
+            let started = start_leaving(&mut conn, choice).await;
+            if let Some(condemned) = started.condemned {
                 leave(&mut conn, condemned).await.unwrap();
                 left += 1;
+            }
+            for generation in started.held {
+                empty(&mut conn, generation).await.unwrap();
+                close(&mut conn, generation).await.unwrap();
+            }
+            // As if the patience were over at once, every now and then.
+            if left % 5 == 0 {
+                sqlx::query(
+                    "update queue.generations set condemned_at = now() - interval '1 minute'",
+                )
+                .execute(&mut *conn)
+                .await
+                .unwrap();
             }
         }
     };
@@ -163,6 +207,12 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
         let mut claimed = Vec::new();
         loop {
             let last = !writing.load(SeqCst);
+            if last {
+                // The generations that are still held.
+                for _ in 0..3 {
+                    Collector::default().round(&mut conn).await.unwrap();
+                }
+            }
             let some = claim(&mut conn).await;
             if some.is_empty() && last {
                 return claimed;
