@@ -55,8 +55,8 @@ async fn by_hand(pool: &PgPool) -> anyhow::Result<()> {
             "update queue.jobs j
                 set state = 1, locked_by = '00000000-0000-0000-0000-000000000000', attempt = attempt + 1
               where j.id = any (array(select id from queue.jobs
-                                       where state = 0 and queue = 'nothing'
-                                       order by queue, lane, priority desc, run_at, id
+                                       where state = 0 and gen = 1 and queue = 'nothing'
+                                       order by gen, queue, lane, priority desc, run_at, id
                                        limit 500
                                          for update skip locked))
              returning j.id, j.payload::text",

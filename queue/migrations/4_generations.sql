@@ -126,9 +126,14 @@ create or replace function queue.claim(
     out capped       boolean,
     out next_due_ms  bigint
 )
--- Every statement probes indexes whatever the values are, so one plan serves; planning them at each call
--- would take three times as long as running them.
-language plpgsql set plan_cache_mode = force_generic_plan as $$
+-- Every statement probes indexes whatever the values are, so one plan serves; planning them at each call would take
+-- three times as long as running them. A plan may be made while the table is empty and be used when it is not: so it
+-- must not be chosen by the size of the table.
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off
+as $$
 declare
     v_young     integer;
     v_gens      integer[];
@@ -248,8 +253,10 @@ begin
                                      and r.lane = t.lane)
                end as room
           from unnest(v_lanes, v_masks) with ordinality t (lane, mask, n)
-          left join queue.lanes l on l.queue = p_queue and l.lane = t.lane
-         cross join lateral (select coalesce(l.cap, p_cap) as cap) c
+         cross join lateral (
+               select coalesce((select l.cap from queue.lanes l
+                                 where l.queue = p_queue and l.lane = t.lane), p_cap) as cap
+               offset 0) c
     ),
     share as materialized (
         select greatest(1, ceil(p_limit::float8 / greatest(count(*), 1)))::bigint as k
@@ -279,11 +286,12 @@ begin
          order by x.rank, r.n
          limit p_limit
     ),
-    -- By an array, so that the plan cannot flip to a hash join over the whole table.
+    -- By an array, so that the plan cannot flip to a hash join over the whole table; and the state is compared as an
+    -- integer, or the index of all due jobs could serve, by walking over them.
     taken as (
         update queue.jobs j
            set state = 1, gen = v_young, locked_by = p_worker, fence = j.fence + 1, attempt = j.attempt + 1
-         where j.id = any (array(select c.id from chosen c)) and j.state = 0
+         where j.id = any (array(select c.id from chosen c)) and j.state::integer = 0
         returning j.id, j.lane, j.fence, j.attempt, j.max_attempts, j.priority, j.payload, j.run_at
     ),
     -- Not by rank: joining `chosen` again would be a nested loop, and the claimant takes turns itself.
@@ -292,7 +300,7 @@ begin
     )
     select array_agg(o.id), array_agg(o.lane), array_agg(o.fence), array_agg(o.attempt),
            array_agg(o.max_attempts), array_agg(o.payload::text),
-           array_agg((extract(epoch from clock_timestamp() - o.run_at) * 1000)::bigint),
+           array_agg((date_part('epoch', clock_timestamp() - o.run_at) * 1000)::bigint),
            -- With fewer jobs than lanes, the next claim starts behind the last lane served.
            case when count(*) >= p_limit
                 then (select c.lane from chosen c order by c.n desc limit 1) end,
@@ -312,3 +320,114 @@ begin
          limit 1);
 end
 $$;
+
+-- The fence: takes the rows of finished jobs away that still carry this worker and the number of its claim, and
+-- returns which those were. Rows are found by their ids alone, then joined by a hash, whatever is known of the
+-- table: by its statistics, a worker younger than the last analyze holds no row, and an empty table can be scanned.
+create function queue.finish(
+    p_worker uuid,
+    p_ids    bigint[],
+    p_fences integer[],
+    out ids         bigint[],
+    out fences      integer[],
+    out transaction bigint
+) language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
+set jit = off
+as $$
+begin
+    with gone as (
+        delete from queue.jobs j
+         using unnest(p_ids, p_fences) as e (id, fence)
+         where j.id = any (p_ids) and j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, p_worker) = 0
+        returning j.id, j.fence
+    )
+    select coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.fence), '{}'),
+           case when count(*) > 0 then pg_current_xact_id()::text::bigint end
+      from gone g
+      into ids, fences, transaction;
+end
+$$;
+
+-- The same for jobs that live on: due again, scheduled, or doomed. A refund gives the attempt back; without a delay,
+-- run_at stays as it was.
+create function queue.keep(
+    p_worker    uuid,
+    p_ids       bigint[],
+    p_fences    integer[],
+    p_states    smallint[],
+    p_refunds   smallint[],
+    p_delays_ms bigint[],
+    p_causes    text[],
+    p_errors    text[],
+    out ids         bigint[],
+    out fences      integer[],
+    out transaction bigint
+) language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off set enable_mergejoin = off
+set jit = off
+as $$
+declare
+    v_young integer := queue.enter_generation();
+begin
+    with kept as (
+        update queue.jobs j
+           set state = e.state,
+               gen = v_young,
+               locked_by = null,
+               attempt = j.attempt - e.refund,
+               run_at = coalesce(now() + e.delay_ms * interval '1 millisecond', j.run_at),
+               cause = e.cause,
+               last_error = coalesce(e.error, j.last_error)
+          from unnest(p_ids, p_fences, p_states, p_refunds, p_delays_ms, p_causes, p_errors)
+               as e (id, fence, state, refund, delay_ms, cause, error)
+         where j.id = any (p_ids) and j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, p_worker) = 0
+        returning j.id, j.fence
+    )
+    select coalesce(array_agg(k.id), '{}'), coalesce(array_agg(k.fence), '{}'),
+           case when count(*) > 0 then pg_current_xact_id()::text::bigint end
+      from kept k
+      into ids, fences, transaction;
+end
+$$;
+
+-- What a worker has claimed, by the table.
+create function queue.claimed_by(p_worker uuid) returns table (id bigint, fence integer)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
+set jit = off
+as $$
+declare
+    v_live integer[] := queue.live_generations();
+begin
+    return query
+    select j.id, j.fence
+      from queue.jobs j
+     where j.state = 1 and j.gen = any (v_live) and uuid_cmp(j.locked_by, p_worker) = 0;
+end
+$$;
+
+-- Doomed jobs of a queue that may be buried now, locked for it.
+create function queue.doomed(p_queue text, p_limit bigint)
+returns table (id bigint, lane uuid, attempt smallint, cause text, error text, payload text)
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off
+set jit = off
+as $$
+begin
+    return query
+    select j.id, j.lane, j.attempt, j.cause, coalesce(j.last_error, ''), j.payload::text
+      from queue.jobs j
+     where j.queue = p_queue and j.state = 3 and j.run_at <= now()
+     order by j.run_at
+     limit p_limit
+       for update skip locked;
+end
+$$;
+
+-- Rewritten in place again and again, and read by every claim and every sweep: kept small.
+alter table queue.lanes set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);

@@ -109,18 +109,11 @@ async fn bury_in(
     first: &mut Option<JobId>,
 ) -> Result<(Vec<DeadJob>, NewJobs), sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let doomed: Vec<Doomed> = sqlx::query_as(
-        "select id, lane, attempt, cause, coalesce(last_error, '') as error, payload::text as payload
-           from queue.jobs
-          where queue = $1 and state = 3 and run_at <= now()
-          order by run_at
-          limit $2
-            for update skip locked",
-    )
-    .bind(settings.queue.as_str())
-    .bind(limit)
-    .fetch_all(&mut *tx)
-    .await?;
+    let doomed: Vec<Doomed> = sqlx::query_as("select * from queue.doomed($1, $2)")
+        .bind(settings.queue.as_str())
+        .bind(limit)
+        .fetch_all(&mut *tx)
+        .await?;
     *first = doomed.first().map(|job| job.id);
     if doomed.is_empty() {
         return Ok((Vec::new(), NewJobs::new()));

@@ -20,9 +20,6 @@ pub(crate) struct Ours {
     pub(crate) transaction: Option<i64>,
 }
 
-// Both statements compare `locked_by` by a function: no statistics are kept of that. Of the column, they say that
-// a worker younger than the last analyze holds no row, and the plan becomes a scan of the whole table.
-
 /// Deletes the rows of finished jobs that are still ours.
 pub(crate) async fn delete_finished(
     conn: &mut PgConnection,
@@ -38,22 +35,12 @@ pub(crate) async fn delete_finished(
     if ids.is_empty() {
         return Ok(Ours::default());
     }
-    sqlx::query_as(
-        "with gone as (
-             delete from queue.jobs j
-              using unnest($1::bigint[], $2::integer[]) as e (id, fence)
-              where j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, $3) = 0
-             returning j.id, j.fence
-         )
-         select coalesce(array_agg(id), '{}') as ids, coalesce(array_agg(fence), '{}') as fences,
-                case when count(*) > 0 then pg_current_xact_id()::text::bigint end as transaction
-           from gone",
-    )
-    .bind(ids)
-    .bind(fences)
-    .bind(worker)
-    .fetch_one(conn)
-    .await
+    sqlx::query_as("select * from queue.finish($1, $2, $3)")
+        .bind(worker)
+        .bind(ids)
+        .bind(fences)
+        .fetch_one(conn)
+        .await
 }
 
 /// The rows of jobs that live on, in columns.
@@ -112,34 +99,15 @@ pub(crate) async fn update_unfinished(
         return Ok(Ours::default());
     }
     // A released job keeps its place: `run_at` stays as it was.
-    sqlx::query_as(
-        "with kept as (
-             update queue.jobs j
-                set state = e.state,
-                    gen = (select queue.enter_generation()),
-                    locked_by = null,
-                    attempt = j.attempt - e.refund,
-                    run_at = coalesce(now() + e.delay_ms * interval '1 millisecond', j.run_at),
-                    cause = e.cause,
-                    last_error = coalesce(e.error, j.last_error)
-               from unnest($1::bigint[], $2::integer[], $4::smallint[], $5::smallint[], $6::bigint[],
-                           $7::text[], $8::text[])
-                    as e (id, fence, state, refund, delay_ms, cause, error)
-              where j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, $3) = 0
-             returning j.id, j.fence
-         )
-         select coalesce(array_agg(id), '{}') as ids, coalesce(array_agg(fence), '{}') as fences,
-                case when count(*) > 0 then pg_current_xact_id()::text::bigint end as transaction
-           from kept",
-    )
-    .bind(updates.ids)
-    .bind(updates.fences)
-    .bind(worker)
-    .bind(updates.states)
-    .bind(updates.refunds)
-    .bind(updates.delays_ms)
-    .bind(updates.causes)
-    .bind(updates.errors)
-    .fetch_one(conn)
-    .await
+    sqlx::query_as("select * from queue.keep($1, $2, $3, $4, $5, $6, $7, $8)")
+        .bind(worker)
+        .bind(updates.ids)
+        .bind(updates.fences)
+        .bind(updates.states)
+        .bind(updates.refunds)
+        .bind(updates.delays_ms)
+        .bind(updates.causes)
+        .bind(updates.errors)
+        .fetch_one(conn)
+        .await
 }

@@ -93,13 +93,26 @@ impl House {
     /// One round of whatever is due.
     async fn keep(&mut self, shared: &Shared) -> Result<(), sqlx::Error> {
         let mut conn = shared.pool.acquire().await?;
+        let kept = self.keep_on(&mut conn, shared).await;
+        if kept.is_err() || plan_by_size(&mut conn, true).await.is_err() {
+            conn.close_on_drop();
+        }
+        kept
+    }
+
+    async fn keep_on(
+        &mut self,
+        conn: &mut PgConnection,
+        shared: &Shared,
+    ) -> Result<(), sqlx::Error> {
+        plan_by_size(conn, false).await?;
         if self.sweep.is_due() {
-            rescue::rescue(&mut conn, shared).await?;
-            promote::promote_late(&mut conn, shared).await?;
-            tidy(&mut conn).await?;
+            rescue::rescue(conn, shared).await?;
+            promote::promote_late(conn, shared).await?;
+            tidy(conn).await?;
         }
         if self.strays.is_due() {
-            let jobs = generations::gather_strays(&mut conn).await?;
+            let jobs = generations::gather_strays(conn).await?;
             if jobs > 0 {
                 warn!(
                     jobs,
@@ -108,17 +121,29 @@ impl House {
                 shared.wake_all_known();
             }
         }
-        if self.collector.round(&mut conn).await? {
+        if self.collector.round(conn).await? {
             shared.wake_all_known();
         }
         if self.stats.is_due() {
-            self.gauges.publish(&mut conn, shared).await?;
+            self.gauges.publish(conn, shared).await?;
         }
         if self.purge.is_due() {
-            purge(&mut conn, shared.config.dead_retention).await?;
+            purge(conn, shared.config.dead_retention).await?;
         }
         Ok(())
     }
+}
+
+/// Whether this connection's plans may be chosen by the size of tables. Ours must not: one made while the queue is empty is
+/// used when it is not.
+async fn plan_by_size(conn: &mut PgConnection, by_size: bool) -> Result<(), sqlx::Error> {
+    let settings = if by_size {
+        "reset enable_seqscan; reset enable_bitmapscan"
+    } else {
+        "set enable_seqscan = off; set enable_bitmapscan = off"
+    };
+    sqlx::raw_sql(settings).execute(conn).await?;
+    Ok(())
 }
 
 /// Removes what says nothing any more: workers whose lease is over, and pauses that have ended.

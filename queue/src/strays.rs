@@ -62,15 +62,10 @@ async fn strays(
     worker: Uuid,
     holds: &Holds,
 ) -> Result<HashSet<(JobId, i32)>, sqlx::Error> {
-    let rows: Vec<(JobId, i32)> = sqlx::query_as(
-        "select id, fence
-           from queue.jobs
-          where state = 1 and gen = any ((select queue.live_generations())::integer[])
-            and uuid_cmp(locked_by, $1) = 0",
-    )
-    .bind(worker)
-    .fetch_all(conn)
-    .await?;
+    let rows: Vec<(JobId, i32)> = sqlx::query_as("select id, fence from queue.claimed_by($1)")
+        .bind(worker)
+        .fetch_all(conn)
+        .await?;
     Ok(rows
         .into_iter()
         .filter(|&(job, fence)| !holds.contains(job, fence))

@@ -10,5 +10,6 @@ mod dying;
 mod finishing;
 mod lifecycle;
 mod outages;
+mod plans;
 mod retrying;
 mod support;
