@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use crate::{DeathCause, JobId, Lane, enqueue::millis};
+use crate::{DeathCause, JobId, Lane, clock, enqueue::millis};
 
 /// Which dead jobs; every condition that is given must hold.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,8 +14,23 @@ pub struct Filter<'a> {
     pub ids: Option<&'a [JobId]>,
     /// Of this queue.
     pub queue: Option<&'a str>,
+    /// Of this lane.
+    pub lane: Option<Lane>,
+    /// Dead for this reason.
+    pub cause: Option<DeathCause>,
     /// With this text in their error.
     pub error: Option<&'a str>,
+    /// Dead before this.
+    pub before: Option<Place>,
+}
+
+/// A place in the order of death. Jobs buried together died at the same time; their ids tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// When.
+    pub died_at: DateTime<Utc>,
+    /// Which of them.
+    pub id: JobId,
 }
 
 /// A job in `queue.dead_jobs`.
@@ -43,61 +58,276 @@ pub struct Buried {
     pub payload: String,
 }
 
+impl Buried {
+    /// Where it stands in the order of death.
+    pub fn place(&self) -> Place {
+        Place {
+            died_at: self.died_at,
+            id: self.id,
+        }
+    }
+}
+
+/// Dead jobs that have the same story.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct Group {
+    /// Their queue.
+    pub queue: String,
+    /// Why they died.
+    pub cause: DeathCause,
+    /// The error that they share.
+    pub error: String,
+    /// How many they are.
+    pub jobs: i64,
+    /// In how many lanes.
+    pub lanes: i64,
+    /// When the first of them was buried.
+    pub first_died_at: DateTime<Utc>,
+    /// When the last was.
+    pub last_died_at: DateTime<Utc>,
+}
+
+impl Filter<'_> {
+    /// The conditions that an index may answer.
+    fn push_searched(&self, query: &mut QueryBuilder<Postgres>) {
+        if let Some(ids) = self.ids {
+            query.push(" and id = any (").push_bind(ids).push(")");
+        }
+        if let Some(queue) = self.queue {
+            query.push(" and queue = ").push_bind(queue);
+        }
+        if let Some(lane) = self.lane {
+            query.push(" and lane = ").push_bind(lane);
+        }
+        if let Some(before) = self.before {
+            query.push(" and (died_at, id) < (");
+            query.push_bind(before.died_at).push(", ");
+            query.push_bind(before.id).push(")");
+        }
+    }
+
+    /// The conditions for which each job must be looked at.
+    fn push_examined(&self, query: &mut QueryBuilder<Postgres>) {
+        if let Some(cause) = self.cause {
+            query.push(" and cause = ").push_bind(cause.as_str());
+        }
+        if let Some(error) = self.error {
+            query
+                .push(" and strpos(error, ")
+                .push_bind(error)
+                .push(") > 0");
+        }
+    }
+
+    fn push(&self, query: &mut QueryBuilder<Postgres>) {
+        self.push_searched(query);
+        self.push_examined(query);
+    }
+}
+
 /// The dead jobs that match, the latest first, at most `limit`.
 pub async fn list(
     conn: &mut PgConnection,
     filter: Filter<'_>,
     limit: u32,
 ) -> Result<Vec<Buried>, sqlx::Error> {
-    sqlx::query_as(
+    let mut query = QueryBuilder::new(
         "select id, queue, lane, attempt, max_attempts, created_at, died_at, cause, error,
                 payload::text as payload
            from queue.dead_jobs
-          where ($1::bigint[] is null or id = any ($1))
-            and ($2::text is null or queue = $2)
-            and ($3::text is null or strpos(error, $3) > 0)
-          order by died_at desc
-          limit $4",
-    )
-    .bind(filter.ids)
-    .bind(filter.queue)
-    .bind(filter.error)
-    .bind(i64::from(limit))
-    .fetch_all(conn)
-    .await
+          where true",
+    );
+    filter.push(&mut query);
+    query
+        .push(" order by died_at desc, id desc limit ")
+        .push_bind(i64::from(limit))
+        .build_query_as()
+        .persistent(false)
+        .fetch_all(conn)
+        .await
 }
 
-/// Enqueues dead jobs that match again, the longest dead first, at most `limit`: due at once, no attempt
-/// spent, under new ids. Returns how many; call it until it returns 0 to replay all.
+/// How many dead jobs match. Takes time in proportion to them.
+pub async fn count(conn: &mut PgConnection, filter: Filter<'_>) -> Result<u64, sqlx::Error> {
+    let mut query = QueryBuilder::new("select count(*) from queue.dead_jobs where true");
+    filter.push(&mut query);
+    let count: i64 = query
+        .build_query_scalar()
+        .persistent(false)
+        .fetch_one(conn)
+        .await?;
+    Ok(count.unsigned_abs())
+}
+
+/// The dead jobs that match by queue, cause and error, the largest group first, at most `limit` groups. Takes
+/// time in proportion to the jobs, some seconds for a million.
+pub async fn summary(
+    conn: &mut PgConnection,
+    filter: Filter<'_>,
+    limit: u32,
+) -> Result<Vec<Group>, sqlx::Error> {
+    let mut query = QueryBuilder::new(
+        "select queue, cause, error, count(*) as jobs, count(distinct lane) as lanes,
+                min(died_at) as first_died_at, max(died_at) as last_died_at
+           from queue.dead_jobs
+          where true",
+    );
+    filter.push(&mut query);
+    query
+        .push(
+            " group by queue, cause, error
+              order by jobs desc, queue, cause, error
+              limit ",
+        )
+        .push_bind(i64::from(limit))
+        .build_query_as()
+        .persistent(false)
+        .fetch_all(conn)
+        .await
+}
+
+/// A replay under way: dead jobs are enqueued again, the longest dead first: due at once, no attempt spent,
+/// under new ids.
+///
+/// It goes once over what was dead when it began, by the database's clock, so a job that dies again meanwhile is
+/// not replayed for ever. Every batch is one statement, which moves its jobs or does nothing: a replay may be
+/// dropped or killed at any time, and another one goes on from there. Two at once share the work.
+#[derive(Clone, Debug)]
+pub struct Replay<'a> {
+    filter: Filter<'a>,
+    after: Option<Place>,
+}
+
+/// What a batch of a [`Replay`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// How many jobs were enqueued; none of those visited may have matched.
+    pub replayed: u64,
+    /// Whether nothing is left to visit.
+    pub is_last: bool,
+    /// Their queues, to [`wake`](crate::wake()) after the commit.
+    pub queues: Vec<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct Step {
+    visited: i64,
+    replayed: i64,
+    queues: Vec<String>,
+    died_at: DateTime<Utc>,
+    id: JobId,
+}
+
+impl<'a> Replay<'a> {
+    /// Begins: what is dead now and matches.
+    pub async fn begin(conn: &mut PgConnection, filter: Filter<'a>) -> Result<Self, sqlx::Error> {
+        let now = Place {
+            died_at: clock::now(conn).await?,
+            id: JobId(i64::MAX),
+        };
+        let before = filter.before.map_or(now, |before| before.min(now));
+        Ok(Self {
+            filter: Filter {
+                before: Some(before),
+                ..filter
+            },
+            after: None,
+        })
+    }
+
+    /// What it replays.
+    pub fn filter(&self) -> Filter<'a> {
+        self.filter
+    }
+
+    /// Visits the next jobs in the order of their death, at most `limit`, and replays those that match. Costs in
+    /// proportion to `limit`, however many dead jobs there are.
+    pub async fn next(
+        &mut self,
+        conn: &mut PgConnection,
+        limit: u32,
+    ) -> Result<Batch, sqlx::Error> {
+        let mut query = QueryBuilder::new("with visited as materialized (select id, died_at, true");
+        self.filter.push_examined(&mut query);
+        query.push(" as matches from queue.dead_jobs where true");
+        self.filter.push_searched(&mut query);
+        if let Some(after) = self.after {
+            query.push(" and (died_at, id) > (");
+            query.push_bind(after.died_at).push(", ");
+            query.push_bind(after.id).push(")");
+        }
+        query
+            .push(" order by died_at, id limit ")
+            .push_bind(i64::from(limit));
+        // By arrays, so that no plan reads the whole table.
+        query.push(
+            "),
+             chosen as materialized (
+                 select id
+                   from queue.dead_jobs
+                  where id = any (array(select id from visited where matches))
+                    for update skip locked
+             ),
+             gone as (
+                 delete from queue.dead_jobs where id = any (array(select id from chosen)) returning *
+             ),
+             replayed as (
+                 insert into queue.jobs (queue, lane, payload, priority, max_attempts)
+                 select queue, lane, payload, priority, max_attempts from gone order by died_at, id
+                 returning queue
+             )
+             select (select count(*) from visited) as visited,
+                    (select count(*) from replayed) as replayed,
+                    array(select distinct queue from replayed) as queues,
+                    died_at, id
+               from visited
+              order by died_at desc, id desc
+              limit 1",
+        );
+        // Planned anew for each batch: a plan for any values would not know how near the end of the range is.
+        let step: Option<Step> = query
+            .build_query_as()
+            .persistent(false)
+            .fetch_optional(conn)
+            .await?;
+        let Some(step) = step else {
+            return Ok(Batch {
+                replayed: 0,
+                is_last: true,
+                queues: Vec::new(),
+            });
+        };
+        self.after = Some(Place {
+            died_at: step.died_at,
+            id: step.id,
+        });
+        Ok(Batch {
+            replayed: step.replayed.unsigned_abs(),
+            is_last: step.visited < i64::from(limit),
+            queues: step.queues,
+        })
+    }
+}
+
+/// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or
+/// to wake their workers, see [`Replay`].
 pub async fn replay(
     conn: &mut PgConnection,
     filter: Filter<'_>,
     limit: u32,
 ) -> Result<u64, sqlx::Error> {
-    let replayed = sqlx::query(
-        "with chosen as (
-             select id
-               from queue.dead_jobs
-              where ($1::bigint[] is null or id = any ($1))
-                and ($2::text is null or queue = $2)
-                and ($3::text is null or strpos(error, $3) > 0)
-              order by died_at
-              limit $4
-                for update skip locked
-         ),
-         gone as (
-             delete from queue.dead_jobs d using chosen c where d.id = c.id returning d.*
-         )
-         insert into queue.jobs (queue, lane, payload, priority, max_attempts)
-         select queue, lane, payload, priority, max_attempts from gone",
-    )
-    .bind(filter.ids)
-    .bind(filter.queue)
-    .bind(filter.error)
-    .bind(i64::from(limit))
-    .execute(conn)
-    .await?;
-    Ok(replayed.rows_affected())
+    let mut replay = Replay::begin(conn, filter).await?;
+    let mut replayed = 0;
+    let mut room = limit;
+    while room > 0 {
+        let batch = replay.next(conn, room).await?;
+        replayed += batch.replayed;
+        room -= u32::try_from(batch.replayed).unwrap_or(room);
+        if batch.is_last {
+            break;
+        }
+    }
+    Ok(replayed)
 }
 
 /// Deletes jobs that have been dead for longer than `age`, the longest dead first, at most `limit`. Returns how

@@ -57,6 +57,7 @@ mod backend;
 mod buffer;
 mod burial;
 mod claim;
+mod clock;
 mod config;
 pub mod dead;
 mod effect;
@@ -67,12 +68,14 @@ mod finish;
 mod handle;
 mod hold;
 mod job;
+pub mod jobs;
 pub mod lanes;
 mod layer;
 mod lease;
 mod link;
 pub mod metrics;
 mod outcome;
+pub mod queues;
 mod report;
 mod rescue;
 pub mod retry;
@@ -80,8 +83,10 @@ mod settle;
 pub mod stats;
 mod supervise;
 mod wake;
+pub mod workers;
 
 pub use backend::LaneBackend;
+pub use clock::now;
 pub use config::{BackendSettings, Config};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, NewJob, NewJobs, enqueue};
@@ -89,6 +94,7 @@ pub use handle::Queue;
 pub use job::{JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
+pub use wake::wake;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes beside
 /// the migrations of the service that uses it.
