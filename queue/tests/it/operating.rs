@@ -20,14 +20,14 @@ const HOUR: Duration = Duration::from_hours(1);
 /// Buries jobs 1 to `n`, ten at a time each second, in ten lanes; every hundredth with another error.
 async fn bury(pool: &PgPool, n: i32) {
     sqlx::query(
-        r#"insert into queue.dead_jobs
+        "insert into queue.dead_jobs
                   (id, queue, lane, priority, attempt, max_attempts, created_at, died_at, cause, error, payload)
            select i, 'work', lpad(to_hex(i % 10), 32, '0')::uuid, 0, 3, 3, now(),
                   now() - interval '1 day' + (i - 1) / 10 * interval '1 s', 'exhausted',
                   case when i % 100 = 0 then 'no route to 10.0.0.7' else 'answered 503' end,
                   json_build_object('name', i::text, 'sleep_ms', 0, 'at_first', array[]::text[],
                                     'poison', false, 'follow_up', false)
-             from generate_series(1, $1) i"#,
+             from generate_series(1, $1) i",
     )
     .bind(n)
     .execute(pool)
