@@ -92,8 +92,7 @@ pub struct Group {
 }
 
 impl Filter<'_> {
-    /// The conditions that an index may answer.
-    fn push_searched(&self, query: &mut QueryBuilder<Postgres>) {
+    fn push(&self, query: &mut QueryBuilder<Postgres>) {
         if let Some(ids) = self.ids {
             query.push(" and id = any (").push_bind(ids).push(")");
         }
@@ -103,15 +102,6 @@ impl Filter<'_> {
         if let Some(lane) = self.lane {
             query.push(" and lane = ").push_bind(lane);
         }
-        if let Some(before) = self.before {
-            query.push(" and (died_at, id) < (");
-            query.push_bind(before.died_at).push(", ");
-            query.push_bind(before.id).push(")");
-        }
-    }
-
-    /// The conditions for which each job must be looked at.
-    fn push_examined(&self, query: &mut QueryBuilder<Postgres>) {
         if let Some(cause) = self.cause {
             query.push(" and cause = ").push_bind(cause.as_str());
         }
@@ -121,11 +111,11 @@ impl Filter<'_> {
                 .push_bind(error)
                 .push(") > 0");
         }
-    }
-
-    fn push(&self, query: &mut QueryBuilder<Postgres>) {
-        self.push_searched(query);
-        self.push_examined(query);
+        if let Some(before) = self.before {
+            query.push(" and (died_at, id) < (");
+            query.push_bind(before.died_at).push(", ");
+            query.push_bind(before.id).push(")");
+        }
     }
 }
 

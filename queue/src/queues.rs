@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use crate::{QueueName, enqueue::millis};
 
 /// What holds a queue back, as a whole or in single lanes.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Restrictions {
     /// Its name.
     pub queue: String,

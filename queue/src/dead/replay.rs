@@ -1,10 +1,10 @@
 //! Running dead jobs again, in batches.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, QueryBuilder};
+use sqlx::PgConnection;
 
 use super::{Filter, Place};
-use crate::{JobId, clock};
+use crate::{DeathCause, JobId, clock};
 
 /// A replay under way: dead jobs are enqueued again, the longest dead first: due at once, no attempt spent,
 /// under new ids.
@@ -29,13 +29,14 @@ pub struct Batch {
     pub queues: Vec<String>,
 }
 
+/// The answer of `queue.replay`.
 #[derive(sqlx::FromRow)]
-struct Step {
+struct Visit {
     visited: i64,
     replayed: i64,
     queues: Vec<String>,
-    died_at: DateTime<Utc>,
-    id: JobId,
+    last_died_at: Option<DateTime<Utc>>,
+    last_id: Option<JobId>,
 }
 
 impl<'a> Replay<'a> {
@@ -67,66 +68,38 @@ impl<'a> Replay<'a> {
         conn: &mut PgConnection,
         limit: u32,
     ) -> Result<Batch, sqlx::Error> {
-        let mut query = QueryBuilder::new("with visited as materialized (select id, died_at, true");
-        self.filter.push_examined(&mut query);
-        query.push(" as matches from queue.dead_jobs where true");
-        self.filter.push_searched(&mut query);
-        if let Some(after) = self.after {
-            query.push(" and (died_at, id) > (");
-            query.push_bind(after.died_at).push(", ");
-            query.push_bind(after.id).push(")");
+        let limit = i32::try_from(limit).unwrap_or(i32::MAX);
+        let visit = visit(conn, self.filter, self.after, limit).await?;
+        if let (Some(died_at), Some(id)) = (visit.last_died_at, visit.last_id) {
+            self.after = Some(Place { died_at, id });
         }
-        query
-            .push(" order by died_at, id limit ")
-            .push_bind(i64::from(limit));
-        // By arrays, so that no plan reads the whole table.
-        query.push(
-            "),
-             chosen as materialized (
-                 select id
-                   from queue.dead_jobs
-                  where id = any (array(select id from visited where matches))
-                    for update skip locked
-             ),
-             gone as (
-                 delete from queue.dead_jobs where id = any (array(select id from chosen)) returning *
-             ),
-             replayed as (
-                 insert into queue.jobs (queue, lane, payload, priority, max_attempts)
-                 select queue, lane, payload, priority, max_attempts from gone order by died_at, id
-                 returning queue
-             )
-             select (select count(*) from visited) as visited,
-                    (select count(*) from replayed) as replayed,
-                    array(select distinct queue from replayed) as queues,
-                    died_at, id
-               from visited
-              order by died_at desc, id desc
-              limit 1",
-        );
-        // Planned anew for each batch: a plan for any values would not know how near the end of the range is.
-        let step: Option<Step> = query
-            .build_query_as()
-            .persistent(false)
-            .fetch_optional(conn)
-            .await?;
-        let Some(step) = step else {
-            return Ok(Batch {
-                replayed: 0,
-                is_last: true,
-                queues: Vec::new(),
-            });
-        };
-        self.after = Some(Place {
-            died_at: step.died_at,
-            id: step.id,
-        });
         Ok(Batch {
-            replayed: step.replayed.unsigned_abs(),
-            is_last: step.visited < i64::from(limit),
-            queues: step.queues,
+            replayed: visit.replayed.unsigned_abs(),
+            is_last: visit.visited < i64::from(limit),
+            queues: visit.queues,
         })
     }
+}
+
+async fn visit(
+    conn: &mut PgConnection,
+    filter: Filter<'_>,
+    after: Option<Place>,
+    limit: i32,
+) -> Result<Visit, sqlx::Error> {
+    sqlx::query_as("select * from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+        .bind(filter.ids)
+        .bind(filter.queue)
+        .bind(filter.lane)
+        .bind(filter.cause.map(DeathCause::as_str))
+        .bind(filter.error)
+        .bind(after.map(|place| place.died_at))
+        .bind(after.map(|place| place.id))
+        .bind(filter.before.map(|place| place.died_at))
+        .bind(filter.before.map(|place| place.id))
+        .bind(limit)
+        .fetch_one(conn)
+        .await
 }
 
 /// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or

@@ -1,0 +1,197 @@
+//! `gatehouse queue replay`: runs dead jobs again, in batches, and can be stopped and continued.
+
+use std::{
+    fmt::Write as _,
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use clap::ArgGroup;
+use queue::dead::{self, Replay};
+use serde_json::json;
+use sqlx::PgConnection;
+use tracing::debug;
+
+use super::{
+    Report,
+    dead::{WhichDead, group_document, groups_text},
+    table::{counted, thousands},
+};
+use crate::{duration::humane, service};
+
+/// Jobs visited in one transaction.
+const BATCH: u32 = 1_000;
+/// Groups shown by a dry run.
+const GROUPS: u32 = 20;
+/// How often progress is told on a terminal, and elsewhere.
+const REWRITE: Duration = Duration::from_millis(100);
+const LINE: Duration = Duration::from_secs(5);
+/// As a shell reports a command that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("choice").required(true).multiple(true)
+    .args(["queue", "lane", "ids", "error", "cause", "before", "all"])))]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: WhichDead,
+    /// Replay every dead job
+    #[arg(long, conflicts_with_all = ["queue", "lane", "ids", "error", "cause", "before"])]
+    all: bool,
+    /// Only say what would be replayed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
+    let stop = service::stop_signal()?;
+    let filter = args.which.filter(conn).await?;
+    let mut replay = Replay::begin(conn, filter).await?;
+    let matching = dead::count(conn, replay.filter()).await?;
+    if args.dry_run {
+        return dry_run(conn, &replay, matching).await;
+    }
+    let mut progress = Progress::new(matching);
+    let mut is_over = matching == 0;
+    while !is_over && !stop.is_cancelled() {
+        let batch = match replay.next(conn, BATCH).await {
+            Ok(batch) => batch,
+            Err(error) => {
+                progress.clear();
+                let done = progress.done();
+                return Err(error).context(format!(
+                    "{done} replayed; run the same command again to go on"
+                ));
+            }
+        };
+        if let Err(error) = queue::wake(conn, &batch.queues).await {
+            debug!(%error, "no worker was woken; their poll finds the jobs");
+        }
+        is_over = batch.is_last;
+        progress.add(batch.replayed);
+    }
+    progress.clear();
+    if !is_over {
+        return Ok(interrupted(&progress));
+    }
+    let left = dead::count(conn, replay.filter()).await?;
+    let mut text = if matching == 0 {
+        "No dead job matches: nothing to replay.\n".to_owned()
+    } else {
+        let took = humane(progress.begun.elapsed());
+        format!("{} replayed in {took}.\n", progress.done())
+    };
+    if left > 0 {
+        let left = counted(left, "job is", "jobs are");
+        let _ = writeln!(
+            text,
+            "{left} in the hands of another command; run this one again."
+        );
+    } else if progress.replayed < matching {
+        text += "The others were replayed or removed by another command meanwhile.\n";
+    }
+    Ok(Report::new(text, progress.document(false)))
+}
+
+async fn dry_run(
+    conn: &mut PgConnection,
+    replay: &Replay<'_>,
+    matching: u64,
+) -> anyhow::Result<Report> {
+    let now = queue::now(conn).await?;
+    let groups = dead::summary(conn, replay.filter(), GROUPS).await?;
+    let mut text = groups_text(now, matching, &groups);
+    if matching > 0 {
+        let jobs = counted(matching, "dead job", "dead jobs");
+        let _ = writeln!(text, "\nWithout --dry-run, {jobs} would be replayed.");
+    }
+    let document = json!({
+        "matching": matching,
+        "replayed": 0,
+        "interrupted": false,
+        "groups": groups.iter().map(group_document).collect::<Vec<_>>(),
+    });
+    Ok(Report::new(text, document))
+}
+
+fn interrupted(progress: &Progress) -> Report {
+    Report {
+        text: format!(
+            "{} replayed; run the same command again to go on.\n",
+            progress.done()
+        ),
+        document: progress.document(true),
+        code: ExitCode::from(INTERRUPTED),
+    }
+}
+
+/// Tells on stderr how far the replay is.
+struct Progress {
+    matching: u64,
+    replayed: u64,
+    begun: Instant,
+    told: Instant,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new(matching: u64) -> Self {
+        Self {
+            matching,
+            replayed: 0,
+            begun: Instant::now(),
+            told: Instant::now(),
+            terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn add(&mut self, replayed: u64) {
+        self.replayed += replayed;
+        let every = if self.terminal { REWRITE } else { LINE };
+        if self.told.elapsed() < every {
+            return;
+        }
+        self.told = Instant::now();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let (done, left) = (
+            self.replayed as f64,
+            self.matching.saturating_sub(self.replayed) as f64,
+        );
+        let rate = done / seconds;
+        let left = Duration::try_from_secs_f64(left / rate).map_or_else(|_| "?".to_owned(), humane);
+        let line = format!("{} replayed, {rate:.0}/s, {left} left", self.done());
+        let mut err = std::io::stderr();
+        // Nobody may be reading any more, which is no reason to stop.
+        let _ = if self.terminal {
+            write!(err, "\r\x1b[2K{line}")
+        } else {
+            writeln!(err, "{line}")
+        };
+    }
+
+    /// Makes room for the result.
+    fn clear(&self) {
+        if self.terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+
+    fn done(&self) -> String {
+        format!(
+            "{} of {}",
+            thousands(self.replayed),
+            counted(self.matching, "dead job", "dead jobs")
+        )
+    }
+
+    fn document(&self, interrupted: bool) -> serde_json::Value {
+        json!({
+            "matching": self.matching,
+            "replayed": self.replayed,
+            "interrupted": interrupted,
+        })
+    }
+}
