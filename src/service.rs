@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use ::api::{Readiness, operations::Operations, serve};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
 use sqlx::{Connection as _, PgConnection};
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
@@ -44,9 +44,8 @@ pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Re
     // Not from the pool, which would go on trying and then not say what was wrong.
     let conn = tokio::time::timeout(settings.acquire, PgConnection::connect_with(&connect))
         .await
-        .context("it does not answer")
-        .and_then(|connected| Ok(connected?))
-        .context("the database cannot be reached")?;
+        .context("the database does not answer")?
+        .map_err(|error| anyhow!("the database cannot be reached: {error}"))?;
     anyhow::ensure!(
         schema::is_current(&pool).await?,
         "the database has not this version's schema: run `gatehouse migrate`"

@@ -61,6 +61,11 @@ impl<'a> Replay<'a> {
         self.filter
     }
 
+    /// Goes back to the beginning: what another command had in hand when it was visited may be free by now.
+    pub fn rewind(&mut self) {
+        self.after = None;
+    }
+
     /// Visits the next jobs in the order of their death, at most `limit`, and replays those that match. Costs in
     /// proportion to `limit`, however many dead jobs there are.
     pub async fn next(

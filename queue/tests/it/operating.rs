@@ -198,6 +198,24 @@ async fn replays_at_once_share_the_work(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_replay_waits_for_nobody_and_finds_the_rest_when_it_is_rewound(pool: PgPool) {
+    bury(&pool, 30).await;
+    let mut holder = pool.begin().await.unwrap();
+    sqlx::query("select from queue.dead_jobs where id between 5 and 8 for update")
+        .execute(&mut *holder)
+        .await
+        .unwrap();
+    let mut conn = pool.acquire().await.unwrap();
+    let mut replay = Replay::begin(&mut conn, Filter::default()).await.unwrap();
+    assert_eq!(replay.next(&mut conn, 10).await.unwrap().replayed, 6);
+    holder.rollback().await.unwrap();
+    let rest = replay.next(&mut conn, 100).await.unwrap();
+    assert_eq!((rest.replayed, rest.is_last), (20, true));
+    replay.rewind();
+    assert_eq!(replay.next(&mut conn, 100).await.unwrap().replayed, 4);
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_replay_s_jobs_run_as_soon_as_their_workers_are_woken(pool: PgPool) {
     prepare(&pool).await;
     bury(&pool, 20).await;

@@ -12,6 +12,7 @@ use clap::ArgGroup;
 use queue::dead::{self, Replay};
 use serde_json::json;
 use sqlx::PgConnection;
+use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::{
@@ -23,6 +24,9 @@ use crate::{duration::humane, service};
 
 /// Jobs visited in one transaction.
 const BATCH: u32 = 1_000;
+/// A pass leaves to others what they have in hand, a killed replay's last batch for instance; then there is another.
+const PASSES: u32 = 3;
+const BETWEEN_PASSES: Duration = Duration::from_secs(1);
 /// Groups shown by a dry run.
 const GROUPS: u32 = 20;
 /// How often progress is told on a terminal, and elsewhere.
@@ -54,29 +58,20 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
         return dry_run(conn, &replay, matching).await;
     }
     let mut progress = Progress::new(matching);
-    let mut is_over = matching == 0;
-    while !is_over && !stop.is_cancelled() {
-        let batch = match replay.next(conn, BATCH).await {
-            Ok(batch) => batch,
-            Err(error) => {
-                progress.clear();
-                let done = progress.done();
-                return Err(error).context(format!(
-                    "{done} replayed; run the same command again to go on"
-                ));
-            }
-        };
-        if let Err(error) = queue::wake(conn, &batch.queues).await {
-            debug!(%error, "no worker was woken; their poll finds the jobs");
+    let mut left = matching;
+    for pass in 0..PASSES {
+        if left == 0 {
+            break;
         }
-        is_over = batch.is_last;
-        progress.add(batch.replayed);
+        if pass > 0 {
+            tokio::time::sleep(BETWEEN_PASSES).await;
+            replay.rewind();
+        }
+        if !go_through(conn, &mut replay, &mut progress, &stop).await? {
+            return Ok(interrupted(&progress));
+        }
+        left = dead::count(conn, replay.filter()).await?;
     }
-    progress.clear();
-    if !is_over {
-        return Ok(interrupted(&progress));
-    }
-    let left = dead::count(conn, replay.filter()).await?;
     let mut text = if matching == 0 {
         "No dead job matches: nothing to replay.\n".to_owned()
     } else {
@@ -93,6 +88,37 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
         text += "The others were replayed or removed by another command meanwhile.\n";
     }
     Ok(Report::new(text, progress.document(false)))
+}
+
+/// One pass, batch by batch; false when it was told to stop before its end.
+async fn go_through(
+    conn: &mut PgConnection,
+    replay: &mut Replay<'_>,
+    progress: &mut Progress,
+    stop: &CancellationToken,
+) -> anyhow::Result<bool> {
+    while !stop.is_cancelled() {
+        let batch = match replay.next(conn, BATCH).await {
+            Ok(batch) => batch,
+            Err(error) => {
+                progress.clear();
+                let done = progress.done();
+                return Err(error).context(format!(
+                    "{done} replayed; run the same command again to go on"
+                ));
+            }
+        };
+        if let Err(error) = queue::wake(conn, &batch.queues).await {
+            debug!(%error, "no worker was woken; their poll finds the jobs");
+        }
+        progress.add(batch.replayed);
+        if batch.is_last {
+            progress.clear();
+            return Ok(true);
+        }
+    }
+    progress.clear();
+    Ok(false)
 }
 
 async fn dry_run(
