@@ -130,6 +130,9 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
 /// Says that jobs of these queues are due, from a process that has no [`Queue`](crate::Queue) open. Call it after
 /// the commit; workers hear of it within milliseconds.
 pub async fn wake<Q: AsRef<str>>(conn: &mut PgConnection, queues: &[Q]) -> Result<(), sqlx::Error> {
+    if queues.is_empty() {
+        return Ok(());
+    }
     let names: Vec<&str> = queues.iter().map(AsRef::as_ref).collect();
     notify(conn, Uuid::nil(), &names).await
 }

@@ -4,15 +4,18 @@ use std::{fmt, fmt::Write as _, time::Duration};
 
 use chrono::{DateTime, Utc};
 use queue::{
-    Lane, QueueName,
-    lanes::{self, LaneStats},
+    Lane, QueueName, lanes,
     queues::{self, Restrictions},
-    stats::QueueStats,
+    stats::{self, QueueStats},
 };
 use serde_json::Value;
 use sqlx::PgConnection;
 
-use super::{Report, lane, status, table::counted, until};
+use super::{
+    Report, lane, status,
+    table::{counted, thousands},
+    until,
+};
 use crate::{config::queue_name, duration};
 
 /// What is held back.
@@ -93,10 +96,10 @@ pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::R
     let text = format!(
         "{} is paused {}. {}\n",
         args.target,
-        until(after.now, after.paused_until()),
+        until(after.now, after.paused_until),
         after.load()
     );
-    Ok(Report::new(text, after.document()))
+    Ok(Report::new(text, after.document))
 }
 
 pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow::Result<Report> {
@@ -126,7 +129,7 @@ pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow:
             "{lanes} of it stay paused: gatehouse queue status --lanes"
         );
     }
-    let mut document = after.document();
+    let mut document = after.document;
     document["resumed"] = resumed.into();
     Ok(Report::new(text, document))
 }
@@ -144,54 +147,61 @@ pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Resul
         None => "has the default cap of its queue".to_owned(),
     };
     let text = format!("{target} {cap}. {}\n", after.load());
-    Ok(Report::new(text, after.document()))
+    Ok(Report::new(text, after.document))
 }
 
 /// How things stand after the command.
 struct After {
     now: DateTime<Utc>,
     queue: Restrictions,
-    stats: QueueStats,
-    lane: Option<LaneStats>,
+    /// Of the lane, or of the queue if there is none.
+    paused_until: Option<DateTime<Utc>>,
+    due: i64,
+    running: i64,
+    document: Value,
 }
 
 impl After {
     async fn read(conn: &mut PgConnection, target: Target) -> anyhow::Result<Self> {
-        let (stats, queue) = status::read_one(conn, target.queue).await?;
+        let now = queue::now(conn).await?;
+        let name = target.queue.as_str();
+        let mut restrictions = queues::restrictions(conn).await?.into_iter();
+        let queue = restrictions
+            .find(|restrictions| restrictions.queue == name)
+            .unwrap_or_default();
+        if let Some(lane) = target.lane {
+            let lane = lanes::read(conn, target.queue, lane).await?;
+            return Ok(Self {
+                now,
+                queue,
+                paused_until: lane.paused_until,
+                due: lane.due,
+                running: lane.running,
+                document: status::lane_document(&lane),
+            });
+        }
+        let mut stats = stats::read(conn).await?.into_iter();
+        let stats = stats
+            .find(|stats| stats.queue == name)
+            .unwrap_or_else(|| QueueStats {
+                queue: name.to_owned(),
+                ..QueueStats::default()
+            });
         Ok(Self {
-            now: queue::now(conn).await?,
+            now,
+            paused_until: queue.paused_until,
+            due: stats.due,
+            running: stats.running,
+            document: status::queue_document(&stats, &queue),
             queue,
-            stats,
-            lane: match target.lane {
-                Some(lane) => Some(lanes::read(conn, target.queue, lane).await?),
-                None => None,
-            },
         })
     }
 
-    fn paused_until(&self) -> Option<DateTime<Utc>> {
-        match &self.lane {
-            Some(lane) => lane.paused_until,
-            None => self.queue.paused_until,
-        }
-    }
-
     fn load(&self) -> String {
-        let (due, running) = match &self.lane {
-            Some(lane) => (lane.due, lane.running),
-            None => (self.stats.due, self.stats.running),
-        };
         format!(
             "{} due, {} running.",
-            counted(due, "job is", "jobs are"),
-            super::table::thousands(running)
+            counted(self.due, "job is", "jobs are"),
+            thousands(self.running)
         )
-    }
-
-    fn document(&self) -> Value {
-        match &self.lane {
-            Some(lane) => status::lane_document(lane),
-            None => status::queue_document(&self.stats, &self.queue),
-        }
     }
 }

@@ -75,7 +75,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     let mut text = if matching == 0 {
         "No dead job matches: nothing to replay.\n".to_owned()
     } else {
-        let took = humane(progress.begun.elapsed());
+        let took = humane(progress.begun.elapsed().max(Duration::from_secs(1)));
         format!("{} replayed in {took}.\n", progress.done())
     };
     if left > 0 {
@@ -180,15 +180,21 @@ impl Progress {
             return;
         }
         self.told = Instant::now();
-        let seconds = self.begun.elapsed().as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let (done, left) = (
-            self.replayed as f64,
-            self.matching.saturating_sub(self.replayed) as f64,
+        let ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rate = self.replayed * 1_000 / ms.max(1);
+        let left = match self
+            .matching
+            .saturating_sub(self.replayed)
+            .checked_div(rate)
+        {
+            Some(seconds) => humane(Duration::from_secs(seconds)),
+            None => "?".to_owned(),
+        };
+        let line = format!(
+            "{} replayed, {}/s, {left} left",
+            self.done(),
+            thousands(rate)
         );
-        let rate = done / seconds;
-        let left = Duration::try_from_secs_f64(left / rate).map_or_else(|_| "?".to_owned(), humane);
-        let line = format!("{} replayed, {rate:.0}/s, {left} left", self.done());
         let mut err = std::io::stderr();
         // Nobody may be reading any more, which is no reason to stop.
         let _ = if self.terminal {

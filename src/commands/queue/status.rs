@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use queue::{
-    QueueName,
     lanes::{self, LaneStats},
     queues::{self, Restrictions},
     stats::{self, QueueStats},
@@ -85,16 +84,6 @@ async fn read(conn: &mut PgConnection) -> anyhow::Result<Vec<Queue>> {
         }),
     });
     Ok(queues.collect())
-}
-
-/// One queue, for the answer to a command that acted on it.
-pub(super) async fn read_one(
-    conn: &mut PgConnection,
-    name: QueueName,
-) -> anyhow::Result<(QueueStats, Restrictions)> {
-    let mut queues = read(conn).await?.into_iter();
-    let found = queues.find(|queue| queue.stats.queue == name.as_str());
-    Ok(found.map_or_else(Default::default, |queue| (queue.stats, queue.restrictions)))
 }
 
 fn queue_table(now: DateTime<Utc>, queues: &[Queue]) -> String {
@@ -222,7 +211,12 @@ fn lane_table(now: DateTime<Utc>, lanes: &[LaneStats]) -> String {
             },
         ]);
     }
-    format!("\n{}", table.render())
+    let more = if lanes.len() < MOST_LANES as usize {
+        String::new()
+    } else {
+        format!("\nThe first {MOST_LANES}, by their due jobs.\n")
+    };
+    format!("\n{}{more}", table.render())
 }
 
 pub(super) fn lane_document(lane: &LaneStats) -> Value {
