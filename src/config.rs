@@ -136,14 +136,14 @@ pub(crate) struct DatabaseOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
     /// Most connections of this process; the queue adds three of its own
-    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16)]
+    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) database_connections: u32,
 }
 
 impl PoolOptions {
     pub(crate) fn settings(self) -> PoolSettings {
         PoolSettings {
-            connections: self.database_connections.max(2),
+            connections: self.database_connections,
             acquire: Duration::from_secs(5),
         }
     }
@@ -173,13 +173,13 @@ pub(crate) struct MetricsOptions {
 #[derive(Debug, Args)]
 pub(crate) struct WorkOptions {
     /// Jobs of each queue that run at the same time
-    #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64)]
-    pub(crate) concurrency: usize,
+    #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) concurrency: u16,
     /// How long a process may be silent before its jobs go to others, in seconds
-    #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) lease_seconds: u64,
     /// How long running jobs may go on after a shutdown began, in seconds
-    #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20)]
+    #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) grace_seconds: u64,
     /// Who analyses texts
     #[arg(

@@ -80,7 +80,7 @@ async fn by_hand(pool: &PgPool) -> anyhow::Result<()> {
 }
 
 async fn by_queue(pool: &PgPool) -> anyhow::Result<()> {
-    let queue = Queue::open(pool.clone(), Config::default());
+    let queue = Queue::open(pool.clone(), Config::default())?;
     let monitor = Monitor::new().register({
         let queue = queue.clone();
         move |_| {

@@ -73,7 +73,7 @@ async fn main() -> anyhow::Result<()> {
         .execute(&pool)
         .await?;
 
-    let queue = Queue::open(pool.clone(), Config::default());
+    let queue = Queue::open(pool.clone(), Config::default())?;
     let workers = Monitor::new()
         .register({
             let queue = queue.clone();

@@ -18,6 +18,7 @@ use crate::{
     buffer::Buffer,
     handle::Shared,
     hold::Hold,
+    metrics,
     outcome::{Claim, Ended, Outcome, bounded},
 };
 
@@ -75,6 +76,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     pub(crate) async fn run(self: Arc<Self>) {
         let waker = self.shared.wakers.of(self.settings.queue.as_str());
         let mut calls = waker.subscribe();
+        let durations = metrics::claims(self.settings.queue);
         // Processes begin at different lanes, so that they do not contend for the same ones.
         let mut walk = Walk::from(Uuid::from_u128(rand::rng().next_u64().into()));
         let mut failures = 0;
@@ -89,7 +91,9 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 calls.mark_unchanged();
                 waker.set_capped(true);
                 let since = Instant::now();
-                match self.claim(&walk, room).await {
+                let claimed = self.claim(&walk, room).await;
+                durations.record(since.elapsed());
+                match claimed {
                     Ok(claimed) => {
                         failures = 0;
                         waker.set_capped(claimed.capped);

@@ -1,11 +1,24 @@
 //! The settings: one set per process, one per queue worked on.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use crate::{
     QueueName, Retry,
     effect::{Obituary, ObituaryFn, obituary},
 };
+
+/// The most jobs that one transaction may finish.
+const FINISH_BATCH: RangeInclusive<usize> = 1..=10_000;
+/// The most finishers of a process: each keeps a connection.
+const FINISHERS: RangeInclusive<usize> = 1..=16;
+
+/// The most jobs that a worker may hold claimed and not started.
+const PREFETCH: RangeInclusive<usize> = 1..=10_000;
+
+/// A setting that cannot be meant, and what it may be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingsError(String);
 
 /// The settings of a process's [`Queue`](crate::Queue).
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +27,10 @@ pub struct Config {
     pub lease: Duration,
     /// How often the worker shows that it lives; a third of the lease or less.
     pub heartbeat: Duration,
-    /// How often jobs of dead workers are looked for.
+    /// How often jobs of dead workers are looked for, and jobs that this process lost track of.
     pub sweep: Duration,
+    /// How often the elected process looks after the generations of the indexes.
+    pub tick: Duration,
     /// The longest a worker sleeps while it hears nothing: a lost wake-up costs this much.
     pub poll: Duration,
     /// The most jobs finished in one transaction.
@@ -25,8 +40,10 @@ pub struct Config {
     pub finishers: usize,
     /// How long a finishing transaction, or a claim, may take before its connection is given up.
     pub deadline: Duration,
-    /// How often the eldest living process reads the queues' depth for the gauges.
+    /// How often the elected process reads the queues' depth for the gauges.
     pub stats: Duration,
+    /// How long dead jobs are kept.
+    pub dead_retention: Duration,
 }
 
 impl Default for Config {
@@ -35,12 +52,64 @@ impl Default for Config {
             lease: Duration::from_secs(30),
             heartbeat: Duration::from_secs(5),
             sweep: Duration::from_secs(5),
+            tick: Duration::from_secs(1),
             poll: Duration::from_millis(500),
             finish_batch: 500,
             finishers: 1,
             deadline: Duration::from_secs(10),
             stats: Duration::from_secs(15),
+            dead_retention: Duration::from_hours(90 * 24),
         }
+    }
+}
+
+impl Config {
+    /// Checks that these settings can work together.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        for (name, duration) in [
+            ("lease", self.lease),
+            ("heartbeat", self.heartbeat),
+            ("sweep", self.sweep),
+            ("tick", self.tick),
+            ("poll", self.poll),
+            ("deadline", self.deadline),
+            ("stats", self.stats),
+            ("dead_retention", self.dead_retention),
+        ] {
+            ensure(duration >= Duration::from_millis(1), || {
+                format!("{name} is {duration:?}; it must be 1 ms or more")
+            })?;
+        }
+        ensure(self.heartbeat * 3 <= self.lease, || {
+            format!(
+                "heartbeat is {:?} and lease {:?}; a heartbeat must come three times in a lease or more often",
+                self.heartbeat, self.lease
+            )
+        })?;
+        for (name, value, range) in [
+            ("finish_batch", self.finish_batch, FINISH_BATCH),
+            ("finishers", self.finishers, FINISHERS),
+        ] {
+            ensure(range.contains(&value), || {
+                format!(
+                    "{name} is {value}; it may be {} to {}",
+                    range.start(),
+                    range.end()
+                )
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), SettingsError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(SettingsError(message()))
     }
 }
 
@@ -66,14 +135,14 @@ impl BackendSettings {
         }
     }
 
-    /// How many jobs to hold claimed and not yet started, at least one. More means fewer claims; less means
+    /// How many jobs to hold claimed and not yet started, 1 to 10,000. More means fewer claims; less means
     /// that a newcomer's job waits behind fewer others. Half a second's work at most is a good measure.
     pub fn prefetch(mut self, jobs: usize) -> Self {
-        self.prefetch = jobs.max(1);
+        self.prefetch = jobs;
         self
     }
 
-    /// How many jobs of one lane may run at once, over all processes, where
+    /// How many jobs of one lane may run at once, at least one, over all processes, where
     /// [`lanes::set_cap`](crate::lanes::set_cap) has set nothing else. Claimed and unstarted ones count.
     pub fn lane_cap(mut self, jobs: u32) -> Self {
         self.lane_cap = Some(jobs);
@@ -92,8 +161,95 @@ impl BackendSettings {
         self
     }
 
+    /// Checks that these settings can work.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let queue = self.queue;
+        ensure(PREFETCH.contains(&self.prefetch), || {
+            format!(
+                "prefetch of the queue {queue} is {}; it may be {} to {}",
+                self.prefetch,
+                PREFETCH.start(),
+                PREFETCH.end()
+            )
+        })?;
+        ensure(self.lane_cap != Some(0), || {
+            format!(
+                "lane_cap of the queue {queue} is 0, so that nothing would ever run; pause lanes instead"
+            )
+        })?;
+        self.retry
+            .check()
+            .map_err(|reason| SettingsError(format!("retry of the queue {queue}: {reason}")))
+    }
+
     /// The queue worked on.
     pub fn queue(&self) -> QueueName {
         self.queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUEUE: QueueName = QueueName::new("tests");
+
+    fn refusal(change: impl FnOnce(&mut Config)) -> String {
+        let mut config = Config::default();
+        change(&mut config);
+        config.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_sound() {
+        assert_eq!(Config::default().check(), Ok(()));
+        assert_eq!(BackendSettings::new(QUEUE).check(), Ok(()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_by_name() {
+        assert!(refusal(|c| c.lease = Duration::ZERO).starts_with("lease is 0"));
+        assert!(refusal(|c| c.poll = Duration::ZERO).starts_with("poll is 0"));
+        assert!(refusal(|c| c.dead_retention = Duration::ZERO).starts_with("dead_retention"));
+        assert!(refusal(|c| c.heartbeat = c.lease / 2).contains("three times"));
+        assert!(refusal(|c| c.finish_batch = 0).contains("it may be 1 to 10000"));
+        assert!(refusal(|c| c.finishers = 0).contains("it may be 1 to 16"));
+    }
+
+    #[test]
+    fn so_is_what_no_worker_can_work_with() {
+        let settings = BackendSettings::new(QUEUE);
+        let retry = Retry::default();
+        for (settings, expected) in [
+            (settings.prefetch(0), "prefetch of the queue tests is 0"),
+            (settings.lane_cap(0), "lane_cap of the queue tests is 0"),
+            (
+                settings.retry(Retry {
+                    factor: f64::NAN,
+                    ..retry
+                }),
+                "retry of the queue tests: factor",
+            ),
+            (
+                settings.retry(Retry {
+                    jitter: -0.1,
+                    ..retry
+                }),
+                "retry of the queue tests: jitter",
+            ),
+            (
+                settings.retry(Retry {
+                    max: Duration::ZERO,
+                    ..retry
+                }),
+                "retry of the queue tests: max",
+            ),
+        ] {
+            let refusal = settings.check().unwrap_err().to_string();
+            assert!(refusal.starts_with(expected), "{refusal}");
+        }
     }
 }

@@ -11,6 +11,13 @@ use crate::{Lane, QueueName};
 /// Charged attempts of a job that does not ask for another number.
 pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
 
+/// The longest payload, in bytes of JSON. What is larger belongs in a table of its own, and its id in the job: a
+/// payload is read and written again with every step of its job.
+pub const MAX_PAYLOAD: usize = 256 * 1024;
+
+/// The most jobs sent to the database at once.
+const CHUNK: usize = 10_000;
+
 /// One job to enqueue.
 #[derive(Clone, Debug)]
 pub struct NewJob {
@@ -25,12 +32,13 @@ pub struct NewJob {
 impl NewJob {
     /// A job that is due at once, of priority 0, with [`DEFAULT_MAX_ATTEMPTS`].
     ///
-    /// A payload that cannot become JSON (a map with keys that are not strings) makes the enqueueing fail.
+    /// A payload that cannot become JSON (a map with keys that are not strings), or is longer than [`MAX_PAYLOAD`], makes
+    /// the enqueueing fail.
     pub fn new(queue: QueueName, lane: Lane, payload: &impl Serialize) -> Self {
         Self {
             queue,
             lane,
-            payload: serde_json::to_string(payload).map_err(|error| error.to_string()),
+            payload: serialize(queue, payload),
             delay: Duration::ZERO,
             priority: 0,
             max_attempts: DEFAULT_MAX_ATTEMPTS,
@@ -65,7 +73,8 @@ pub struct NewJobs {
     priorities: Vec<i16>,
     delays_ms: Vec<i64>,
     max_attempts: Vec<i16>,
-    unserializable: Option<String>,
+    /// Why one of them cannot be enqueued.
+    refused: Option<String>,
 }
 
 /// The arguments of the SQL function `queue.enqueue`, in its order, for a caller that enqueues within a
@@ -97,7 +106,7 @@ impl NewJobs {
         let payload = match job.payload {
             Ok(payload) => payload,
             Err(error) => {
-                self.unserializable = Some(error);
+                self.refused = Some(error);
                 return;
             }
         };
@@ -123,9 +132,9 @@ impl NewJobs {
     /// The arrays to bind.
     ///
     /// # Errors
-    /// [`sqlx::Error::Encode`] when the payload of a pushed job could not become JSON.
+    /// [`sqlx::Error::Encode`] when the payload of a pushed job could not become JSON or was too long.
     pub fn columns(&self) -> Result<Columns<'_>, sqlx::Error> {
-        if let Some(error) = &self.unserializable {
+        if let Some(error) = &self.refused {
             return Err(sqlx::Error::Encode(error.clone().into()));
         }
         Ok(Columns {
@@ -172,25 +181,37 @@ impl From<NewJob> for NewJobs {
     }
 }
 
-/// Enqueues jobs in the caller's transaction, with one statement.
+/// Enqueues jobs in the caller's transaction, with one statement for every 10,000.
 ///
 /// After the commit call [`Queue::enqueued`](crate::Queue::enqueued), so that workers hear of them at once.
 /// Without it they are found by the poll.
 pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx::Error> {
     let columns = jobs.columns()?;
-    if jobs.is_empty() {
-        return Ok(());
+    for start in (0..jobs.len()).step_by(CHUNK) {
+        let chunk = start..jobs.len().min(start + CHUNK);
+        sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6)")
+            .bind(&columns.queues[chunk.clone()])
+            .bind(&columns.lanes[chunk.clone()])
+            .bind(&columns.payloads[chunk.clone()])
+            .bind(&columns.priorities[chunk.clone()])
+            .bind(&columns.delays_ms[chunk.clone()])
+            .bind(&columns.max_attempts[chunk])
+            .execute(&mut *conn)
+            .await?;
     }
-    sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6)")
-        .bind(columns.queues)
-        .bind(columns.lanes)
-        .bind(columns.payloads)
-        .bind(columns.priorities)
-        .bind(columns.delays_ms)
-        .bind(columns.max_attempts)
-        .execute(conn)
-        .await?;
     Ok(())
+}
+
+fn serialize(queue: QueueName, payload: &impl Serialize) -> Result<String, String> {
+    let json = serde_json::to_string(payload)
+        .map_err(|error| format!("the payload of a job for {queue} is not JSON: {error}"))?;
+    if json.len() > MAX_PAYLOAD {
+        return Err(format!(
+            "the payload of a job for {queue} has {} bytes, more than {MAX_PAYLOAD}: store it, and enqueue its id",
+            json.len()
+        ));
+    }
+    Ok(json)
 }
 
 /// Milliseconds for the database, at most a century: beyond what a timestamp holds, the statement would fail.

@@ -14,20 +14,21 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, burial, finish,
+    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, SettingsError, burial, finish,
     finish::Inbox,
     hold::Holds,
+    housekeeping,
     lease::{self, Lease},
     link::Link,
-    metrics, rescue, stats,
+    metrics, strays,
     supervise::supervise,
     wake::{self, Wakers},
 };
 
 /// The queue, as one process sees it. Open one per process; clones are the same one.
 ///
-/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, the rescue of dead
-/// workers' jobs, the burials, the wake-ups and the gauges. They outlive every database error.
+/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, housekeeping,
+/// the burials and the wake-ups. They outlive every database error.
 ///
 /// Besides what it takes from the pool for claims and sweeps, it keeps connections of its own: one for heartbeats,
 /// one that listens, and one for each finisher.
@@ -62,7 +63,11 @@ pub(crate) struct Shared {
 impl Queue {
     /// Opens the queue as a new worker. Needs a tokio runtime; the schema must be there
     /// ([`MIGRATOR`](crate::MIGRATOR)), the database need not: it is waited for.
-    pub fn open(pool: PgPool, config: Config) -> Self {
+    ///
+    /// # Errors
+    /// Settings that cannot be meant.
+    pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
+        config.check()?;
         metrics::describe();
         let shared = Arc::new(Shared {
             pool,
@@ -81,16 +86,16 @@ impl Queue {
             helpers: TaskTracker::new(),
             known: Mutex::default(),
         });
-        for _ in 0..config.finishers.max(1) {
+        for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
         shared.spawn(&shared.helpers, "heartbeat", lease::run);
-        shared.spawn(&shared.helpers, "rescue", rescue::run);
+        shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
+        shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
-        shared.spawn(&shared.helpers, "gauges", stats::run);
-        Self(shared)
+        Ok(Self(shared))
     }
 
     /// A backend for an apalis worker on one queue, whose jobs carry `Args` as JSON.
@@ -98,10 +103,16 @@ impl Queue {
     /// Any number of them may be built, in any number of processes. Build the worker with
     /// `.concurrency(n)` and `.timeout(d)`; do not add `.retry()`, which would sleep in the job's slot, nor
     /// `.catch_panic()`, which makes the first panic final: a panic is caught here and is one failed attempt.
+    ///
+    /// # Panics
+    /// When [`BackendSettings::check`] refuses the settings: call it first on what comes from outside.
     pub fn backend<Args>(&self, settings: BackendSettings) -> LaneBackend<Args>
     where
         Args: DeserializeOwned + Send + 'static,
     {
+        if let Err(refused) = settings.check() {
+            panic!("{refused}");
+        }
         metrics::expect_none(settings.queue());
         self.0
             .lock_known()
@@ -120,6 +131,11 @@ impl Queue {
     /// Says that these jobs are enqueued and committed: counts them, and wakes the queues of those due.
     pub fn enqueued(&self, jobs: &NewJobs) {
         self.0.enqueued(jobs);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
     }
 
     /// This process's id in `queue.workers` and in `locked_by`.
@@ -177,6 +193,19 @@ impl Shared {
         }
         let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
         self.wakers.wake(due.map(|(queue, _)| queue));
+    }
+
+    /// Jobs of a queue are due again: wakes who works on it, if this process knows the queue.
+    pub(crate) fn wake_if_known(&self, queue: &str) {
+        if let Some(settings) = self.known(queue) {
+            self.wakers.wake([settings.queue().as_str()]);
+        }
+    }
+
+    /// The same for every queue that this process knows.
+    pub(crate) fn wake_all_known(&self) {
+        self.wakers
+            .wake(self.known_queues().into_iter().map(QueueName::as_str));
     }
 
     /// Sleeps; true when the queue closes meanwhile.

@@ -26,8 +26,24 @@ pub struct Lane(pub Uuid);
 pub struct QueueName(&'static str);
 
 impl QueueName {
-    /// Names a queue. Also a metric label and part of a notification: short, without spaces or commas.
+    /// Names a queue. The name is also a metric label and part of a notification: 1 to 63 of `a-z`, `0-9`, `_`, `-`, `.`.
+    ///
+    /// # Panics
+    /// With any other name; in a constant, the compiler says so.
     pub const fn new(name: &'static str) -> Self {
+        let bytes = name.as_bytes();
+        assert!(
+            !bytes.is_empty() && bytes.len() <= 63,
+            "a queue's name has 1 to 63 characters"
+        );
+        let mut i = 0;
+        while i < bytes.len() {
+            assert!(
+                matches!(bytes[i], b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.'),
+                "a queue's name consists of a-z, 0-9, _, - and ."
+            );
+            i += 1;
+        }
         Self(name)
     }
 

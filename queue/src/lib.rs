@@ -34,7 +34,7 @@
 //!
 //! # async fn run(pool: sqlx::PgPool) -> Result<(), Box<dyn std::error::Error>> {
 //! queue::MIGRATOR.run(&pool).await?;
-//! let queue = Queue::open(pool, Config::default());
+//! let queue = Queue::open(pool, Config::default())?;
 //! let workers = Monitor::new()
 //!     .register({
 //!         let queue = queue.clone();
@@ -65,8 +65,10 @@ mod enqueue;
 mod fault;
 mod fence;
 mod finish;
+mod generations;
 mod handle;
 mod hold;
+mod housekeeping;
 mod job;
 pub mod jobs;
 pub mod lanes;
@@ -75,21 +77,23 @@ mod lease;
 mod link;
 pub mod metrics;
 mod outcome;
+mod promote;
 pub mod queues;
 mod report;
 mod rescue;
 pub mod retry;
 mod settle;
 pub mod stats;
+mod strays;
 mod supervise;
 mod wake;
 pub mod workers;
 
 pub use backend::LaneBackend;
 pub use clock::now;
-pub use config::{BackendSettings, Config};
+pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
-pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, NewJob, NewJobs, enqueue};
+pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use handle::Queue;
 pub use job::{JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};

@@ -17,6 +17,8 @@ pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
 pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
 /// Seconds from being due to the start, by `queue`.
 pub const JOB_WAIT: &str = "gatehouse_job_wait_seconds";
+/// Seconds that a claim took, the way to the database and back included, by `queue`.
+pub const CLAIM_DURATION: &str = "gatehouse_queue_claim_seconds";
 /// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`, `effect`, `worker_lost`.
 pub const JOB_RETRIES: &str = "gatehouse_job_retries_total";
 /// Jobs that died, by `queue` and `reason`: `exhausted`, `aborted`, `undecodable`, `worker_lost`.
@@ -27,9 +29,9 @@ pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
-/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the eldest living process only.
+/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the elected process only.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
-/// How long the oldest due job has been due, by `queue`. Set by the eldest living process only.
+/// How long the oldest due job has been due, by `queue`. Set by the elected process only.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
 
 /// The reason of a retry whose worker died.
@@ -53,6 +55,7 @@ pub(crate) fn describe() {
         Unit::Seconds,
         "From being due to the start of the run"
     );
+    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "How long a claim took");
     describe_counter!(
         JOB_RETRIES,
         Unit::Count,
@@ -126,6 +129,10 @@ pub(crate) fn heartbeat(unix: Duration) {
 
 pub(crate) fn durations(queue: QueueName) -> Histogram {
     histogram!(JOB_DURATION, "queue" => queue.as_str())
+}
+
+pub(crate) fn claims(queue: QueueName) -> Histogram {
+    histogram!(CLAIM_DURATION, "queue" => queue.as_str())
 }
 
 pub(crate) fn waits(queue: QueueName) -> Histogram {

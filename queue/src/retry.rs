@@ -38,6 +38,23 @@ impl Retry {
         jitter: 0.5,
     };
 
+    /// What is wrong with these numbers, if anything.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(self.factor >= 1.0 && self.factor.is_finite()) {
+            return Err(format!("factor is {}; it must be 1 or more", self.factor));
+        }
+        if !(0.0..=1.0).contains(&self.jitter) {
+            return Err(format!("jitter is {}; it may be 0 to 1", self.jitter));
+        }
+        if self.max < self.initial {
+            return Err(format!(
+                "max is {:?}, less than initial, {:?}",
+                self.max, self.initial
+            ));
+        }
+        Ok(())
+    }
+
     /// How long to wait after the given failed attempt, counted from 1.
     pub fn delay(&self, attempt: u16) -> Duration {
         let growth = self.factor.max(1.0).powi(i32::from(attempt.max(1)) - 1);

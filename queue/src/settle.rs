@@ -144,10 +144,13 @@ async fn prepare<'c>(
          set local idle_in_transaction_session_timeout = {deadline}"
     );
     let mut tx = conn.begin_with(AssertSqlSafe(begin)).await?;
-    let mut rows = fence::delete_finished(&mut tx, shared.worker, ended).await?;
-    rows.extend(fence::update_unfinished(&mut tx, shared.worker, ended).await?);
-    let transaction = rows.first().map(|row| row.transaction);
-    let survivors = rows.into_iter().map(|row| (row.id, row.fence)).collect();
+    let gone = fence::delete_finished(&mut tx, shared.worker, ended).await?;
+    let kept = fence::update_unfinished(&mut tx, shared.worker, ended).await?;
+    let transaction = gone.transaction.or(kept.transaction);
+    let survivors = [gone, kept]
+        .into_iter()
+        .flat_map(|ours| ours.ids.into_iter().zip(ours.fences))
+        .collect();
     let mut finish = FinishTx {
         conn: &mut tx,
         jobs: NewJobs::new(),

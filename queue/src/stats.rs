@@ -1,12 +1,8 @@
 //! How much waits in the queues.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::PgConnection;
-use tracing::warn;
 
 use crate::{handle::Shared, metrics};
 
@@ -41,10 +37,14 @@ pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Erro
                 coalesce(max(oldest), 0)::float8 as oldest_due_seconds
            from (select queue, count(*) as due, 0 as scheduled, 0 as running, 0 as dead,
                         extract(epoch from now() - min(run_at)) as oldest
-                   from queue.jobs where state = 0 group by queue
+                   from queue.jobs
+                  where state = 0 and gen = any ((select queue.live_generations())::integer[])
+                  group by queue
                   union all
                  select queue, 0, 0, count(*), 0, null
-                   from queue.jobs where state = 1 group by queue
+                   from queue.jobs
+                  where state = 1 and gen = any ((select queue.live_generations())::integer[])
+                  group by queue
                   union all
                  select queue, 0, count(*) filter (where state = 2), 0,
                         count(*) filter (where state = 3), null
@@ -59,47 +59,36 @@ pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Erro
     .await
 }
 
-/// Keeps the gauges, in the eldest living process, until the queue closes.
-pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut reported = BTreeSet::new();
-    while !shared.pause(shared.config.stats).await {
-        match report(&shared, &mut reported).await {
-            Ok(()) => {}
-            Err(error) => warn!(%error, "could not read the depth of the queues"),
-        }
-    }
+/// The gauges of the queues' depth, kept by the elected process.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    /// The queues that were reported before: one that has emptied since must say so.
+    reported: BTreeSet<String>,
 }
 
-async fn report(shared: &Shared, reported: &mut BTreeSet<String>) -> Result<(), sqlx::Error> {
-    let mut conn = shared.pool.acquire().await?;
-    // Worker ids are in the order of their start.
-    let eldest: Option<uuid::Uuid> = sqlx::query_scalar(
-        "select id from queue.workers where expires_at > now() order by id limit 1",
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
-    if eldest != Some(shared.worker) {
-        return Ok(());
+impl Gauges {
+    pub(crate) async fn publish(
+        &mut self,
+        conn: &mut PgConnection,
+        shared: &Shared,
+    ) -> Result<(), sqlx::Error> {
+        let known = shared.known_queues().into_iter();
+        self.reported
+            .extend(known.map(|queue| queue.as_str().to_owned()));
+        let mut stats: BTreeMap<String, QueueStats> = read(conn)
+            .await?
+            .into_iter()
+            .map(|stats| (stats.queue.clone(), stats))
+            .collect();
+        for queue in &self.reported {
+            let empty = || QueueStats {
+                queue: queue.clone(),
+                ..QueueStats::default()
+            };
+            stats.entry(queue.clone()).or_insert_with(empty);
+        }
+        stats.values().for_each(metrics::depth);
+        self.reported.extend(stats.into_keys());
+        Ok(())
     }
-    let known = shared
-        .known_queues()
-        .into_iter()
-        .map(|queue| queue.as_str().to_owned());
-    reported.extend(known);
-    let mut stats: BTreeMap<String, QueueStats> = read(&mut conn)
-        .await?
-        .into_iter()
-        .map(|stats| (stats.queue.clone(), stats))
-        .collect();
-    // A queue that has emptied since must say so.
-    for queue in reported.iter() {
-        let empty = || QueueStats {
-            queue: queue.clone(),
-            ..QueueStats::default()
-        };
-        stats.entry(queue.clone()).or_insert_with(empty);
-    }
-    stats.values().for_each(metrics::depth);
-    reported.extend(stats.into_keys());
-    Ok(())
 }

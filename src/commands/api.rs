@@ -33,7 +33,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
 
-    let queue = Queue::open(pool.clone(), queue::Config::default());
+    let queue = Queue::open(pool.clone(), queue::Config::default())?;
     let interface = interface(&pool, &queue, readiness.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);

@@ -102,7 +102,7 @@ async fn serve(
     let metrics = telemetry::start_metrics()?;
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
-    let queue = Queue::open(pool.clone(), options.work.queue());
+    let queue = Queue::open(pool.clone(), options.work.queue())?;
     let context = Context {
         pool: pool.clone(),
         queue: queue.clone(),
@@ -126,7 +126,7 @@ async fn serve(
     let server = api::serve(listener, interface, stop.clone());
     let drained = CancellationToken::new();
     let settings = Settings {
-        concurrency: options.work.concurrency,
+        concurrency: options.work.concurrency.into(),
         grace: options.work.grace(),
         ..Settings::default()
     };

@@ -46,7 +46,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         || {},
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
-        let queue = Queue::open(pool.clone(), options.work.queue());
+        let queue = Queue::open(pool.clone(), options.work.queue())?;
         let context = Context {
             pool: pool.clone(),
             queue: queue.clone(),
@@ -56,7 +56,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         };
         let settings = Settings {
             queues: options.queues,
-            concurrency: options.work.concurrency,
+            concurrency: options.work.concurrency.into(),
             grace: options.work.grace(),
         };
         workers::run(context, settings, stop).await?;

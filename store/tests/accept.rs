@@ -58,7 +58,7 @@ impl Fixture {
             .await
             .unwrap();
         let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
-        let queue = Queue::open(pool.clone(), queue::Config::default());
+        let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
             acceptor: Acceptor::start(pool.clone(), queue.clone(), Settings::default()),
             sites: Sites::new(pool.clone()),

@@ -98,7 +98,7 @@ impl App {
     pub(crate) async fn with(pool: PgPool, options: Options) -> Self {
         schema::migrate(&pool).await.unwrap();
         let tenant = Tenant::create(&pool, "main").await;
-        let queue = Queue::open(pool.clone(), queue::Config::default());
+        let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let (ready, readiness) = watch::channel(Readiness::Ready);
         let endpoint = public(Public {
             sites: Sites::new(pool.clone()),

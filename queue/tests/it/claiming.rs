@@ -303,7 +303,7 @@ async fn a_notification_wakes_another_process_at_once(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    let sender = queue::Queue::open(pool.clone(), config);
+    let sender = queue::Queue::open(pool.clone(), config).unwrap();
     until(
         &pool,
         "select count(*) = 2 from pg_stat_activity

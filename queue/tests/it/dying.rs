@@ -141,7 +141,7 @@ async fn while_the_obituary_fails_the_job_stays(pool: PgPool) {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn only_a_process_that_works_on_a_queue_buries_its_jobs(pool: PgPool) {
     prepare(&pool).await;
-    let stranger = queue::Queue::open(pool.clone(), quick());
+    let stranger = queue::Queue::open(pool.clone(), quick()).unwrap();
     enqueue(&pool, [job(&act("orphan")).max_attempts(1)]).await;
     sqlx::query("update queue.jobs set state = 1, locked_by = gen_random_uuid(), attempt = 1")
         .execute(&pool)

@@ -120,7 +120,7 @@ async fn a_job_that_keeps_losing_workers_waits_longer_each_time(pool: PgPool) {
     .execute(&pool)
     .await
     .unwrap();
-    let sweeper = Queue::open(pool.clone(), quick());
+    let sweeper = Queue::open(pool.clone(), quick()).unwrap();
     until(
         &pool,
         "select not exists (select from queue.jobs where state = 1)",

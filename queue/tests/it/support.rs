@@ -190,7 +190,7 @@ impl Process {
         concurrency: usize,
         time_out: Duration,
     ) -> Self {
-        let queue = Queue::open(pool.clone(), config);
+        let queue = Queue::open(pool.clone(), config).unwrap();
         let seen = Observed::default();
         let monitor = Monitor::new().register({
             let (queue, seen) = (queue.clone(), seen.clone());

@@ -1,0 +1,139 @@
+//! One process is elected; two that both believe to be do no harm.
+
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::*;
+use crate::{Config, Queue};
+
+fn open(pool: &PgPool) -> Queue {
+    let config = Config {
+        lease: Duration::from_secs(2),
+        heartbeat: Duration::from_millis(100),
+        ..Config::default()
+    };
+    Queue::open(pool.clone(), config).unwrap()
+}
+
+async fn until_elected(queue: &Queue) {
+    let elected = async {
+        while !is_elected(queue.shared()).await.unwrap() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), elected)
+        .await
+        .expect("it is elected");
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: PgPool) {
+    let eldest = open(&pool);
+    until_elected(&eldest).await;
+    // Ids are in the order of the processes' own clocks. This one's clock is at the beginning of the epoch.
+    sqlx::query(
+        "insert into queue.workers (id, expires_at)
+         values ('00000000-0000-7000-8000-000000000000', now() + interval '2 s')",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let youngest = open(&pool);
+    while !youngest.shared().lease.is_held() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(is_elected(eldest.shared()).await.unwrap());
+    assert!(!is_elected(youngest.shared()).await.unwrap());
+    eldest.close(Duration::from_secs(1)).await;
+    // The one in between never shows up again, and its lease ends.
+    until_elected(&youngest).await;
+    youngest.close(Duration::from_secs(1)).await;
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
+    const JOBS: i64 = 1500;
+    let (one, other) = (open(&pool), open(&pool));
+    sqlx::query(
+        "insert into queue.jobs (queue, lane, payload, max_attempts, state, locked_by, attempt, fence)
+         select 'q', gen_random_uuid(), '{}', case when n % 3 = 0 then 1 else 5 end, 1, gen_random_uuid(), 1, 1
+           from generate_series(1, $1) n",
+    )
+    .bind(JOBS)
+    .execute(&pool)
+    .await
+    .unwrap();
+    // Late by an hour, so that only the promotion of what came due late finds them.
+    sqlx::raw_sql(
+        "update queue.generations set promoted_until = now();
+         insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
+         select 'late', gen_random_uuid(), '{}', 5, 2, now() - interval '1 hour'
+           from generate_series(1, 2500);
+         insert into queue.dead_jobs (id, queue, lane, priority, attempt, max_attempts, created_at, died_at,
+                                      cause, error, payload)
+         select -n, 'q', gen_random_uuid(), 0, 1, 1, now(), now() - n * interval '1 day', 'aborted', '', '{}'
+           from generate_series(1, 100) n",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
+    let keep = async |queue: &Queue| {
+        let mut house = House::new(queue.shared());
+        house.keep(queue.shared()).await.unwrap();
+    };
+    tokio::join!(keep(&one), keep(&other), keep(&one), keep(&other));
+
+    let states: Vec<(String, i16, i64)> = sqlx::query_as(
+        "select queue, state, count(*) from queue.jobs
+          where (attempt, fence) in ((1, 1), (0, 0)) and locked_by is null
+          group by 1, 2 order by 1, 2",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let expected = [
+        ("late", 0, 2500),
+        ("q", 0, JOBS * 2 / 3),
+        ("q", 3, JOBS / 3),
+    ];
+    assert_eq!(
+        states,
+        expected.map(|(queue, state, jobs)| (queue.to_owned(), state, jobs))
+    );
+    let kept: Option<i64> = sqlx::query_scalar("select count(*) from queue.dead_jobs")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(kept, Some(89), "those dead for less than 90 days");
+    for queue in [one, other] {
+        queue.close(Duration::from_secs(1)).await;
+    }
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn a_job_scheduled_by_a_transaction_that_ended_late_is_not_forgotten(pool: PgPool) {
+    let queue = open(&pool);
+    let mut late = pool.begin().await.unwrap();
+    sqlx::query(
+        "insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
+         values ('q', $1, '{}', 5, 2, now() - interval '1 minute')",
+    )
+    .bind(Uuid::nil())
+    .execute(&mut *late)
+    .await
+    .unwrap();
+    let mut house = House::new(queue.shared());
+    house.keep(queue.shared()).await.unwrap();
+    late.commit().await.unwrap();
+    let claim = "select coalesce(cardinality(ids), 0)
+                   from queue.claim(gen_random_uuid(), 'q', 9, gen_random_uuid(), 64, null)";
+    let claimed: i32 = sqlx::query_scalar(claim).fetch_one(&pool).await.unwrap();
+    assert_eq!(claimed, 0, "claims do not look so far back");
+    House::new(queue.shared())
+        .keep(queue.shared())
+        .await
+        .unwrap();
+    let claimed: i32 = sqlx::query_scalar(claim).fetch_one(&pool).await.unwrap();
+    assert_eq!(claimed, 1);
+    queue.close(Duration::from_secs(1)).await;
+}

@@ -1,0 +1,79 @@
+//! Promotes jobs that came due while nobody looked.
+//!
+//! Claims promote what comes due, but look for it only behind `promoted_until`, because the entries of all
+//! jobs promoted before may still be in the index, dead. A transaction that commits a scheduled job after its time has
+//! passed puts it before that line; here such jobs are found, and the line is moved on.
+
+use sqlx::PgConnection;
+
+use crate::handle::Shared;
+
+/// How far the line stays behind the present: a job committed later than this after it was due waits for the next sweep.
+const SLACK_SECONDS: i32 = 10;
+/// The most jobs promoted by one statement.
+const BATCH: i64 = 1000;
+
+/// Promotes everything that is due, of every queue, and moves the line.
+pub(crate) async fn promote_late(
+    conn: &mut PgConnection,
+    shared: &Shared,
+) -> Result<(), sqlx::Error> {
+    // Before anything is looked for: what comes due meanwhile is behind the line.
+    let line: chrono::DateTime<chrono::Utc> =
+        sqlx::query_scalar("select now() - $1 * interval '1 second'")
+            .bind(SLACK_SECONDS)
+            .fetch_one(&mut *conn)
+            .await?;
+    for queue in queues(conn).await? {
+        while promote(conn, &queue, line).await? == BATCH.cast_unsigned() {
+            shared.wake_if_known(&queue);
+        }
+        shared.wake_if_known(&queue);
+    }
+    sqlx::query("update queue.generations set promoted_until = greatest(promoted_until, $1)")
+        .bind(line)
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// The queues with scheduled or doomed jobs, each found by one probe of the index.
+async fn queues(conn: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "with recursive names (queue) as (
+             (select queue from queue.jobs where state >= 2 order by queue limit 1)
+              union all
+             select (select j.queue from queue.jobs j
+                      where j.state >= 2 and j.queue > n.queue
+                      order by j.queue limit 1)
+               from names n
+              where n.queue is not null
+         )
+         select queue from names where queue is not null",
+    )
+    .fetch_all(conn)
+    .await
+}
+
+async fn promote(
+    conn: &mut PgConnection,
+    queue: &str,
+    line: chrono::DateTime<chrono::Utc>,
+) -> Result<u64, sqlx::Error> {
+    let promoted = sqlx::query(
+        "update queue.jobs
+            set state = 0, gen = (select queue.enter_generation())
+          where id = any (array(
+                    select id from queue.jobs
+                     where queue = $1 and state = 2 and run_at <= $2
+                     order by run_at
+                     limit $3
+                       for update skip locked))",
+    )
+    .bind(queue)
+    .bind(line)
+    .bind(BATCH)
+    .execute(conn)
+    .await?;
+    Ok(promoted.rows_affected())
+}

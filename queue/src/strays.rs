@@ -1,0 +1,78 @@
+//! Releases jobs that the table gives to this worker, but that it does not have: the answer to their claim was
+//! lost, or a task of the queue panicked. Only the process itself can know, so every process looks after its own.
+
+use std::{collections::HashSet, sync::Arc};
+
+use sqlx::PgConnection;
+use tokio::time::{MissedTickBehavior, interval};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::{JobId, handle::Shared, hold::Holds};
+
+/// Sweeps until the queue closes.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut ticks = interval(shared.config.sweep);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut suspects = HashSet::new();
+    loop {
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        if let Err(error) = sweep(&shared, &mut suspects).await {
+            warn!(%error, "could not look for jobs that were claimed but never arrived");
+        }
+    }
+}
+
+/// Two sweeps must agree, because an answer may be under way.
+async fn sweep(shared: &Shared, suspects: &mut HashSet<(JobId, i32)>) -> Result<(), sqlx::Error> {
+    let mut conn = shared.pool.acquire().await?;
+    let strays = strays(&mut conn, shared.worker, &shared.holds).await?;
+    let (ids, fences): (Vec<JobId>, Vec<i32>) = strays.intersection(suspects).copied().unzip();
+    *suspects = strays;
+    if ids.is_empty() {
+        return Ok(());
+    }
+    info!(
+        jobs = ids.len(),
+        "releasing jobs that were claimed but never arrived"
+    );
+    sqlx::query(
+        "update queue.jobs j
+            set state = 0, gen = (select queue.enter_generation()), locked_by = null,
+                attempt = j.attempt - 1
+           from unnest($1::bigint[], $2::integer[]) as e (id, fence)
+          where j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, $3) = 0",
+    )
+    .bind(ids)
+    .bind(fences)
+    .bind(shared.worker)
+    .execute(&mut *conn)
+    .await?;
+    for queue in shared.known_queues() {
+        shared.wakers.wake_here(queue.as_str());
+    }
+    Ok(())
+}
+
+async fn strays(
+    conn: &mut PgConnection,
+    worker: Uuid,
+    holds: &Holds,
+) -> Result<HashSet<(JobId, i32)>, sqlx::Error> {
+    let rows: Vec<(JobId, i32)> = sqlx::query_as(
+        "select id, fence
+           from queue.jobs
+          where state = 1 and gen = any ((select queue.live_generations())::integer[])
+            and uuid_cmp(locked_by, $1) = 0",
+    )
+    .bind(worker)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .filter(|&(job, fence)| !holds.contains(job, fence))
+        .collect())
+}
