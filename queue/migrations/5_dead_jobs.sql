@@ -33,6 +33,8 @@ create function queue.replay(
 -- Planned with the values at hand, which removes the conditions that are null. Without bitmaps, because a table
 -- that has just filled has no statistics: the planner takes the jobs of a queue for a few and sorts them all.
 language plpgsql set plan_cache_mode = force_custom_plan set enable_bitmapscan = off as $$
+declare
+    v_gen integer := queue.enter_generation();
 begin
     with met as materialized (
         select d.id, d.died_at,
@@ -60,8 +62,8 @@ begin
         returning d.*
     ),
     enqueued as (
-        insert into queue.jobs (queue, lane, payload, priority, max_attempts)
-        select g.queue, g.lane, g.payload, g.priority, g.max_attempts
+        insert into queue.jobs (queue, lane, payload, priority, max_attempts, gen)
+        select g.queue, g.lane, g.payload, g.priority, g.max_attempts, v_gen
           from gone g
          order by g.died_at, g.id
         returning jobs.queue
