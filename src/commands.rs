@@ -4,10 +4,11 @@ pub(crate) mod admin;
 mod api;
 mod check;
 pub(crate) mod listen;
+pub(crate) mod queue;
 mod up;
 mod worker;
 
-use std::io::Write as _;
+use std::{io::Write as _, process::ExitCode};
 
 use store::schema;
 
@@ -17,19 +18,21 @@ use crate::{
 };
 
 /// Runs a command to its end.
-pub(crate) async fn run(command: Command) -> anyhow::Result<()> {
+pub(crate) async fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Up(options) => up::run(options).await,
-        Command::Api(options) => api::run(options).await,
-        Command::Worker(options) => worker::run(options).await,
-        Command::Migrate(options) => migrate(options).await,
-        Command::Check(options) => check::run(options).await,
-        Command::Openapi { document } => print_document(document),
-        Command::Admin(options) => admin::run(options).await,
+        Command::Up(options) => up::run(options).await?,
+        Command::Api(options) => api::run(options).await?,
+        Command::Worker(options) => worker::run(options).await?,
+        Command::Migrate(options) => migrate(options).await?,
+        Command::Check(options) => check::run(options).await?,
+        Command::Openapi { document } => print_document(document)?,
+        Command::Admin(options) => admin::run(options).await?,
+        Command::Queue(options) => return queue::run(options).await,
         Command::Listen(args) => {
-            listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await
+            listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await?;
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {

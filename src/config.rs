@@ -11,7 +11,7 @@ use queue::QueueName;
 use store::{jobs, schema::PoolSettings, seal::MasterKey};
 use url::Url;
 
-use crate::commands::{admin, listen};
+use crate::commands::{admin, listen, queue as queue_command};
 
 pub(crate) use egress::EgressOptions;
 
@@ -44,6 +44,8 @@ pub(crate) enum Command {
     },
     /// Set up teams, sites, keys, endpoints and rules
     Admin(admin::Options),
+    /// Look at the queue and act on it: status, dead jobs, replays, pauses
+    Queue(queue_command::Options),
     /// Receive webhooks here, verify and print them
     Listen(listen::Args),
 }
@@ -222,7 +224,8 @@ impl WorkOptions {
     }
 }
 
-fn queue_name(text: &str) -> Result<QueueName, String> {
+/// One of the queues that there are.
+pub(crate) fn queue_name(text: &str) -> Result<QueueName, String> {
     let known = jobs::ALL.iter().find(|name| name.as_str() == text).copied();
     known.ok_or_else(|| {
         format!("there is no queue {text:?}; there are analysis, rules and webhooks")

@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod data_dir;
 mod demo;
+mod duration;
 mod embedded_postgres;
 mod rule_file;
 mod service;
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
         Err(error) => Err(error.into()),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             telemetry::print_error(&error);
             ExitCode::FAILURE

@@ -3,9 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use ::api::{Readiness, operations::Operations, serve};
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
 use tokio::{
     net::TcpListener,
@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::telemetry;
+use crate::{config::DatabaseOptions, telemetry};
 
 const SCHEMA_POLL: Duration = Duration::from_secs(1);
 
@@ -29,6 +29,28 @@ pub(crate) fn starting() -> Readiness {
 /// What it says when it was told to stop.
 pub(crate) fn stopping() -> Readiness {
     Readiness::NotReady("stopping".into())
+}
+
+/// The connection of a command that does one thing and ends, to a database that has this binary's schema. Its statements
+/// end after a minute, also when nobody waits for them any more.
+pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgConnection> {
+    let settings = options.pool.settings();
+    let pool = schema::pool(&options.database_url, name, settings)?;
+    let connect = pool
+        .connect_options()
+        .as_ref()
+        .clone()
+        .options([("statement_timeout", "60s")]);
+    // Not from the pool, which would go on trying and then not say what was wrong.
+    let conn = tokio::time::timeout(settings.acquire, PgConnection::connect_with(&connect))
+        .await
+        .context("the database does not answer")?
+        .map_err(|error| anyhow!("the database cannot be reached: {error}"))?;
+    anyhow::ensure!(
+        schema::is_current(&pool).await?,
+        "the database has not this version's schema: run `gatehouse migrate`"
+    );
+    Ok(conn)
 }
 
 /// Binds a listener, or says in one line what to do.

@@ -2,44 +2,69 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
 use crate::{Lane, QueueName, enqueue::millis};
 
-/// Stops new claims from a lane for this long, counted by the database's clock. Running jobs go on. A pause
-/// that already lasts longer stays.
+/// A lane of a queue, and what holds it back.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct LaneStats {
+    /// Its queue.
+    pub queue: String,
+    /// The lane.
+    pub lane: Lane,
+    /// Jobs that could run now, were it not paused or at its cap.
+    pub due: i64,
+    /// Jobs claimed, started or not.
+    pub running: i64,
+    /// How many may run at once; none when its queue's default holds.
+    pub cap: Option<i32>,
+    /// Whether it is paused.
+    pub is_paused: bool,
+    /// Until when; none when it is not paused, or until it is resumed.
+    pub paused_until: Option<DateTime<Utc>>,
+}
+
+/// Stops new claims from a lane for this long, counted by the database's clock, or without a duration until
+/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
+/// already lasts longer stays.
 pub async fn pause(
     conn: &mut PgConnection,
     queue: QueueName,
     lane: Lane,
-    duration: Duration,
+    duration: impl Into<Option<Duration>>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, now() + $3 * interval '1 millisecond')
+         values ($1, $2, coalesce(now() + $3 * interval '1 millisecond', 'infinity'))
          on conflict (queue, lane)
          do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
     )
     .bind(queue.as_str())
     .bind(lane)
-    .bind(millis(duration))
+    .bind(duration.into().map(millis))
     .execute(conn)
     .await?;
     Ok(())
 }
 
-/// Ends a pause. Wake the queue after the commit, or its jobs wait for the poll.
+/// Ends the pause of a lane, and tells whether there was one. Wake the queue after the commit, or its jobs wait
+/// for the poll.
 pub async fn resume(
     conn: &mut PgConnection,
     queue: QueueName,
     lane: Lane,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("update queue.lanes set paused_until = null where queue = $1 and lane = $2")
-        .bind(queue.as_str())
-        .bind(lane)
-        .execute(conn)
-        .await?;
-    Ok(())
+) -> Result<bool, sqlx::Error> {
+    let resumed = sqlx::query(
+        "update queue.lanes set paused_until = null
+          where queue = $1 and lane = $2 and paused_until > now()",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .execute(conn)
+    .await?;
+    Ok(resumed.rows_affected() > 0)
 }
 
 /// Sets how many jobs of a lane may run at once, instead of the queue's default; none restores the default.
@@ -60,4 +85,71 @@ pub async fn set_cap(
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// One lane as it stands.
+pub async fn read(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+) -> Result<LaneStats, sqlx::Error> {
+    sqlx::query_as(
+        "select $1::text as queue, $2::uuid as lane,
+                (select count(*) from queue.jobs
+                  where queue = $1 and lane = $2 and state = 0) as due,
+                (select count(*) from queue.jobs
+                  where queue = $1 and lane = $2 and state = 1) as running,
+                l.cap,
+                coalesce(l.paused_until > now(), false) as is_paused,
+                case when l.paused_until > now()
+                     then nullif(l.paused_until, 'infinity') end as paused_until
+           from (select) as one
+           left join queue.lanes l on l.queue = $1 and l.lane = $2",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .fetch_one(conn)
+    .await
+}
+
+/// The lanes that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
+/// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
+pub async fn list(
+    conn: &mut PgConnection,
+    busiest: u32,
+    limit: u32,
+) -> Result<Vec<LaneStats>, sqlx::Error> {
+    sqlx::query_as(
+        "with exceptions as (
+             select queue, lane, cap, paused_until > now() as is_paused, paused_until
+               from queue.lanes
+              where cap is not null or paused_until > now()
+         ),
+         counts as (
+             select queue, lane,
+                    count(*) filter (where state = 0) as due,
+                    count(*) filter (where state = 1) as running
+               from queue.jobs
+              where state in (0, 1)
+              group by queue, lane
+         ),
+         ranked as (
+             select *, row_number() over (order by due desc, queue, lane) as rank from counts
+         )
+         select queue, lane,
+                coalesce(r.due, 0) as due,
+                coalesce(r.running, 0) as running,
+                e.cap,
+                coalesce(e.is_paused, false) as is_paused,
+                case when e.is_paused then nullif(e.paused_until, 'infinity') end as paused_until
+           from exceptions e
+           full join ranked r using (queue, lane)
+          where e.lane is not null or (r.rank <= $1 and r.due > 0)
+          order by coalesce(r.due, 0) desc, queue, lane
+          limit $2",
+    )
+    .bind(i64::from(busiest))
+    .bind(i64::from(limit))
+    .fetch_all(conn)
+    .await
 }

@@ -57,6 +57,7 @@ mod backend;
 mod buffer;
 mod burial;
 mod claim;
+mod clock;
 mod config;
 pub mod dead;
 mod effect;
@@ -69,6 +70,7 @@ mod handle;
 mod hold;
 mod housekeeping;
 mod job;
+pub mod jobs;
 pub mod lanes;
 mod layer;
 mod lease;
@@ -76,6 +78,7 @@ mod link;
 pub mod metrics;
 mod outcome;
 mod promote;
+pub mod queues;
 mod report;
 mod rescue;
 pub mod retry;
@@ -84,8 +87,10 @@ pub mod stats;
 mod strays;
 mod supervise;
 mod wake;
+pub mod workers;
 
 pub use backend::LaneBackend;
+pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
@@ -93,6 +98,7 @@ pub use handle::Queue;
 pub use job::{JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
+pub use wake::wake;
 
 /// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes beside
 /// the migrations of the service that uses it.

@@ -13,7 +13,7 @@ use std::{
 };
 
 use sqlx::{
-    PgPool,
+    PgConnection, PgExecutor,
     postgres::{PgListener, PgPoolOptions},
 };
 use tokio::sync::{Notify, watch};
@@ -115,7 +115,7 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
             () = shared.stopping.cancelled() => return,
             () = shared.wakers.sender.notified() => {}
         }
-        let queues = shared.wakers.take_unsent();
+        let queues: Vec<&str> = shared.wakers.take_unsent().into_iter().collect();
         if !queues.is_empty()
             && let Err(error) = notify(&shared.pool, shared.worker, &queues).await
         {
@@ -127,17 +127,26 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
     }
 }
 
+/// Says that jobs of these queues are due, from a process that has no [`Queue`](crate::Queue) open. Call it after
+/// the commit; workers hear of it within milliseconds.
+pub async fn wake<Q: AsRef<str>>(conn: &mut PgConnection, queues: &[Q]) -> Result<(), sqlx::Error> {
+    if queues.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = queues.iter().map(AsRef::as_ref).collect();
+    notify(conn, Uuid::nil(), &names).await
+}
+
 async fn notify(
-    pool: &PgPool,
+    executor: impl PgExecutor<'_>,
     worker: Uuid,
-    queues: &BTreeSet<&'static str>,
+    queues: &[&str],
 ) -> Result<(), sqlx::Error> {
-    let names: Vec<&str> = queues.iter().copied().collect();
     // A notification may be lost anyway, so its commit need not reach the disk.
     sqlx::query("select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)")
         .bind(CHANNEL)
-        .bind(format!("{worker} {}", names.join(",")))
-        .execute(pool)
+        .bind(format!("{worker} {}", queues.join(",")))
+        .execute(executor)
         .await?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::{Connection as _, PgConnection};
-use store::{rule_group, schema, tenant};
+use store::{rule_group, tenant};
 use url::Url;
 
 use crate::{
@@ -84,16 +84,7 @@ enum Action {
 
 /// Does it in one transaction and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let pool = schema::pool(
-        &options.database.database_url,
-        "gatehouse admin",
-        options.database.pool.settings(),
-    )?;
-    ensure!(
-        schema::is_current(&pool).await?,
-        "the database has not this version's schema: run `gatehouse migrate`"
-    );
-    let mut conn = pool.acquire().await?;
+    let mut conn = service::connect(&options.database, "gatehouse admin").await?;
     let mut tx = conn.begin().await?;
     let made = act(&mut tx, options.action).await?;
     tx.commit().await?;

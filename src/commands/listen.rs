@@ -22,6 +22,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Deserialize;
 use tokio::{net::TcpListener, time};
 
+use crate::duration;
+
 mod print;
 mod verify;
 
@@ -46,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = final_status)]
     status: Option<StatusCode>,
     /// Wait this long before answering, such as 5s or 250ms
-    #[arg(long, value_parser = duration, default_value = "0s")]
+    #[arg(long, value_parser = duration::parse, default_value = "0s")]
     delay: Duration,
 }
 
@@ -178,24 +180,6 @@ fn final_status(text: &str) -> Result<StatusCode, String> {
         .ok()
         .filter(|status: &StatusCode| !status.is_informational());
     status.ok_or_else(|| "an HTTP status from 200 to 999".to_owned())
-}
-
-/// A whole number with its unit: `ms`, `s` or `m`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let millis: u64 = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => return Err("a number with a unit: 250ms, 5s, 2m".to_owned()),
-    };
-    let count: u64 = digits
-        .parse()
-        .map_err(|_| "not a whole number".to_owned())?;
-    count
-        .checked_mul(millis)
-        .map(Duration::from_millis)
-        .ok_or_else(|| "too long".to_owned())
 }
 
 #[cfg(test)]

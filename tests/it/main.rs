@@ -5,5 +5,6 @@
 mod dashboards;
 mod prometheus;
 mod providers;
+mod queue_commands;
 mod support;
 mod way;

@@ -188,7 +188,7 @@ async fn dead_jobs_are_listed_replayed_and_purged(pool: PgPool) {
     let filter = dead::Filter {
         queue: Some("work"),
         error: Some("not this time"),
-        ids: None,
+        ..dead::Filter::default()
     };
     let listed = dead::list(&mut conn, filter, 10).await.unwrap();
     assert_eq!(listed.len(), 1);

@@ -9,6 +9,7 @@ mod claiming;
 mod dying;
 mod finishing;
 mod lifecycle;
+mod operating;
 mod outages;
 mod plans;
 mod retrying;

@@ -1,0 +1,129 @@
+//! Running dead jobs again, in batches.
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+
+use super::{Filter, Place};
+use crate::{DeathCause, JobId, clock};
+
+/// A replay under way: dead jobs are enqueued again, the longest dead first: due at once, no attempt spent,
+/// under new ids.
+///
+/// It goes once over what was dead when it began, by the database's clock, so a job that dies again meanwhile is
+/// not replayed for ever. Every batch is one statement, which moves its jobs or does nothing: a replay may be
+/// dropped or killed at any time, and another one goes on from there. Two at once share the work.
+#[derive(Clone, Debug)]
+pub struct Replay<'a> {
+    filter: Filter<'a>,
+    after: Option<Place>,
+}
+
+/// What a batch of a [`Replay`] did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// How many jobs were enqueued; none of those visited may have matched.
+    pub replayed: u64,
+    /// Whether nothing is left to visit.
+    pub is_last: bool,
+    /// Their queues, to [`wake`](crate::wake()) after the commit.
+    pub queues: Vec<String>,
+}
+
+/// The answer of `queue.replay`.
+#[derive(sqlx::FromRow)]
+struct Visit {
+    visited: i64,
+    replayed: i64,
+    queues: Vec<String>,
+    last_died_at: Option<DateTime<Utc>>,
+    last_id: Option<JobId>,
+}
+
+impl<'a> Replay<'a> {
+    /// Begins: what is dead now and matches.
+    pub async fn begin(conn: &mut PgConnection, filter: Filter<'a>) -> Result<Self, sqlx::Error> {
+        let now = Place {
+            died_at: clock::now(conn).await?,
+            id: JobId(i64::MAX),
+        };
+        let before = filter.before.map_or(now, |before| before.min(now));
+        Ok(Self {
+            filter: Filter {
+                before: Some(before),
+                ..filter
+            },
+            after: None,
+        })
+    }
+
+    /// What it replays.
+    pub fn filter(&self) -> Filter<'a> {
+        self.filter
+    }
+
+    /// Goes back to the beginning: what another command had in hand when it was visited may be free by now.
+    pub fn rewind(&mut self) {
+        self.after = None;
+    }
+
+    /// Visits the next jobs in the order of their death, at most `limit`, and replays those that match. Costs in
+    /// proportion to `limit`, however many dead jobs there are.
+    pub async fn next(
+        &mut self,
+        conn: &mut PgConnection,
+        limit: u32,
+    ) -> Result<Batch, sqlx::Error> {
+        let limit = i32::try_from(limit).unwrap_or(i32::MAX);
+        let visit = visit(conn, self.filter, self.after, limit).await?;
+        if let (Some(died_at), Some(id)) = (visit.last_died_at, visit.last_id) {
+            self.after = Some(Place { died_at, id });
+        }
+        Ok(Batch {
+            replayed: visit.replayed.unsigned_abs(),
+            is_last: visit.visited < i64::from(limit),
+            queues: visit.queues,
+        })
+    }
+}
+
+async fn visit(
+    conn: &mut PgConnection,
+    filter: Filter<'_>,
+    after: Option<Place>,
+    limit: i32,
+) -> Result<Visit, sqlx::Error> {
+    sqlx::query_as("select * from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+        .bind(filter.ids)
+        .bind(filter.queue)
+        .bind(filter.lane)
+        .bind(filter.cause.map(DeathCause::as_str))
+        .bind(filter.error)
+        .bind(after.map(|place| place.died_at))
+        .bind(after.map(|place| place.id))
+        .bind(filter.before.map(|place| place.died_at))
+        .bind(filter.before.map(|place| place.id))
+        .bind(limit)
+        .fetch_one(conn)
+        .await
+}
+
+/// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or
+/// to wake their workers, see [`Replay`].
+pub async fn replay(
+    conn: &mut PgConnection,
+    filter: Filter<'_>,
+    limit: u32,
+) -> Result<u64, sqlx::Error> {
+    let mut replay = Replay::begin(conn, filter).await?;
+    let mut replayed = 0;
+    let mut room = limit;
+    while room > 0 {
+        let batch = replay.next(conn, room).await?;
+        replayed += batch.replayed;
+        room -= u32::try_from(batch.replayed).unwrap_or(room);
+        if batch.is_last {
+            break;
+        }
+    }
+    Ok(replayed)
+}

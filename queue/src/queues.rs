@@ -1,0 +1,77 @@
+//! Exceptions for whole queues: pauses, which hold for all processes at once, and how many lanes have one.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+
+use crate::{QueueName, enqueue::millis};
+
+/// What holds a queue back, as a whole or in single lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct Restrictions {
+    /// Its name.
+    pub queue: String,
+    /// Whether the whole queue is paused.
+    pub is_paused: bool,
+    /// Until when; none when it is not paused, or until it is resumed.
+    pub paused_until: Option<DateTime<Utc>>,
+    /// How many of its lanes are paused.
+    pub paused_lanes: i64,
+    /// How many of its lanes have a cap of their own.
+    pub capped_lanes: i64,
+}
+
+/// Stops new claims from a queue for this long, counted by the database's clock, or without a duration until
+/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
+/// already lasts longer stays.
+pub async fn pause(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    duration: impl Into<Option<Duration>>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into queue.queues as q (queue, paused_until)
+         values ($1, coalesce(now() + $2 * interval '1 millisecond', 'infinity'))
+         on conflict (queue)
+         do update set paused_until = greatest(q.paused_until, excluded.paused_until)",
+    )
+    .bind(queue.as_str())
+    .bind(duration.into().map(millis))
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends the pause of a queue, and tells whether there was one. Pauses of its lanes stay. Wake the queue after
+/// the commit, or its jobs wait for the poll.
+pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {
+    let until_now: Option<bool> = sqlx::query_scalar(
+        "delete from queue.queues where queue = $1 returning paused_until > now()",
+    )
+    .bind(queue.as_str())
+    .fetch_optional(conn)
+    .await?;
+    Ok(until_now == Some(true))
+}
+
+/// The queues that are held back in some way.
+pub async fn restrictions(conn: &mut PgConnection) -> Result<Vec<Restrictions>, sqlx::Error> {
+    sqlx::query_as(
+        "select queue,
+                q.queue is not null as is_paused,
+                nullif(q.paused_until, 'infinity') as paused_until,
+                coalesce(l.paused_lanes, 0) as paused_lanes,
+                coalesce(l.capped_lanes, 0) as capped_lanes
+           from (select * from queue.queues where paused_until > now()) q
+           full join (select queue,
+                             count(*) filter (where paused_until > now()) as paused_lanes,
+                             count(cap) as capped_lanes
+                        from queue.lanes
+                       where cap is not null or paused_until > now()
+                       group by queue) l using (queue)
+          order by queue",
+    )
+    .fetch_all(conn)
+    .await
+}

@@ -1,0 +1,162 @@
+//! `gatehouse queue`: what operators look at and do when something is wrong with the queue.
+
+mod dead;
+mod jobs;
+mod pause;
+mod replay;
+mod status;
+mod table;
+
+use std::{io::Write as _, process::ExitCode, time::Duration};
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
+use queue::{JobId, Lane, QueueName};
+use serde_json::Value;
+
+use crate::{
+    config::{DatabaseOptions, queue_name},
+    duration::humane,
+    service,
+};
+
+/// Options of `gatehouse queue`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    database: DatabaseOptions,
+    /// Print one JSON document
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Show what waits, runs and is dead in each queue, what holds it back, and who works
+    Status(status::Args),
+    /// List live jobs, the longest due first
+    Jobs(jobs::Args),
+    /// List dead jobs, the latest first, or sum them up
+    Dead(dead::Args),
+    /// Run dead jobs again; Ctrl-C stops it, and the same command goes on
+    Replay(replay::Args),
+    /// Stop starting jobs of a queue or of one of its lanes; what runs goes on
+    Pause(pause::PauseArgs),
+    /// End the pause of a queue or of one of its lanes
+    Resume(pause::ResumeArgs),
+    /// Set how many jobs of a lane may run at once, over all processes
+    Cap(pause::CapArgs),
+}
+
+/// Which jobs, alive or dead.
+#[derive(Debug, Args)]
+struct Which {
+    /// Of this queue
+    #[arg(long, value_parser = queue_name)]
+    queue: Option<QueueName>,
+    /// Of this lane: a team in analysis and rules, an endpoint in webhooks
+    #[arg(long, value_name = "UUID", value_parser = lane)]
+    lane: Option<Lane>,
+    /// With this id; may be given several times
+    #[arg(long = "id", value_name = "ID", value_parser = job_id)]
+    ids: Vec<JobId>,
+    /// With this text in the last error
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
+    error: Option<String>,
+}
+
+/// How many jobs a listing shows, and what of them.
+#[derive(Clone, Copy, Debug, Args)]
+struct Shown {
+    /// Show at most so many
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    limit: u32,
+    /// Show what the jobs carry, too
+    #[arg(long)]
+    payload: bool,
+}
+
+/// Looks, or acts, and prints.
+pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let mut conn = service::connect(&options.database, "gatehouse queue").await?;
+    let conn = &mut conn;
+    let report = match options.action {
+        Action::Status(args) => status::run(conn, args).await?,
+        Action::Jobs(args) => jobs::run(conn, &args).await?,
+        Action::Dead(args) => dead::run(conn, &args).await?,
+        Action::Replay(args) => replay::run(conn, &args).await?,
+        Action::Pause(args) => pause::pause(conn, args).await?,
+        Action::Resume(args) => pause::resume(conn, args).await?,
+        Action::Cap(args) => pause::cap(conn, args).await?,
+    };
+    let text = if options.json {
+        format!("{}\n", report.document)
+    } else {
+        report.text
+    };
+    match std::io::stdout().write_all(text.as_bytes()) {
+        // Whoever reads has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        written => written?,
+    }
+    Ok(report.code)
+}
+
+/// What a command found or did.
+struct Report {
+    /// For people, whole lines.
+    text: String,
+    /// For programs.
+    document: Value,
+    code: ExitCode,
+}
+
+impl Report {
+    fn new(text: String, document: Value) -> Self {
+        Self {
+            text,
+            document,
+            code: ExitCode::SUCCESS,
+        }
+    }
+}
+
+fn lane(text: &str) -> Result<Lane, String> {
+    text.parse().map(Lane).map_err(|_| {
+        "a lane is a UUID: the team's in analysis and rules, the endpoint's in webhooks".to_owned()
+    })
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    let id = text.parse().ok().filter(|id| *id > 0).map(JobId);
+    id.ok_or_else(|| "the id of a job is a whole number from 1".to_owned())
+}
+
+/// How long ago something was.
+fn ago(now: DateTime<Utc>, then: DateTime<Utc>) -> String {
+    format!("{} ago", humane(lasting(now - then)))
+}
+
+/// How long until something.
+fn lasting(time: TimeDelta) -> Duration {
+    time.to_std().unwrap_or_default()
+}
+
+/// The end of a pause; none lasts until it is resumed.
+fn until(now: DateTime<Utc>, end: Option<DateTime<Utc>>) -> String {
+    match end {
+        Some(end) => format!(
+            "until {} ({} left)",
+            end.to_rfc3339_opts(SecondsFormat::Secs, true),
+            humane(lasting(end - now))
+        ),
+        None => "until resumed".to_owned(),
+    }
+}
+
+/// What a job carries, as JSON if it is that.
+fn payload(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| text.into())
+}

@@ -1,0 +1,213 @@
+//! `gatehouse queue dead`: the dead jobs, one by one or by what killed them.
+
+use std::fmt::Write as _;
+
+use anyhow::Context as _;
+use chrono::{DateTime, Utc};
+use queue::{
+    DeathCause, JobId,
+    dead::{self, Buried, Filter, Group},
+};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+
+use super::{
+    Report, Shown, Which, ago, job_id, payload,
+    table::{Left, Right, Table, counted, one_line, thousands},
+};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: WhichDead,
+    /// Count them by queue, cause and error instead
+    #[arg(long, conflicts_with = "payload")]
+    summary: bool,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// Which dead jobs.
+#[derive(Debug, clap::Args)]
+pub(super) struct WhichDead {
+    #[command(flatten)]
+    which: Which,
+    /// Dead for this reason: exhausted, aborted, undecodable or `worker_lost`
+    #[arg(long, value_parser = cause)]
+    cause: Option<DeathCause>,
+    /// Dead before this job was
+    #[arg(long, value_name = "ID", value_parser = job_id)]
+    before: Option<JobId>,
+}
+
+fn cause(text: &str) -> Result<DeathCause, String> {
+    let cause = DeathCause::ALL
+        .into_iter()
+        .find(|cause| cause.as_str() == text);
+    cause.ok_or_else(|| "a cause is exhausted, aborted, undecodable or worker_lost".to_owned())
+}
+
+impl WhichDead {
+    pub(super) async fn filter(&self, conn: &mut PgConnection) -> anyhow::Result<Filter<'_>> {
+        let Which {
+            queue,
+            lane,
+            ids,
+            error,
+        } = &self.which;
+        let before = match self.before {
+            Some(id) => Some(find(conn, id).await?.place()),
+            None => None,
+        };
+        Ok(Filter {
+            ids: (!ids.is_empty()).then_some(ids.as_slice()),
+            queue: queue.map(queue::QueueName::as_str),
+            lane: *lane,
+            cause: self.cause,
+            error: error.as_deref(),
+            before,
+        })
+    }
+}
+
+async fn find(conn: &mut PgConnection, id: JobId) -> anyhow::Result<Buried> {
+    let filter = Filter {
+        ids: Some(&[id]),
+        ..Filter::default()
+    };
+    let found = dead::list(conn, filter, 1).await?.pop();
+    found.with_context(|| format!("there is no dead job {id} (any more) for --before"))
+}
+
+pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
+    let now = queue::now(conn).await?;
+    let filter = args.which.filter(conn).await?;
+    let limit = args.shown.limit;
+    if args.summary {
+        let groups = dead::summary(conn, filter, limit).await?;
+        let total = dead::count(conn, filter).await?;
+        let document = json!({
+            "at": now,
+            "matching": total,
+            "groups": groups.iter().map(group_document).collect::<Vec<_>>(),
+        });
+        return Ok(Report::new(groups_text(now, total, &groups), document));
+    }
+    let mut found = dead::list(conn, filter, limit + 1).await?;
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+
+    let with_payload = args.shown.payload;
+    let mut text = if found.is_empty() {
+        "No dead job matches.\n".to_owned()
+    } else {
+        table(now, &found, with_payload)
+    };
+    if more && let Some(last) = found.last() {
+        let _ = writeln!(
+            text,
+            "\nThe latest {limit}; go on with --before {}.",
+            last.id
+        );
+    }
+    let documents: Vec<Value> = found
+        .iter()
+        .map(|job| document(job, with_payload))
+        .collect();
+    let document = json!({ "at": now, "jobs": documents, "more": more });
+    Ok(Report::new(text, document))
+}
+
+fn table(now: DateTime<Utc>, jobs: &[Buried], with_payload: bool) -> String {
+    let mut table = Table::new([
+        ("ID", Right),
+        ("QUEUE", Left),
+        ("LANE", Left),
+        ("CAUSE", Left),
+        ("ATTEMPT", Right),
+        ("DIED", Right),
+        ("ERROR", Left),
+    ]);
+    for job in jobs {
+        table.push([
+            job.id.to_string(),
+            job.queue.clone(),
+            job.lane.0.to_string(),
+            job.cause.as_str().to_owned(),
+            format!("{}/{}", job.attempt, job.max_attempts),
+            ago(now, job.died_at),
+            one_line(&job.error),
+        ]);
+        if with_payload {
+            table.note(one_line(&job.payload));
+        }
+    }
+    table.render()
+}
+
+fn document(job: &Buried, with_payload: bool) -> Value {
+    let mut document = json!({
+        "id": job.id.0,
+        "queue": job.queue,
+        "lane": job.lane.0,
+        "cause": job.cause.as_str(),
+        "attempt": job.attempt,
+        "max_attempts": job.max_attempts,
+        "created_at": job.created_at,
+        "died_at": job.died_at,
+        "error": job.error,
+    });
+    if with_payload {
+        document["payload"] = payload(&job.payload);
+    }
+    document
+}
+
+/// The groups as a table, and how many jobs are in none of those shown.
+pub(super) fn groups_text(now: DateTime<Utc>, total: u64, groups: &[Group]) -> String {
+    if groups.is_empty() {
+        return "No dead job matches.\n".to_owned();
+    }
+    let mut table = Table::new([
+        ("JOBS", Right),
+        ("QUEUE", Left),
+        ("LANES", Right),
+        ("CAUSE", Left),
+        ("FIRST", Right),
+        ("LAST", Right),
+        ("ERROR", Left),
+    ]);
+    for group in groups {
+        table.push([
+            thousands(group.jobs),
+            group.queue.clone(),
+            thousands(group.lanes),
+            group.cause.as_str().to_owned(),
+            ago(now, group.first_died_at),
+            ago(now, group.last_died_at),
+            one_line(&group.error),
+        ]);
+    }
+    let shown: u64 = groups.iter().map(|group| group.jobs.unsigned_abs()).sum();
+    let mut text = table.render();
+    if let Some(others @ 1..) = total.checked_sub(shown) {
+        let others = counted(others, "job", "jobs");
+        let _ = writeln!(
+            text,
+            "\nThese are the largest groups; {others} more in others."
+        );
+    }
+    text
+}
+
+pub(super) fn group_document(group: &Group) -> Value {
+    json!({
+        "queue": group.queue,
+        "cause": group.cause.as_str(),
+        "error": group.error,
+        "jobs": group.jobs,
+        "lanes": group.lanes,
+        "first_died_at": group.first_died_at,
+        "last_died_at": group.last_died_at,
+    })
+}

@@ -1,0 +1,207 @@
+//! `gatehouse queue pause`, `resume` and `cap`: holding back a queue, or one of its lanes.
+
+use std::{fmt, fmt::Write as _, time::Duration};
+
+use chrono::{DateTime, Utc};
+use queue::{
+    Lane, QueueName, lanes,
+    queues::{self, Restrictions},
+    stats::{self, QueueStats},
+};
+use serde_json::Value;
+use sqlx::PgConnection;
+
+use super::{
+    Report, lane, status,
+    table::{counted, thousands},
+    until,
+};
+use crate::{config::queue_name, duration};
+
+/// What is held back.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct Target {
+    /// The queue
+    #[arg(long, value_parser = queue_name)]
+    queue: QueueName,
+    /// One of its lanes: a team in analysis and rules, an endpoint in webhooks; without, the whole queue
+    #[arg(long, value_name = "UUID", value_parser = lane)]
+    lane: Option<Lane>,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lane {
+            Some(lane) => write!(f, "Lane {} of {}", lane.0, self.queue),
+            None => write!(f, "The queue {}", self.queue),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct PauseArgs {
+    #[command(flatten)]
+    target: Target,
+    /// For how long, such as 10m or 2h; a pause that already lasts longer stays [default: until it is resumed]
+    #[arg(long = "for", value_name = "DURATION", value_parser = pause_duration)]
+    duration: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct ResumeArgs {
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct CapArgs {
+    /// The queue
+    #[arg(long, value_parser = queue_name)]
+    queue: QueueName,
+    /// The lane: a team in analysis and rules, an endpoint in webhooks
+    #[arg(long, value_name = "UUID", value_parser = lane)]
+    lane: Lane,
+    /// How many jobs may run at once, or `none` for the queue's default
+    #[arg(value_parser = cap_value)]
+    cap: Cap,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cap(Option<u32>);
+
+fn pause_duration(text: &str) -> Result<Duration, String> {
+    let duration = duration::parse(text)?;
+    if duration.is_zero() {
+        return Err("a pause has to last; `resume` ends one".to_owned());
+    }
+    Ok(duration)
+}
+
+fn cap_value(text: &str) -> Result<Cap, String> {
+    if text == "none" {
+        return Ok(Cap(None));
+    }
+    let cap = text.parse().ok().filter(|cap| *cap > 0);
+    cap.map(|cap| Cap(Some(cap)))
+        .ok_or_else(|| "a whole number from 1, or none; `pause` stops a lane".to_owned())
+}
+
+pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::Result<Report> {
+    let Target { queue, lane } = args.target;
+    match lane {
+        Some(lane) => lanes::pause(conn, queue, lane, args.duration).await?,
+        None => queues::pause(conn, queue, args.duration).await?,
+    }
+    let after = After::read(conn, args.target).await?;
+    let text = format!(
+        "{} is paused {}. {}\n",
+        args.target,
+        until(after.now, after.paused_until),
+        after.load()
+    );
+    Ok(Report::new(text, after.document))
+}
+
+pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow::Result<Report> {
+    let Target { queue, lane } = args.target;
+    let resumed = match lane {
+        Some(lane) => lanes::resume(conn, queue, lane).await?,
+        None => queues::resume(conn, queue).await?,
+    };
+    queue::wake(conn, &[queue.as_str()]).await?;
+    let after = After::read(conn, args.target).await?;
+    let verb = if resumed {
+        "is resumed"
+    } else {
+        "was not paused"
+    };
+    let mut text = format!("{} {verb}. {}\n", args.target, after.load());
+    if lane.is_some() && after.queue.is_paused {
+        let _ = writeln!(
+            text,
+            "The whole queue is paused, so it waits on: gatehouse queue resume --queue {queue}"
+        );
+    }
+    if lane.is_none() && after.queue.paused_lanes > 0 {
+        let lanes = counted(after.queue.paused_lanes, "lane", "lanes");
+        let _ = writeln!(
+            text,
+            "{lanes} of it stay paused: gatehouse queue status --lanes"
+        );
+    }
+    let mut document = after.document;
+    document["resumed"] = resumed.into();
+    Ok(Report::new(text, document))
+}
+
+pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Result<Report> {
+    let target = Target {
+        queue: args.queue,
+        lane: Some(args.lane),
+    };
+    lanes::set_cap(conn, args.queue, args.lane, args.cap.0).await?;
+    queue::wake(conn, &[args.queue.as_str()]).await?;
+    let after = After::read(conn, target).await?;
+    let cap = match args.cap.0 {
+        Some(cap) => format!("runs {} at once at most", counted(cap, "job", "jobs")),
+        None => "has the default cap of its queue".to_owned(),
+    };
+    let text = format!("{target} {cap}. {}\n", after.load());
+    Ok(Report::new(text, after.document))
+}
+
+/// How things stand after the command.
+struct After {
+    now: DateTime<Utc>,
+    queue: Restrictions,
+    /// Of the lane, or of the queue if there is none.
+    paused_until: Option<DateTime<Utc>>,
+    due: i64,
+    running: i64,
+    document: Value,
+}
+
+impl After {
+    async fn read(conn: &mut PgConnection, target: Target) -> anyhow::Result<Self> {
+        let now = queue::now(conn).await?;
+        let name = target.queue.as_str();
+        let mut restrictions = queues::restrictions(conn).await?.into_iter();
+        let queue = restrictions
+            .find(|restrictions| restrictions.queue == name)
+            .unwrap_or_default();
+        if let Some(lane) = target.lane {
+            let lane = lanes::read(conn, target.queue, lane).await?;
+            return Ok(Self {
+                now,
+                queue,
+                paused_until: lane.paused_until,
+                due: lane.due,
+                running: lane.running,
+                document: status::lane_document(&lane),
+            });
+        }
+        let mut stats = stats::read(conn).await?.into_iter();
+        let stats = stats
+            .find(|stats| stats.queue == name)
+            .unwrap_or_else(|| QueueStats {
+                queue: name.to_owned(),
+                ..QueueStats::default()
+            });
+        Ok(Self {
+            now,
+            paused_until: queue.paused_until,
+            due: stats.due,
+            running: stats.running,
+            document: status::queue_document(&stats, &queue),
+            queue,
+        })
+    }
+
+    fn load(&self) -> String {
+        format!(
+            "{} due, {} running.",
+            counted(self.due, "job is", "jobs are"),
+            thousands(self.running)
+        )
+    }
+}

@@ -1,0 +1,229 @@
+//! `gatehouse queue replay`: runs dead jobs again, in batches, and can be stopped and continued.
+
+use std::{
+    fmt::Write as _,
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use clap::ArgGroup;
+use queue::dead::{self, Replay};
+use serde_json::json;
+use sqlx::PgConnection;
+use tokio_util::sync::CancellationToken;
+use tracing::debug;
+
+use super::{
+    Report,
+    dead::{WhichDead, group_document, groups_text},
+    table::{counted, thousands},
+};
+use crate::{duration::humane, service};
+
+/// Jobs visited in one transaction.
+const BATCH: u32 = 1_000;
+/// A pass leaves to others what they have in hand, a killed replay's last batch for instance; then there is another.
+const PASSES: u32 = 3;
+const BETWEEN_PASSES: Duration = Duration::from_secs(1);
+/// Groups shown by a dry run.
+const GROUPS: u32 = 20;
+/// How often progress is told on a terminal, and elsewhere.
+const REWRITE: Duration = Duration::from_millis(100);
+const LINE: Duration = Duration::from_secs(5);
+/// As a shell reports a command that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, clap::Args)]
+#[command(group(ArgGroup::new("choice").required(true).multiple(true)
+    .args(["queue", "lane", "ids", "error", "cause", "before", "all"])))]
+pub(super) struct Args {
+    #[command(flatten)]
+    which: WhichDead,
+    /// Replay every dead job
+    #[arg(long, conflicts_with_all = ["queue", "lane", "ids", "error", "cause", "before"])]
+    all: bool,
+    /// Only say what would be replayed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
+    let stop = service::stop_signal()?;
+    let filter = args.which.filter(conn).await?;
+    let mut replay = Replay::begin(conn, filter).await?;
+    let matching = dead::count(conn, replay.filter()).await?;
+    if args.dry_run {
+        return dry_run(conn, &replay, matching).await;
+    }
+    let mut progress = Progress::new(matching);
+    let mut left = matching;
+    for pass in 0..PASSES {
+        if left == 0 {
+            break;
+        }
+        if pass > 0 {
+            tokio::time::sleep(BETWEEN_PASSES).await;
+            replay.rewind();
+        }
+        if !go_through(conn, &mut replay, &mut progress, &stop).await? {
+            return Ok(interrupted(&progress));
+        }
+        left = dead::count(conn, replay.filter()).await?;
+    }
+    let mut text = if matching == 0 {
+        "No dead job matches: nothing to replay.\n".to_owned()
+    } else {
+        let took = humane(progress.begun.elapsed().max(Duration::from_secs(1)));
+        format!("{} replayed in {took}.\n", progress.done())
+    };
+    if left > 0 {
+        let left = counted(left, "job is", "jobs are");
+        let _ = writeln!(
+            text,
+            "{left} in the hands of another command; run this one again."
+        );
+    } else if progress.replayed < matching {
+        text += "The others were replayed or removed by another command meanwhile.\n";
+    }
+    Ok(Report::new(text, progress.document(false)))
+}
+
+/// One pass, batch by batch; false when it was told to stop before its end.
+async fn go_through(
+    conn: &mut PgConnection,
+    replay: &mut Replay<'_>,
+    progress: &mut Progress,
+    stop: &CancellationToken,
+) -> anyhow::Result<bool> {
+    while !stop.is_cancelled() {
+        let batch = match replay.next(conn, BATCH).await {
+            Ok(batch) => batch,
+            Err(error) => {
+                progress.clear();
+                let done = progress.done();
+                return Err(error).context(format!(
+                    "{done} replayed; run the same command again to go on"
+                ));
+            }
+        };
+        if let Err(error) = queue::wake(conn, &batch.queues).await {
+            debug!(%error, "no worker was woken; their poll finds the jobs");
+        }
+        progress.add(batch.replayed);
+        if batch.is_last {
+            progress.clear();
+            return Ok(true);
+        }
+    }
+    progress.clear();
+    Ok(false)
+}
+
+async fn dry_run(
+    conn: &mut PgConnection,
+    replay: &Replay<'_>,
+    matching: u64,
+) -> anyhow::Result<Report> {
+    let now = queue::now(conn).await?;
+    let groups = dead::summary(conn, replay.filter(), GROUPS).await?;
+    let mut text = groups_text(now, matching, &groups);
+    if matching > 0 {
+        let jobs = counted(matching, "dead job", "dead jobs");
+        let _ = writeln!(text, "\nWithout --dry-run, {jobs} would be replayed.");
+    }
+    let document = json!({
+        "matching": matching,
+        "replayed": 0,
+        "interrupted": false,
+        "groups": groups.iter().map(group_document).collect::<Vec<_>>(),
+    });
+    Ok(Report::new(text, document))
+}
+
+fn interrupted(progress: &Progress) -> Report {
+    Report {
+        text: format!(
+            "{} replayed; run the same command again to go on.\n",
+            progress.done()
+        ),
+        document: progress.document(true),
+        code: ExitCode::from(INTERRUPTED),
+    }
+}
+
+/// Tells on stderr how far the replay is.
+struct Progress {
+    matching: u64,
+    replayed: u64,
+    begun: Instant,
+    told: Instant,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new(matching: u64) -> Self {
+        Self {
+            matching,
+            replayed: 0,
+            begun: Instant::now(),
+            told: Instant::now(),
+            terminal: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn add(&mut self, replayed: u64) {
+        self.replayed += replayed;
+        let every = if self.terminal { REWRITE } else { LINE };
+        if self.told.elapsed() < every {
+            return;
+        }
+        self.told = Instant::now();
+        let ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rate = self.replayed * 1_000 / ms.max(1);
+        let left = match self
+            .matching
+            .saturating_sub(self.replayed)
+            .checked_div(rate)
+        {
+            Some(seconds) => humane(Duration::from_secs(seconds)),
+            None => "?".to_owned(),
+        };
+        let line = format!(
+            "{} replayed, {}/s, {left} left",
+            self.done(),
+            thousands(rate)
+        );
+        let mut err = std::io::stderr();
+        // Nobody may be reading any more, which is no reason to stop.
+        let _ = if self.terminal {
+            write!(err, "\r\x1b[2K{line}")
+        } else {
+            writeln!(err, "{line}")
+        };
+    }
+
+    /// Makes room for the result.
+    fn clear(&self) {
+        if self.terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+
+    fn done(&self) -> String {
+        format!(
+            "{} of {}",
+            thousands(self.replayed),
+            counted(self.matching, "dead job", "dead jobs")
+        )
+    }
+
+    fn document(&self, interrupted: bool) -> serde_json::Value {
+        json!({
+            "matching": self.matching,
+            "replayed": self.replayed,
+            "interrupted": interrupted,
+        })
+    }
+}
