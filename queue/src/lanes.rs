@@ -96,9 +96,11 @@ pub async fn read(
     sqlx::query_as(
         "select $1::text as queue, $2::uuid as lane,
                 (select count(*) from queue.jobs
-                  where queue = $1 and lane = $2 and state = 0) as due,
+                  where queue = $1 and lane = $2 and state = 0
+                    and gen = any ((select queue.live_generations())::integer[])) as due,
                 (select count(*) from queue.jobs
-                  where queue = $1 and lane = $2 and state = 1) as running,
+                  where queue = $1 and lane = $2 and state = 1
+                    and gen = any ((select queue.live_generations())::integer[])) as running,
                 l.cap,
                 coalesce(l.paused_until > now(), false) as is_paused,
                 case when l.paused_until > now()

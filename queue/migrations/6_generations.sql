@@ -105,7 +105,8 @@ begin
 end
 $$;
 
--- As in 3_claim.sql, in generations: the walk goes through each of them, and the lanes found are merged.
+-- As in 3_claim.sql, in generations: the walk goes through each of them, and the lanes found are merged. A paused
+-- queue has no lanes to walk over.
 create or replace function queue.claim(
     p_worker uuid,
     p_queue  text,
@@ -181,6 +182,8 @@ begin
                       order by j.lane limit 1)) as lane
                 offset 0) f
          where f.lane is not null
+           and not exists (select from queue.queues q
+                            where q.queue = p_queue and q.paused_until > now())
         union all
         select w.gen, x.lane, w.wrapped or x.lane <= w.lane, w.n + 1
           from walk w
