@@ -1,0 +1,143 @@
+//! The least that a queue must do, written by hand: a lean table without lanes, states or retries, from which a loop
+//! claims batches with `skip locked` and deletes them when they are done. Its commits are durable where ours are: a
+//! claim's is not waited for, a finish's is.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use sqlx::{PgConnection, PgPool, postgres::PgPoolOptions};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::{CONNECTIONS, Driven, Job, Placed, Runs};
+use crate::protocol::{About, Work};
+
+/// Jobs to a claim.
+const BATCH: i64 = 500;
+/// How long the loop sleeps when there is nothing.
+const POLL: Duration = Duration::from_millis(5);
+
+const TABLE: &str = "
+create table if not exists jobs_by_hand (
+    id bigint generated always as identity primary key,
+    run_at timestamptz not null default now(),
+    locked_at timestamptz,
+    payload json not null
+)";
+const DUE: &str = "
+create index if not exists jobs_by_hand_due on jobs_by_hand (run_at, id) where locked_at is null";
+
+const CLAIM: &str = "
+with settings as materialized (select set_config('synchronous_commit', 'off', true)),
+due as materialized (
+    select j.id from jobs_by_hand j
+     where locked_at is null and run_at <= now()
+     order by run_at, id
+     limit $1
+       for update skip locked
+)
+update jobs_by_hand j
+   set locked_at = now()
+  from settings
+ where j.id = any (array(select id from due))
+returning j.id, j.payload::text";
+
+pub(super) struct ByHand {
+    pool: PgPool,
+    stop: CancellationToken,
+    loops: Mutex<JoinSet<anyhow::Result<()>>>,
+}
+
+impl ByHand {
+    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .connect(url)
+            .await?;
+        for statement in [TABLE, DUE] {
+            sqlx::query(statement).execute(&pool).await?;
+        }
+        Ok(Self {
+            pool,
+            stop: CancellationToken::new(),
+            loops: Mutex::default(),
+        })
+    }
+}
+
+/// Claims and deletes until stopped.
+async fn work(pool: PgPool, runs: Arc<Runs>, stop: CancellationToken) -> anyhow::Result<()> {
+    let mut conn = pool.acquire().await?;
+    while !stop.is_cancelled() {
+        if !claim_and_delete(&mut conn, &runs).await? {
+            tokio::time::sleep(POLL).await;
+        }
+    }
+    Ok(())
+}
+
+/// False if there was nothing to do.
+async fn claim_and_delete(conn: &mut PgConnection, runs: &Runs) -> anyhow::Result<bool> {
+    let taken: Vec<(i64, String)> = sqlx::query_as(CLAIM)
+        .bind(BATCH)
+        .fetch_all(&mut *conn)
+        .await?;
+    let mut ids = Vec::with_capacity(taken.len());
+    for (id, payload) in taken {
+        let job: Job = serde_json::from_str(&payload)?;
+        runs.start(job);
+        ids.push(id);
+    }
+    if ids.is_empty() {
+        return Ok(false);
+    }
+    sqlx::query("delete from jobs_by_hand where id = any ($1)")
+        .bind(ids)
+        .execute(conn)
+        .await?;
+    Ok(true)
+}
+
+impl Driven for ByHand {
+    fn about(&self) -> About {
+        About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: format!("batches of {BATCH}, claims not synced, deletes synced"),
+        }
+    }
+
+    async fn enqueue(&self, jobs: &[Placed], delay: Duration) -> anyhow::Result<()> {
+        let payloads: Vec<String> = jobs
+            .iter()
+            .map(|placed| serde_json::to_string(&placed.job))
+            .collect::<Result<_, _>>()?;
+        sqlx::query(
+            "insert into jobs_by_hand (payload, run_at)
+             select unnest($1::text[])::json, now() + $2 * interval '1 second'",
+        )
+        .bind(payloads)
+        .bind(delay.as_secs_f64())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    fn work(&self, asked: Work, runs: Arc<Runs>) {
+        let mut loops = self.loops.lock().unwrap_or_else(PoisonError::into_inner);
+        for _ in 0..asked.loops {
+            loops.spawn(work(self.pool.clone(), runs.clone(), self.stop.clone()));
+        }
+    }
+
+    async fn stop(&self) -> anyhow::Result<()> {
+        self.stop.cancel();
+        let loops =
+            std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
+        for ended in loops.join_all().await {
+            ended?;
+        }
+        Ok(())
+    }
+}
