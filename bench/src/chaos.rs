@@ -118,7 +118,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     match prove(&options, &mut stack, seed, load_before).await {
         Ok(proof) if proof.holds() => Ok(proof),
         failed => {
-            eprintln!("database and logs are kept in {}", stack.ground.keep().display());
+            eprintln!(
+                "database and logs are kept in {}",
+                stack.ground.keep().display()
+            );
             failed
         }
     }
@@ -130,7 +133,8 @@ async fn prove(
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Proof> {
-    let machine = Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
+    let machine =
+        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let plan = Plan {

@@ -161,7 +161,9 @@ impl Cluster {
     pub(crate) async fn create_database(&self, name: &'static str) -> anyhow::Result<()> {
         let create = format!("create database {name} owner gatehouse");
         let mut conn = self.connect().await?;
-        sqlx::query(AssertSqlSafe(create)).execute(&mut conn).await?;
+        sqlx::query(AssertSqlSafe(create))
+            .execute(&mut conn)
+            .await?;
         Ok(conn.close().await?)
     }
 

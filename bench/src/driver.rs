@@ -20,7 +20,13 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use self::{by_hand::ByHand, own::Own, recorder::Recorder, runs::Runs};
+pub(crate) use self::own::QUEUE;
+use self::{
+    by_hand::{ByHand, Table},
+    own::Own,
+    recorder::Recorder,
+    runs::Runs,
+};
 use crate::protocol::{About, Answer, Production, Progress, Request, Work};
 
 /// Jobs to a bulk insert, and connections to enqueue through: the same for the peers.
@@ -43,8 +49,10 @@ pub(crate) struct Options {
 enum Mode {
     /// Our queue
     Queue,
-    /// The loop written by hand
+    /// The loop written by hand, on a lean table of its own
     ByHand,
+    /// The same loop on our table
+    ByHandOnOurs,
 }
 
 /// The arguments of a job.
@@ -89,7 +97,14 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let recorder = Recorder::install()?;
     match options.mode {
         Mode::Queue => serve(Own::open(&options.database_url).await?, recorder).await,
-        Mode::ByHand => serve(ByHand::open(&options.database_url).await?, recorder).await,
+        Mode::ByHand => {
+            let by_hand = ByHand::open(&options.database_url, Table::Lean).await?;
+            serve(by_hand, recorder).await
+        }
+        Mode::ByHandOnOurs => {
+            let by_hand = ByHand::open(&options.database_url, Table::Ours).await?;
+            serve(by_hand, recorder).await
+        }
     }
 }
 
@@ -148,8 +163,7 @@ impl<D: Driven> Server<D> {
                 let delay = Duration::from_secs(delay_s);
                 for first in (0..jobs).step_by(usize::try_from(CHUNK)?) {
                     let numbers = first..jobs.min(first + CHUNK);
-                    let chunk: Vec<Placed> =
-                        numbers.map(|n| Placed::plain(n, n % lanes)).collect();
+                    let chunk: Vec<Placed> = numbers.map(|n| Placed::plain(n, n % lanes)).collect();
                     self.driven.enqueue(&chunk, delay).await?;
                 }
                 Value::Null

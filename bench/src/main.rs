@@ -11,14 +11,19 @@
 )]
 
 mod chaos;
+mod claims;
 mod clock;
 mod cluster;
 mod compare;
 mod driver;
+mod endurance;
+mod fairness;
+mod fill;
 mod flow;
 mod ground;
 mod http;
 mod lane;
+mod lanes;
 mod latency;
 mod load;
 mod meter;
@@ -59,6 +64,12 @@ enum Command {
     Chaos(chaos::Options),
     /// The queue beside graphile-worker, pg-boss and a loop written by hand
     Queue(compare::Options),
+    /// Claims at scale: a million jobs in many lanes, paused and capped ones among them
+    Lanes(lanes::Options),
+    /// A newcomer's wait beside another's backlog, and claims beside a million other jobs
+    Fairness(fairness::Options),
+    /// Long life: a steady stream of jobs while another connection holds a transaction open
+    Endurance(endurance::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -110,6 +121,23 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             let json = options.ground.json;
             report::print(&compare::run(options).await?, json)?;
             true
+        }
+        Command::Lanes(options) => {
+            let json = options.ground.json;
+            let claimed = lanes::run(options).await?;
+            report::print(&claimed, json)?;
+            claimed.holds()
+        }
+        Command::Fairness(options) => {
+            let json = options.ground.json;
+            report::print(&fairness::run(options).await?, json)?;
+            true
+        }
+        Command::Endurance(options) => {
+            let json = options.ground.json;
+            let endured = endurance::run(options).await?;
+            report::print(&endured, json)?;
+            endured.holds()
         }
         Command::Driver(options) => {
             driver::run(options).await?;

@@ -114,7 +114,10 @@ mod tests {
             }
         ));
         let work = serde_json::to_string(&Request::Work(Work::FULL_SPEED)).expect("a line");
-        assert!(work.starts_with(r#"{"do":"work","concurrency":500"#), "{work}");
+        assert!(
+            work.starts_with(r#"{"do":"work","concurrency":500"#),
+            "{work}"
+        );
         let answer: Answer = serde_json::from_str(r#"{"error":"no"}"#).expect("an answer");
         assert!(matches!(answer, Answer::Error(text) if text == "no"));
     }

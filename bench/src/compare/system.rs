@@ -20,25 +20,20 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 pub(super) enum System {
     Gatehouse,
+    /// The loop written by hand, on a lean table of its own.
     ByHand,
+    /// The same loop on our table: what is left is the difference that our statements make.
+    ByHandOnOurs,
     GraphileWorker,
     PgBoss,
 }
 
 impl System {
-    pub(super) const ALL: [Self; 4] = [
-        Self::Gatehouse,
-        Self::ByHand,
-        Self::GraphileWorker,
-        Self::PgBoss,
-    ];
-    /// Those that wake up for a job instead of asking again and again.
-    pub(super) const NOTIFIED: [Self; 3] = [Self::Gatehouse, Self::GraphileWorker, Self::PgBoss];
-
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Gatehouse => "Gatehouse",
             Self::ByHand => "by hand",
+            Self::ByHandOnOurs => "by hand, our table",
             Self::GraphileWorker => "graphile-worker",
             Self::PgBoss => "pg-boss",
         }
@@ -51,7 +46,7 @@ impl System {
     /// Each has a database to itself, so that no maintenance meets another's tables.
     pub(super) const fn database(self) -> &'static str {
         match self {
-            Self::Gatehouse => DATABASE,
+            Self::Gatehouse | Self::ByHandOnOurs => DATABASE,
             Self::ByHand => "by_hand",
             Self::GraphileWorker => "graphile_worker",
             Self::PgBoss => "pg_boss",
@@ -60,7 +55,7 @@ impl System {
 
     const fn table(self) -> &'static str {
         match self {
-            Self::Gatehouse => "queue.jobs",
+            Self::Gatehouse | Self::ByHandOnOurs => "queue.jobs",
             Self::ByHand => "jobs_by_hand",
             Self::GraphileWorker => "graphile_worker._private_jobs",
             Self::PgBoss => "pgboss.job_common",
@@ -70,7 +65,9 @@ impl System {
     /// The jobs that are due and not finished.
     const fn unfinished(self) -> &'static str {
         match self {
-            Self::Gatehouse => "select count(*) from queue.jobs where state <> 2",
+            Self::Gatehouse | Self::ByHandOnOurs => {
+                "select count(*) from queue.jobs where state <> 2"
+            }
             Self::ByHand => "select count(*) from jobs_by_hand where run_at <= now()",
             Self::GraphileWorker => {
                 "select count(*) from graphile_worker._private_jobs where run_at <= now()"
@@ -93,10 +90,8 @@ pub(super) struct Arena<'a> {
 impl<'a> Arena<'a> {
     /// Makes the databases. The peers' packages must be there.
     pub(super) async fn prepare(cluster: &'a Cluster, logs: PathBuf) -> anyhow::Result<Self> {
-        for system in System::ALL {
-            if system.database() != DATABASE {
-                cluster.create_database(system.database()).await?;
-            }
+        for system in [System::ByHand, System::GraphileWorker, System::PgBoss] {
+            cluster.create_database(system.database()).await?;
         }
         Ok(Self {
             cluster,
@@ -111,12 +106,11 @@ impl<'a> Arena<'a> {
         match system {
             System::Gatehouse => Remote::ours("queue", &url, &self.logs).await,
             System::ByHand => Remote::ours("by-hand", &url, &self.logs).await,
+            System::ByHandOnOurs => Remote::ours("by-hand-on-ours", &url, &self.logs).await,
             System::GraphileWorker => {
                 Remote::peer(&self.peers.join("graphile-worker.mjs"), &url, &self.logs).await
             }
-            System::PgBoss => {
-                Remote::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await
-            }
+            System::PgBoss => Remote::peer(&self.peers.join("pg-boss.mjs"), &url, &self.logs).await,
         }
     }
 
@@ -146,7 +140,10 @@ impl System {
 
     /// Switches autovacuum on the table.
     pub(super) async fn autovacuum(self, conn: &mut PgConnection, on: bool) -> anyhow::Result<()> {
-        let alter = format!("alter table {} set (autovacuum_enabled = {on})", self.table());
+        let alter = format!(
+            "alter table {} set (autovacuum_enabled = {on})",
+            self.table()
+        );
         sqlx::query(AssertSqlSafe(alter)).execute(conn).await?;
         Ok(())
     }

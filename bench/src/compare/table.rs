@@ -60,11 +60,13 @@ impl Entry {
         }
         let of = |figure: fn(&Outcome) -> Option<f64>| self.median(figure).unwrap_or(f64::NAN);
         let (p50, p99) = (of(p50), of(p99));
-        let mut value = format!("p50 {p50:>8.2} ms, p99 {p99:>8.2} ms");
-        if let (Some(p50), Some(p99)) = (self.median(bare_p50), self.median(bare_p99)) {
-            value += &format!("   bare SQL round trip: p50 {p50:.2} ms, p99 {p99:.2} ms");
-        }
-        value
+        let bare = match (self.median(bare_p50), self.median(bare_p99)) {
+            (Some(p50), Some(p99)) => {
+                format!("   bare SQL round trip: p50 {p50:.2} ms, p99 {p99:.2} ms")
+            }
+            _ => String::new(),
+        };
+        format!("p50 {p50:>8.2} ms, p99 {p99:>8.2} ms{bare}")
     }
 }
 
@@ -111,13 +113,18 @@ impl Measured {
                 .reduce(f64::max)
         };
         let by_hand = rate_of(|system| system == System::ByHand);
+        let on_ours = rate_of(|system| system == System::ByHandOnOurs);
         let best_peer = rate_of(System::is_peer);
         let ours = entries
             .clone()
             .filter(|entry| entry.contestant.system == System::Gatehouse);
         for entry in ours {
             let Some(rate) = entry.rate() else { continue };
-            let ratios = [("by hand", by_hand), ("best peer", best_peer)];
+            let ratios = [
+                ("by hand", by_hand),
+                ("by hand, our table", on_ours),
+                ("best peer", best_peer),
+            ];
             let ratios: Vec<String> = ratios
                 .into_iter()
                 .filter_map(|(name, other)| Some(format!("{:.2} x {name}", rate / other?)))

@@ -19,7 +19,16 @@ const BATCH: i64 = 500;
 /// How long the loop sleeps when there is nothing.
 const POLL: Duration = Duration::from_millis(5);
 
-const TABLE: &str = "
+/// Which table the loop works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    /// One of its own, with one index for what is due.
+    Lean,
+    /// That of our queue, with all its indexes.
+    Ours,
+}
+
+const LEAN: &str = "
 create table if not exists jobs_by_hand (
     id bigint generated always as identity primary key,
     run_at timestamptz not null default now(),
@@ -29,38 +38,75 @@ create table if not exists jobs_by_hand (
 const DUE: &str = "
 create index if not exists jobs_by_hand_due on jobs_by_hand (run_at, id) where locked_at is null";
 
-const CLAIM: &str = "
-with settings as materialized (select set_config('synchronous_commit', 'off', true)),
-due as materialized (
-    select j.id from jobs_by_hand j
-     where locked_at is null and run_at <= now()
-     order by run_at, id
-     limit $1
-       for update skip locked
-)
-update jobs_by_hand j
-   set locked_at = now()
-  from settings
- where j.id = any (array(select id from due))
-returning j.id, j.payload::text";
+impl Table {
+    const fn claim(self) -> &'static str {
+        match self {
+            Self::Lean => {
+                "
+                with settings as materialized (select set_config('synchronous_commit', 'off', true)),
+                due as materialized (
+                    select id from jobs_by_hand
+                     where locked_at is null and run_at <= now()
+                     order by run_at, id
+                     limit $1
+                       for update skip locked
+                )
+                update jobs_by_hand j
+                   set locked_at = now()
+                  from settings
+                 where j.id = any (array(select id from due))
+                returning j.id, j.payload::text
+                "
+            }
+            Self::Ours => {
+                "
+                with settings as materialized (select set_config('synchronous_commit', 'off', true)),
+                due as materialized (
+                    select id from queue.jobs
+                     where state = 0 and queue = 'nothing'
+                     order by queue, lane, priority desc, run_at, id
+                     limit $1
+                       for update skip locked
+                )
+                update queue.jobs j
+                   set state = 1, locked_by = '00000000-0000-0000-0000-000000000000', attempt = attempt + 1
+                  from settings
+                 where j.id = any (array(select id from due))
+                returning j.id, j.payload::text
+                "
+            }
+        }
+    }
+
+    const fn delete(self) -> &'static str {
+        match self {
+            Self::Lean => "delete from jobs_by_hand where id = any ($1)",
+            Self::Ours => "delete from queue.jobs where id = any ($1)",
+        }
+    }
+}
 
 pub(super) struct ByHand {
     pool: PgPool,
+    table: Table,
     stop: CancellationToken,
     loops: Mutex<JoinSet<anyhow::Result<()>>>,
 }
 
 impl ByHand {
-    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+    pub(super) async fn open(url: &str, table: Table) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .connect(url)
             .await?;
-        for statement in [TABLE, DUE] {
-            sqlx::query(statement).execute(&pool).await?;
+        if table == Table::Lean {
+            for statement in [LEAN, DUE] {
+                sqlx::query(statement).execute(&pool).await?;
+            }
         }
         Ok(Self {
             pool,
+            table,
             stop: CancellationToken::new(),
             loops: Mutex::default(),
         })
@@ -68,10 +114,15 @@ impl ByHand {
 }
 
 /// Claims and deletes until stopped.
-async fn work(pool: PgPool, runs: Arc<Runs>, stop: CancellationToken) -> anyhow::Result<()> {
+async fn work(
+    pool: PgPool,
+    table: Table,
+    runs: Arc<Runs>,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
     let mut conn = pool.acquire().await?;
     while !stop.is_cancelled() {
-        if !claim_and_delete(&mut conn, &runs).await? {
+        if !claim_and_delete(&mut conn, table, &runs).await? {
             tokio::time::sleep(POLL).await;
         }
     }
@@ -79,8 +130,12 @@ async fn work(pool: PgPool, runs: Arc<Runs>, stop: CancellationToken) -> anyhow:
 }
 
 /// False if there was nothing to do.
-async fn claim_and_delete(conn: &mut PgConnection, runs: &Runs) -> anyhow::Result<bool> {
-    let taken: Vec<(i64, String)> = sqlx::query_as(CLAIM)
+async fn claim_and_delete(
+    conn: &mut PgConnection,
+    table: Table,
+    runs: &Runs,
+) -> anyhow::Result<bool> {
+    let taken: Vec<(i64, String)> = sqlx::query_as(table.claim())
         .bind(BATCH)
         .fetch_all(&mut *conn)
         .await?;
@@ -93,10 +148,7 @@ async fn claim_and_delete(conn: &mut PgConnection, runs: &Runs) -> anyhow::Resul
     if ids.is_empty() {
         return Ok(false);
     }
-    sqlx::query("delete from jobs_by_hand where id = any ($1)")
-        .bind(ids)
-        .execute(conn)
-        .await?;
+    sqlx::query(table.delete()).bind(ids).execute(conn).await?;
     Ok(true)
 }
 
@@ -109,6 +161,10 @@ impl Driven for ByHand {
     }
 
     async fn enqueue(&self, jobs: &[Placed], delay: Duration) -> anyhow::Result<()> {
+        if self.table == Table::Ours {
+            let jobs = super::own::new_jobs(jobs, delay);
+            return Ok(queue::enqueue(&mut *self.pool.acquire().await?, &jobs).await?);
+        }
         let payloads: Vec<String> = jobs
             .iter()
             .map(|placed| serde_json::to_string(&placed.job))
@@ -127,14 +183,18 @@ impl Driven for ByHand {
     fn work(&self, asked: Work, runs: Arc<Runs>) {
         let mut loops = self.loops.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..asked.loops {
-            loops.spawn(work(self.pool.clone(), runs.clone(), self.stop.clone()));
+            loops.spawn(work(
+                self.pool.clone(),
+                self.table,
+                runs.clone(),
+                self.stop.clone(),
+            ));
         }
     }
 
     async fn stop(&self) -> anyhow::Result<()> {
         self.stop.cancel();
-        let loops =
-            std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
+        let loops = std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
         for ended in loops.join_all().await {
             ended?;
         }

@@ -77,6 +77,13 @@ async fn something(job: Job, around: Data<Surroundings>, run: Run) -> Result<Don
     Ok(Done(job.n))
 }
 
+/// Jobs as our queue wants them.
+pub(super) fn new_jobs(jobs: &[Placed], delay: Duration) -> NewJobs {
+    jobs.iter()
+        .map(|placed| NewJob::new(QUEUE, lane(placed.lane), &placed.job).delay(delay))
+        .collect()
+}
+
 impl Own {
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
@@ -113,10 +120,7 @@ impl Driven for Own {
     }
 
     async fn enqueue(&self, jobs: &[Placed], delay: Duration) -> anyhow::Result<()> {
-        let jobs: NewJobs = jobs
-            .iter()
-            .map(|placed| NewJob::new(QUEUE, lane(placed.lane), &placed.job).delay(delay))
-            .collect();
+        let jobs = new_jobs(jobs, delay);
         queue::enqueue(&mut *self.pool.acquire().await?, &jobs).await?;
         self.queue.enqueued(&jobs);
         Ok(())

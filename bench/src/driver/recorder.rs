@@ -4,9 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
-use metrics::{
-    Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, SharedString, Unit,
-};
+use metrics::{Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, SharedString, Unit};
 use queue::metrics::JOB_WAIT;
 
 /// How long each claim took, seen from the process; by `queue`.
