@@ -20,6 +20,7 @@ const worker = {
 };
 
 const pgPool = new pg.Pool({ connectionString: databaseUrl, max: CONNECTIONS });
+pgPool.on("error", (error) => console.error(error));
 const utils = await makeWorkerUtils({ pgPool, logger });
 await utils.migrate();
 

@@ -88,8 +88,11 @@ trait Driven: Send + Sync + 'static {
     /// Starts to work.
     fn work(&self, work: Work, runs: Arc<Runs>);
 
-    /// Stops working, in order.
+    /// Stops working, in order: afterwards all that was done is in the database.
     async fn stop(&self) -> anyhow::Result<()>;
+
+    /// Takes its leave before the process ends.
+    async fn close(&self);
 }
 
 /// Answers requests until standard input ends.
@@ -129,6 +132,7 @@ async fn serve(driven: impl Driven, recorder: Arc<Recorder>) -> anyhow::Result<(
             output.flush().await?;
         }
         let Some(line) = lines.next_line().await? else {
+            server.driven.close().await;
             return Ok(());
         };
         let answered = server.answer(serde_json::from_str(&line)?).await;

@@ -151,6 +151,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Endured> {
     run.watch(Duration::from_secs(options.fresh_seconds))
         .await?;
     let fresh = run.stretch(Duration::from_secs(options.fresh_seconds));
+    ensure!(
+        fresh.claim.count > 0,
+        "the worker did not say how long its claims took"
+    );
     let held = Held::take(&ground.cluster, options.hold).await?;
     eprintln!("the {} is held", options.hold);
     run.watch(Duration::from_secs_f64(options.minutes * 60.0))

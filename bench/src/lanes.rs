@@ -3,9 +3,9 @@
 
 mod scene;
 mod table;
+mod watch;
 
 use std::{
-    cell::Cell,
     collections::{HashMap, HashSet, VecDeque},
     time::{Duration, Instant},
 };
@@ -16,7 +16,10 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use self::scene::Scene;
+use self::{
+    scene::Scene,
+    watch::{Caps, Watch},
+};
 use crate::{
     claims::Claimer,
     driver::QUEUE,
@@ -34,8 +37,6 @@ const RUNNING: usize = 10;
 /// Those who claim together, and jobs to each claim.
 const TOGETHER: usize = 4;
 const EACH: i32 = 500;
-/// How often the caps are checked meanwhile.
-const CHECK: Duration = Duration::from_millis(50);
 /// Lanes of the search for work, and how often it is repeated.
 const PAUSED: u64 = 5_000;
 const SEARCHES: usize = 20;
@@ -71,7 +72,7 @@ pub(crate) struct Claimed {
 impl Claimed {
     /// Whether no cap was exceeded and nothing taken from a paused lane.
     pub(crate) fn holds(&self) -> bool {
-        let wrong = |played: &Played| played.over_cap + played.from_paused;
+        let wrong = |played: &Played| played.caps.over + played.from_paused;
         self.scenes.iter().all(|played| wrong(played) == 0)
     }
 }
@@ -92,9 +93,7 @@ struct Played {
     /// Jobs a second that several claimed, without finishing them, and how long each claim took.
     together_rate: f64,
     together: Percentiles,
-    /// How often the caps were checked, and the lanes that were over theirs.
-    checks: u64,
-    over_cap: u64,
+    caps: Caps,
     from_paused: u64,
 }
 
@@ -151,14 +150,6 @@ struct Stage<'a> {
     together: Duration,
 }
 
-/// What is seen of the caps while others claim.
-#[derive(Default)]
-struct Watch {
-    checks: Cell<u64>,
-    over_cap: Cell<u64>,
-    is_over: Cell<bool>,
-}
-
 impl Stage<'_> {
     async fn play(
         &self,
@@ -175,10 +166,12 @@ impl Stage<'_> {
         analyze(conn, true).await?;
         let open = scene.open(divisor);
 
-        let watch = Watch::default();
-        let (alone, taken) = self.watched(&watch, self.alone()).await?;
-        let (together, elapsed, claimed) = self.watched(&watch, self.together(&open)).await?;
+        let mut watch = Watch::new(&self.ground.cluster).await?;
+        let (alone, mut taken) = watch.during(self.alone()).await?;
+        let (together, elapsed, claimed) = watch.during(self.together(&open)).await?;
         let from_paused = taken.iter().filter(|lane| !open.contains(lane)).count();
+        // Beyond half of what the smallest lane had, lanes run dry, and what is taken says nothing of fairness.
+        taken.truncate(open.len() * scene.smallest() / 2);
         let shares = shares(&taken, &open);
         Ok(Played {
             scene,
@@ -192,8 +185,7 @@ impl Stage<'_> {
             jain: jain(&shares),
             together_rate: per_second(claimed.jobs, elapsed),
             together: together.percentiles(),
-            checks: watch.checks.get(),
-            over_cap: watch.over_cap.get(),
+            caps: watch.seen(),
             from_paused: from_paused as u64 + claimed.from_paused,
         })
     }
@@ -252,54 +244,12 @@ impl Stage<'_> {
         }
         Ok((latencies, begun.elapsed(), all))
     }
-
-    /// Does something while the caps are checked.
-    async fn watched<T>(
-        &self,
-        watch: &Watch,
-        act: impl Future<Output = anyhow::Result<T>>,
-    ) -> anyhow::Result<T> {
-        let mut conn = self.ground.cluster.connect().await?;
-        watch.is_over.set(false);
-        let (done, watched) = tokio::join!(
-            async {
-                let done = act.await;
-                watch.is_over.set(true);
-                done
-            },
-            watch.until_over(&mut conn)
-        );
-        watched?;
-        done
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Together {
     jobs: u64,
     from_paused: u64,
-}
-
-impl Watch {
-    async fn until_over(&self, conn: &mut PgConnection) -> anyhow::Result<()> {
-        while !self.is_over.get() {
-            let over: i64 = sqlx::query_scalar(
-                "
-                select count(*) from queue.lanes l
-                 where l.queue = $1 and l.cap is not null
-                   and l.cap < (select count(*) from queue.jobs j
-                                 where j.queue = l.queue and j.state = 1 and j.lane = l.lane)
-                ",
-            )
-            .bind(QUEUE.as_str())
-            .fetch_one(&mut *conn)
-            .await?;
-            self.checks.set(self.checks.get() + 1);
-            self.over_cap.set(self.over_cap.get() + over.unsigned_abs());
-            tokio::time::sleep(CHECK).await;
-        }
-        Ok(())
-    }
 }
 
 /// How many were taken from each open lane.
@@ -328,7 +278,10 @@ fn jain(shares: &[u64]) -> f64 {
 /// Finds the work of the only lane that is not paused, from anywhere in the ring.
 async fn search(ground: &Ground, conn: &mut PgConnection, lanes: u64) -> anyhow::Result<Search> {
     empty(conn).await?;
-    fill(conn, (0..20 * lanes).map(|n| n % lanes), Duration::ZERO).await?;
+    // The open lane has enough for all searches.
+    let jobs = (0..20 * lanes).map(|n| n % lanes);
+    let jobs = jobs.chain((0..100 * SEARCHES).map(|_| 0));
+    fill(conn, jobs, Duration::ZERO).await?;
     for number in 1..lanes {
         queue::lanes::pause(conn, QUEUE, lane(number), A_DAY).await?;
     }
@@ -345,7 +298,7 @@ async fn search(ground: &Ground, conn: &mut PgConnection, lanes: u64) -> anyhow:
         let mut count = 0.0;
         loop {
             count += 1.0;
-            if !claimer.claim(1).await?.ids.is_empty() {
+            if !claimer.claim(ALONE).await?.ids.is_empty() {
                 break;
             }
             anyhow::ensure!(count < 10_000.0, "the only open lane was not found");

@@ -200,4 +200,8 @@ impl Driven for ByHand {
         }
         Ok(())
     }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
 }

@@ -167,7 +167,10 @@ impl Driven for Own {
         if let Some(working) = working {
             working.await.context("the worker panicked")??;
         }
-        self.queue.close(Duration::from_secs(5)).await;
         Ok(())
+    }
+
+    async fn close(&self) {
+        self.queue.close(Duration::from_secs(5)).await;
     }
 }

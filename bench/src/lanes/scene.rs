@@ -47,6 +47,14 @@ impl Scene {
         }
     }
 
+    /// How many jobs the smallest lane has.
+    pub(super) const fn smallest(self) -> usize {
+        match self {
+            Self::TenThousand | Self::Giant | Self::Exceptions => 100,
+            Self::HundredThousand => 10,
+        }
+    }
+
     /// The lane of each job, in the order in which they come: mixed, as customers come.
     pub(super) fn jobs(self, divisor: u64) -> Vec<u64> {
         let lanes = self.lanes(divisor);
@@ -106,9 +114,11 @@ mod tests {
             jobs.iter().filter(|&&own| own == lane).count()
         };
         assert_eq!(Scene::TenThousand.jobs(1).len(), 1_000_000);
-        assert_eq!(count(Scene::HundredThousand, 99_999), 10);
+        for scene in [Scene::TenThousand, Scene::HundredThousand, Scene::Giant] {
+            let last = scene.lanes(1) - 1;
+            assert_eq!(count(scene, last), scene.smallest(), "{scene:?}");
+        }
         assert_eq!(count(Scene::Giant, 0), 500_000);
-        assert_eq!(count(Scene::Giant, 1_000), 100);
         assert_eq!(Scene::Exceptions.open(1).len(), 9_500);
     }
 }

@@ -22,7 +22,10 @@ impl Played {
             ),
             Line::fact(
                 "lanes over their cap",
-                format!("{} in {} checks", self.over_cap, self.checks),
+                format!(
+                    "{} in {} checks; at it: {} at most",
+                    self.caps.over, self.caps.checks, self.caps.reached
+                ),
             ),
             Line::fact("jobs from paused lanes", self.from_paused.to_string()),
         ]
