@@ -271,3 +271,31 @@ impl Run {
         Ok(count.unsigned_abs())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_fails_when_a_job_was_lost_doubled_dead_or_left() {
+        let sound = Audit {
+            enqueued: 10,
+            effects: 10,
+            done: 10,
+            dead: 0,
+            left: 0,
+        };
+        assert!(sound.holds());
+        let lost = Audit {
+            effects: 9,
+            done: 9,
+            ..sound
+        };
+        let doubled = Audit { done: 9, ..sound };
+        let dead = Audit { dead: 1, ..sound };
+        let left = Audit { left: 1, ..sound };
+        for wrong in [lost, doubled, dead, left] {
+            assert!(!wrong.holds(), "{wrong:?}");
+        }
+    }
+}

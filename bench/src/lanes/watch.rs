@@ -82,3 +82,36 @@ impl Watch {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::PgPool;
+
+    use super::*;
+    use crate::{fill::fill, lane::lane};
+
+    #[sqlx::test(migrator = "queue::MIGRATOR")]
+    async fn a_lane_at_its_cap_is_told_from_one_over_it(pool: PgPool) -> anyhow::Result<()> {
+        let mut conn = pool.acquire().await?.detach();
+        for number in 1..=3 {
+            queue::lanes::set_cap(&mut conn, QUEUE, lane(number), Some(2)).await?;
+        }
+        let jobs = [0, 0, 0, 1, 2, 2, 3, 3, 3];
+        fill(&mut conn, jobs, Duration::ZERO).await?;
+        sqlx::query("update queue.jobs set state = 1, locked_by = gen_random_uuid()")
+            .execute(&mut conn)
+            .await?;
+        let mut watch = Watch {
+            conn,
+            caps: Caps::default(),
+        };
+        watch.during(async { Ok(()) }).await?;
+        let Caps {
+            checks,
+            reached,
+            over,
+        } = watch.seen();
+        assert_eq!((reached, over), (2, checks), "in each of {checks} checks");
+        Ok(())
+    }
+}
