@@ -1,7 +1,7 @@
-.PHONY: help run test audit fix bench chaos
+.PHONY: help run test audit fix bench bench-queue endurance chaos
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
 
 run: ## build Gatehouse and start everything: a private Postgres, the API and the workers
 	@scripts/setup run
@@ -19,6 +19,20 @@ bench: ## the figures of docs/performance.md, beside pgbench (about 10 minutes o
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench submit
 	target/release/gatehouse-bench flow
+
+bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse-bench
+	target/release/gatehouse-bench queue
+	target/release/gatehouse-bench lanes
+	target/release/gatehouse-bench fairness
+
+endurance: ## the queue under a steady load while a transaction is held open for 20 minutes, three times
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse-bench
+	target/release/gatehouse-bench endurance --hold snapshot
+	target/release/gatehouse-bench endurance --hold xid
+	target/release/gatehouse-bench endurance --hold table
 
 chaos: ## SIGKILLs and Postgres restarts under load, then an audit of every item
 	@scripts/setup test

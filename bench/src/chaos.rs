@@ -118,7 +118,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     match prove(&options, &mut stack, seed, load_before).await {
         Ok(proof) if proof.holds() => Ok(proof),
         failed => {
-            eprintln!("database and logs are kept in {}", stack.keep().display());
+            eprintln!(
+                "database and logs are kept in {}",
+                stack.ground.keep().display()
+            );
             failed
         }
     }
@@ -130,7 +133,8 @@ async fn prove(
     seed: u64,
     load_before: f64,
 ) -> anyhow::Result<Proof> {
-    let machine = Machine::describe(&mut stack.cluster.connect().await?, load_before).await?;
+    let machine =
+        Machine::describe(&mut stack.ground.cluster.connect().await?, load_before).await?;
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let plan = Plan {
@@ -205,7 +209,7 @@ async fn drain(
     let start = Instant::now();
     let mut told = start;
     loop {
-        let left = left(&stack.cluster).await?;
+        let left = left(&stack.ground.cluster).await?;
         havoc.watch(stack).await?;
         if left.pending == 0 && left.jobs == 0 {
             return Ok((start.elapsed(), None));

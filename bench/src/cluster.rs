@@ -18,7 +18,7 @@ use std::{
 
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
-use sqlx::{Connection as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use self::machine::Account;
 pub(crate) use self::machine::find_binaries;
@@ -134,20 +134,37 @@ impl Cluster {
         self.url_of(role, DATABASE)
     }
 
-    fn url_of(&self, role: Role, database: &str) -> String {
+    /// Another database of the same server.
+    pub(crate) fn url_of(&self, role: Role, database: &str) -> String {
         let role = match role {
             Role::Gatehouse => "gatehouse",
             Role::Postgres => "postgres",
         };
+        // The host in front is ignored in favour of the directory, but Node's client insists on one.
         format!(
-            "postgres:///{database}?host={}&port={PORT}&user={role}&sslmode=disable",
+            "postgres://localhost/{database}?host={}&port={PORT}&user={role}&sslmode=disable",
             self.socket().display()
         )
     }
 
     /// A connection of the benchmark's own.
     pub(crate) async fn connect(&self) -> anyhow::Result<PgConnection> {
-        Ok(PgConnection::connect(&self.url(Role::Postgres)).await?)
+        self.connect_to(DATABASE).await
+    }
+
+    /// A connection of the benchmark's own to another database.
+    pub(crate) async fn connect_to(&self, database: &str) -> anyhow::Result<PgConnection> {
+        Ok(PgConnection::connect(&self.url_of(Role::Postgres, database)).await?)
+    }
+
+    /// Makes another database that the service's role owns.
+    pub(crate) async fn create_database(&self, name: &'static str) -> anyhow::Result<()> {
+        let create = format!("create database {name} owner gatehouse");
+        let mut conn = self.connect().await?;
+        sqlx::query(AssertSqlSafe(create))
+            .execute(&mut conn)
+            .await?;
+        Ok(conn.close().await?)
     }
 
     /// A program of Postgres's, with the options that connect it here as the service's role.

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     http::{self, Client},
     latency::{Latencies, Percentiles, median},
-    load::{self, Ticks, accepted},
+    load::{self, Ticks, accepted, paced, ticks},
     meter::{self, Cost, Meter, empty_tables},
     receiver::Manners,
     report::Machine,
@@ -110,7 +110,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
         manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.cluster.connect().await?;
+    let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut flow = Flow {
         options: &options,
@@ -297,29 +297,4 @@ impl Flow<'_> {
             tokio::time::sleep(POLL).await;
         }
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "rates are small and positive"
-)]
-#[expect(clippy::cast_precision_loss, reason = "seconds are few")]
-fn ticks(rate: f64, seconds: u64) -> u64 {
-    (rate * seconds as f64).ceil() as u64
-}
-
-/// Does one thing after the other at a rate, and says how long each took from when it was due.
-async fn paced(
-    rate: f64,
-    count: u64,
-    mut act: impl AsyncFnMut() -> anyhow::Result<()>,
-) -> anyhow::Result<Latencies> {
-    let ticks = Ticks::start(rate, count);
-    let mut latencies = Latencies::new();
-    while let Some(tick) = ticks.next().await {
-        act().await?;
-        latencies.record(tick.due.elapsed());
-    }
-    Ok(latencies)
 }

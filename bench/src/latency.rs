@@ -29,6 +29,15 @@ impl Latencies {
         Self(histogram.expect("one to a minute of microseconds are valid bounds"))
     }
 
+    /// Those of a list of microseconds.
+    pub(crate) fn of_micros(micros: &[u64]) -> Self {
+        let mut latencies = Self::new();
+        for &micros in micros {
+            latencies.record(Duration::from_micros(micros));
+        }
+        latencies
+    }
+
     /// Adds one; more than a minute counts as a minute.
     pub(crate) fn record(&mut self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(LONGEST_US);
@@ -102,6 +111,9 @@ mod tests {
         (1..=100).for_each(|ms| latencies.record(Duration::from_millis(ms)));
         latencies.record(Duration::from_hours(1));
         let percentiles = latencies.percentiles();
+        let same: Vec<u64> = (1..=100).map(|ms| ms * 1_000).chain([u64::MAX]).collect();
+        let same = Latencies::of_micros(&same).percentiles();
+        assert_eq!(same.to_string(), percentiles.to_string());
         assert_eq!(percentiles.count, 101);
         assert!((percentiles.p50_ms - 51.0).abs() < 0.1, "{percentiles}");
         assert!(

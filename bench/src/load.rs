@@ -134,3 +134,29 @@ impl Ticks {
         self.0.lock().await.recv().await
     }
 }
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "rates are small and positive"
+)]
+#[expect(clippy::cast_precision_loss, reason = "seconds are few")]
+/// How many ticks come in so many seconds at a rate.
+pub(crate) fn ticks(rate: f64, seconds: u64) -> u64 {
+    (rate * seconds as f64).ceil() as u64
+}
+
+/// Does one thing after the other at a rate, and says how long each took from when it was due.
+pub(crate) async fn paced(
+    rate: f64,
+    count: u64,
+    mut act: impl AsyncFnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<Latencies> {
+    let ticks = Ticks::start(rate, count);
+    let mut latencies = Latencies::new();
+    while let Some(tick) = ticks.next().await {
+        act().await?;
+        latencies.record(tick.due.elapsed());
+    }
+    Ok(latencies)
+}

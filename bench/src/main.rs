@@ -1,7 +1,8 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command makes a Postgres cluster of its own with durable settings, starts Gatehouse's processes on it, measures
-//! or proves, and removes everything again. All of it runs on one thread: the machine belongs to what is measured.
+//! Each command makes a Postgres cluster of its own with durable settings, starts what it measures on
+//! it, measures or proves, and removes everything again. All of it runs on one thread, but for the drivers, which are
+//! processes of their own: the machine belongs to what is measured.
 
 #![expect(
     clippy::print_stdout,
@@ -10,15 +11,27 @@
 )]
 
 mod chaos;
+mod claims;
+mod clock;
 mod cluster;
+mod compare;
+mod driver;
+mod endurance;
+mod fairness;
+mod fill;
 mod flow;
+mod ground;
 mod http;
+mod lane;
+mod lanes;
 mod latency;
 mod load;
 mod meter;
 mod pgbench;
 mod processes;
+mod protocol;
 mod receiver;
+mod remote;
 mod report;
 mod sites;
 mod stack;
@@ -28,7 +41,10 @@ mod texts;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
 
 /// Measures Gatehouse and proves what it promises.
 #[derive(Debug, Parser)]
@@ -46,16 +62,37 @@ enum Command {
     Flow(flow::Options),
     /// Kill processes at random under load, then prove that nothing is lost and nothing doubled
     Chaos(chaos::Options),
+    /// The queue beside graphile-worker, pg-boss and a loop written by hand
+    Queue(compare::Options),
+    /// Claims at scale: a million jobs in many lanes, paused and capped ones among them
+    Lanes(lanes::Options),
+    /// A newcomer's wait beside another's backlog, and claims beside a million other jobs
+    Fairness(fairness::Options),
+    /// Long life: a steady stream of jobs while another connection holds a transaction open
+    Endurance(endurance::Options),
+    /// What other commands start
+    #[command(hide = true)]
+    Driver(driver::Options),
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let command = Cli::parse().command;
-    // Whoever loses is dropped, and with it every process that it started.
-    let result = tokio::select! {
-        result = run(command) => result,
-        result = interruption() => result,
+    let runtime = match command {
+        Command::Driver(_) => Builder::new_multi_thread().enable_all().build(),
+        _ => Builder::new_current_thread().enable_all().build(),
     };
+    let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
+        // Whoever loses is dropped, and with it every process that it started.
+        let result = runtime.block_on(async {
+            tokio::select! {
+                result = run(command) => result,
+                result = interruption() => result,
+            }
+        });
+        // A driver's thread may still be waiting for a line.
+        runtime.shutdown_background();
+        result
+    });
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE
@@ -63,28 +100,55 @@ async fn main() -> ExitCode {
 }
 
 async fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {
+    let holds = match command {
         Command::Submit(options) => {
-            let json = options.common.json;
+            let json = options.common.ground.json;
             report::print(&submit::run(options).await?, json)?;
-            Ok(ExitCode::SUCCESS)
+            true
         }
         Command::Flow(options) => {
-            let json = options.common.json;
+            let json = options.common.ground.json;
             report::print(&flow::run(options).await?, json)?;
-            Ok(ExitCode::SUCCESS)
+            true
         }
         Command::Chaos(options) => {
-            let json = options.common.json;
+            let json = options.common.ground.json;
             let proof = chaos::run(options).await?;
             report::print(&proof, json)?;
-            Ok(if proof.holds() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            })
+            proof.holds()
         }
-    }
+        Command::Queue(options) => {
+            let json = options.ground.json;
+            report::print(&compare::run(options).await?, json)?;
+            true
+        }
+        Command::Lanes(options) => {
+            let json = options.ground.json;
+            let claimed = lanes::run(options).await?;
+            report::print(&claimed, json)?;
+            claimed.holds()
+        }
+        Command::Fairness(options) => {
+            let json = options.ground.json;
+            report::print(&fairness::run(options).await?, json)?;
+            true
+        }
+        Command::Endurance(options) => {
+            let json = options.ground.json;
+            let endured = endurance::run(options).await?;
+            report::print(&endured, json)?;
+            endured.holds()
+        }
+        Command::Driver(options) => {
+            driver::run(options).await?;
+            true
+        }
+    };
+    Ok(if holds {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Ends with Ctrl-C or SIGTERM.

@@ -1,40 +1,30 @@
 //! Everything that a measurement runs on: scratch directory, Postgres, Gatehouse's processes, webhook receiver and sites.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use clap::Args;
-use tempfile::TempDir;
 
 use crate::{
-    cluster::{self, Cluster, Role},
+    cluster::Role,
+    ground::{Ground, GroundOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
     sites::{self, Site},
 };
 
-/// Options of every command.
+/// Options of every command that runs Gatehouse.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
+    #[command(flatten)]
+    pub(crate) ground: GroundOptions,
     /// The binary to measure [default: gatehouse beside this program]
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// The directory with Postgres's programs [default: the newest found]
-    #[arg(long)]
-    postgres_bin: Option<PathBuf>,
-    /// Where databases and logs go while it runs; on a real disk, or syncing costs nothing
-    #[arg(long, default_value = "/var/tmp")]
-    scratch: PathBuf,
-    /// Keep databases and logs
-    #[arg(long)]
-    keep: bool,
     /// What texts and chance come from [default: random, and printed]
     #[arg(long)]
     seed: Option<u64>,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 impl CommonOptions {
@@ -60,10 +50,9 @@ pub(crate) struct Shape {
 pub(crate) struct Stack {
     pub(crate) apis: Vec<Process>,
     pub(crate) workers: Vec<Process>,
-    pub(crate) cluster: Cluster,
+    pub(crate) ground: Ground,
     pub(crate) receiver: Receiver,
     pub(crate) sites: Vec<Site>,
-    scratch: TempDir,
 }
 
 impl Stack {
@@ -84,25 +73,13 @@ impl Stack {
             "no {}: build it, or name one with --binary",
             binary.display()
         );
-        let binaries = options
-            .postgres_bin
-            .clone()
-            .map_or_else(cluster::find_binaries, Ok)?;
-        let mut scratch = tempfile::Builder::new()
-            .prefix("gatehouse-bench-")
-            .tempdir_in(&options.scratch)?;
-        scratch.disable_cleanup(options.keep);
-        // Postgres's account has to pass.
-        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o711))?;
-
-        eprintln!("starting Postgres in {}", scratch.path().display());
-        let cluster = Cluster::start(&binaries, scratch.path().join("postgres")).await?;
+        let ground = Ground::start(&options.ground).await?;
         let receiver = Receiver::start(shape.manners, seed).await?;
         let gatehouse = Gatehouse {
             binary,
             environment: vec![
                 ("PATH", "/usr/bin:/bin".to_owned()),
-                ("DATABASE_URL", cluster.url(Role::Gatehouse)),
+                ("DATABASE_URL", ground.cluster.url(Role::Gatehouse)),
                 (
                     "GATEHOUSE_MASTER_KEY",
                     BASE64.encode(rand::random::<[u8; 32]>()),
@@ -111,17 +88,16 @@ impl Stack {
                 ("GATEHOUSE_EGRESS_ALLOW", receiver.address().to_string()),
                 ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
             ],
-            logs: scratch.path().to_owned(),
+            logs: ground.directory(),
         };
         gatehouse.run(&["migrate"]).await?;
-        let sites = sites::set_up(&gatehouse, &receiver, shape.sites, scratch.path()).await?;
+        let sites = sites::set_up(&gatehouse, &receiver, shape.sites, &ground.directory()).await?;
         let mut stack = Self {
             apis: Vec::new(),
             workers: Vec::new(),
-            cluster,
+            ground,
             receiver,
             sites,
-            scratch,
         };
         for number in 0..shape.apis {
             stack.apis.push(gatehouse.start(Kind::Api, number).await?);
@@ -139,15 +115,9 @@ impl Stack {
         self.apis.iter_mut().chain(&mut self.workers)
     }
 
-    /// The files, which are kept from now on.
-    pub(crate) fn keep(&mut self) -> PathBuf {
-        self.scratch.disable_cleanup(true);
-        self.scratch.path().to_owned()
-    }
-
     /// A file of the benchmark's own for another program to read.
     pub(crate) fn write(&self, name: &str, content: &str) -> anyhow::Result<PathBuf> {
-        let path = self.scratch.path().join(name);
+        let path = self.ground.directory().join(name);
         fs::write(&path, content)?;
         Ok(path)
     }

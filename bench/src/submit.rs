@@ -103,7 +103,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         manners,
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
-    let mut conn = stack.cluster.connect().await?;
+    let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut bench = Bench::prepare(&options, &stack, conn, seed)?;
 
@@ -193,7 +193,7 @@ impl<'a> Bench<'a> {
 
     async fn pgbench(&self, clients: u32, duration: Duration) -> anyhow::Result<Measured> {
         pgbench::run(
-            &self.stack.cluster,
+            &self.stack.ground.cluster,
             &self.script,
             &self.variables,
             clients,

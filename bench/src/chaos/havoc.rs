@@ -51,7 +51,7 @@ impl Havoc {
                 process.start().await?;
             }
         }
-        if stack.cluster.has_died() {
+        if stack.ground.cluster.has_died() {
             anyhow::bail!("Postgres ended by itself");
         }
         Ok(())
@@ -89,7 +89,7 @@ pub(super) async fn wreak(
                 restarts.next_if(|(eighth, _)| accepted * 8 >= plan.items * eighth)
             {
                 eprintln!("restarting Postgres, mode {stop:?}");
-                stack.cluster.restart(*stop).await?;
+                stack.ground.cluster.restart(*stop).await?;
                 havoc.postgres_restarts += 1;
             }
             tokio::time::sleep(WATCH).await;
