@@ -150,7 +150,13 @@ declare
 begin
     -- A claim that a crash of the server loses is fenced out when its job ends: it need not reach the disk.
     perform set_config('synchronous_commit', 'off', true);
-    v_young := queue.enter_generation();
+    -- No generation is closed while a claim is under way that began before it was condemned: what the claim counts must
+    -- not be moved out of its sight, and what it takes must not be where others do not count.
+    loop
+        v_young := pg_sequence_last_value('queue.young');
+        perform pg_advisory_xact_lock_shared(hashtext('queue.claims'), v_young);
+        exit when queue.enter_generation() = v_young;
+    end loop;
     v_gens := queue.live_generations();
     select g.promoted_until into v_promoted from queue.generations g;
 

@@ -194,24 +194,7 @@ async fn advance(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
 /// any more and nobody is left.
 async fn leave(conn: &mut PgConnection, condemned: i32) -> Result<(), sqlx::Error> {
     empty(conn, condemned).await?;
-    if !close(conn, condemned).await? {
-        // A transaction that entered it takes long. Others must not wait for it, lest they walk over more and more.
-        sqlx::query(
-            "update queue.generations
-                set held = held || $1, condemned = null, condemned_at = null
-              where condemned = $1
-                and extract(epoch from now() - condemned_at) > $2
-                and cardinality(held) < $3
-                and not exists (select from queue.jobs where gen = $1 and state = 0)
-                and not exists (select from queue.jobs where gen = $1 and state = 1)",
-        )
-        .bind(condemned)
-        .bind(PATIENCE)
-        .bind(HELD)
-        .execute(conn)
-        .await?;
-    }
-    Ok(())
+    close(conn, condemned).await
 }
 
 /// Moves what lives in a generation that is left; returns how many jobs.
@@ -223,32 +206,43 @@ async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i64, sqlx::Er
     Ok(moved)
 }
 
-/// Forgets a generation that is left, if nobody who entered it is still at work and no job is in it. False when somebody is
-/// still at work.
-async fn close(conn: &mut PgConnection, generation: i32) -> Result<bool, sqlx::Error> {
+/// Forgets a generation that is left, if no job is in it and nobody who entered it is still at work. A transaction that
+/// takes long has it held, so that others need not wait and walk over more and more.
+///
+/// Neither happens while a claim is under way that began before the generation was condemned: it may still move one of
+/// the jobs that it takes there, and count those that were moved meanwhile where they were before.
+async fn close(conn: &mut PgConnection, generation: i32) -> Result<(), sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let is_quiet: bool =
-        sqlx::query_scalar("select pg_try_advisory_xact_lock(hashtext('queue.young'), $1)")
-            .bind(generation)
-            .fetch_one(&mut *tx)
-            .await?;
-    if is_quiet {
-        // A statement of its own: its snapshot must be newer than the lock.
+    let (claims_ended, writers_ended): (bool, bool) = sqlx::query_as(
+        "select pg_try_advisory_xact_lock(hashtext('queue.claims'),
+                                          pg_sequence_last_value('queue.young')::integer - 1),
+                pg_try_advisory_xact_lock(hashtext('queue.young'), $1)",
+    )
+    .bind(generation)
+    .fetch_one(&mut *tx)
+    .await?;
+    if claims_ended {
+        // A statement of its own: its snapshot must be newer than the locks.
         sqlx::query(
             "update queue.generations
-                set condemned = nullif(condemned, $1),
-                    condemned_at = case when condemned = $1 then null else condemned_at end,
-                    held = array_remove(held, $1)
+                set held = case when $2 then array_remove(held, $1) else held || $1 end,
+                    condemned = nullif(condemned, $1),
+                    condemned_at = case when condemned = $1 then null else condemned_at end
               where (condemned = $1 or $1 = any (held))
+                and ($2 or (condemned = $1
+                            and extract(epoch from now() - condemned_at) > $3
+                            and cardinality(held) < $4))
                 and not exists (select from queue.jobs where gen = $1 and state = 0)
                 and not exists (select from queue.jobs where gen = $1 and state = 1)",
         )
         .bind(generation)
+        .bind(writers_ended)
+        .bind(PATIENCE)
+        .bind(HELD)
         .execute(&mut *tx)
         .await?;
     }
-    tx.commit().await?;
-    Ok(is_quiet)
+    tx.commit().await
 }
 
 /// Due and running jobs of a generation, at most [`ROUND`] of each. Read once for many batches: each reading walks over

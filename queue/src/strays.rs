@@ -12,7 +12,8 @@ use crate::{JobId, handle::Shared, hold::Holds};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut ticks = interval(shared.config.sweep);
+    // As far apart as an answer may be late: what two sweeps miss does not come any more.
+    let mut ticks = interval(shared.config.sweep.max(shared.config.deadline));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut suspects = HashSet::new();
     loop {
