@@ -3,5 +3,6 @@
 
 mod checker;
 mod delivery;
+mod generations;
 mod protocol;
 mod state;
