@@ -235,7 +235,7 @@ impl Protocol {
     }
 
     /// The fence: whether the row still is what this claim made of it.
-    fn is_ours(&self, state: &State, hand: Hand) -> bool {
+    pub(crate) fn is_ours(&self, state: &State, hand: Hand) -> bool {
         let job = &state.jobs[hand.job];
         let worker = state.claim(hand).map(|claim| claim.worker);
         let is_claim = hand.fence == job.claims.len();

@@ -150,7 +150,7 @@ pub(crate) enum Commit {
 }
 
 /// The n-th claim of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Hand {
     pub(crate) job: usize,
     pub(crate) fence: usize,

@@ -1,0 +1,153 @@
+//! Random schedules on a real Postgres, against the model that is checked exhaustively in `tests/model`: after
+//! every statement the tables hold what the model says.
+//!
+//! The statements are the crate's own. Where one may choose (which job it claims), it chooses, and the
+//! model must allow it.
+
+mod actual;
+#[path = "../tests/model/protocol.rs"]
+mod protocol;
+#[expect(
+    dead_code,
+    reason = "mechanisms are taken out in the exhaustive check only"
+)]
+#[path = "../tests/model/state.rs"]
+mod state;
+
+use std::sync::Arc;
+
+use proptest::{
+    collection::vec,
+    prelude::any,
+    sample::Index,
+    test_runner::{Config, TestCaseError, TestRunner},
+};
+use sqlx::PgPool;
+use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
+
+use actual::Actual;
+use state::{Action, Hand, Limits, Protocol, State};
+
+/// Four jobs, of which two may run at a time, and more trouble than is checked exhaustively.
+const PROTOCOL: Protocol = Protocol {
+    jobs: 4,
+    workers: 2,
+    max_attempts: 2,
+    cap: 2,
+    limits: Limits {
+        faults: 8,
+        uncharged: 4,
+        replays: 2,
+    },
+    without: None,
+};
+
+/// What is done next: one action, or a statement that takes whatever there is.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Act(Action),
+    Claim { worker: usize },
+    Rescue,
+    Bury,
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn the_tables_follow_the_model(pool: PgPool) {
+    let actual = Arc::new(Mutex::new(Actual::new(pool).await));
+    let handle = Handle::current();
+    let outcome = spawn_blocking(move || {
+        let config = Config {
+            cases: 64,
+            max_shrink_iters: 500,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        TestRunner::new(config).run(&vec(any::<Index>(), 60), |choices| {
+            let case = async { follow(&mut *actual.lock().await, &choices).await };
+            handle.block_on(case).map_err(TestCaseError::fail)
+        })
+    });
+    if let Err(failure) = outcome.await.expect("the runner") {
+        panic!("{failure}");
+    }
+}
+
+/// Runs one schedule; tells where tables and model part.
+async fn follow(actual: &mut Actual, choices: &[Index]) -> Result<(), String> {
+    let mut state = PROTOCOL.start();
+    actual.reset().await;
+    let mut schedule = Vec::new();
+    for choice in choices {
+        let steps = steps(&state);
+        let step = steps[choice.index(steps.len())];
+        schedule.push(step);
+        let told = |what: String| {
+            let taken: String = schedule
+                .iter()
+                .map(|step| format!("\n  {step:?}"))
+                .collect();
+            format!("{what}\nafter{taken}")
+        };
+        state = take(actual, &state, step).await.map_err(told)?;
+        if let Some(promise) = PROTOCOL.broken_promise(&state) {
+            return Err(told(format!("broken: {promise}")));
+        }
+        let (expected, found) = (actual::expected(&state), actual.look().await);
+        if expected != found {
+            return Err(told(format!("expected {expected:#?}\nfound {found:#?}")));
+        }
+    }
+    Ok(())
+}
+
+/// Everything that can be done, also what finds nothing to do.
+fn steps(state: &State) -> Vec<Step> {
+    let mut steps = vec![Step::Rescue, Step::Bury];
+    for (worker, now) in state.workers.iter().enumerate() {
+        if now.is_alive && now.has_lease {
+            steps.push(Step::Claim { worker });
+        }
+    }
+    let actions = PROTOCOL.actions(state).into_iter();
+    steps.extend(actions.filter_map(|action| match action {
+        Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
+        _ => Some(Step::Act(action)),
+    }));
+    steps
+}
+
+/// Takes a step in the database, and the same in the model.
+async fn take(actual: &mut Actual, state: &State, step: Step) -> Result<State, String> {
+    let possible = PROTOCOL.actions(state);
+    let all = |wanted: fn(&Action) -> bool| {
+        let chosen = possible.iter().copied().filter(wanted);
+        chosen.fold(state.clone(), |state, action| {
+            PROTOCOL.after(&state, action)
+        })
+    };
+    Ok(match step {
+        Step::Act(action) => {
+            actual.act(state, action).await?;
+            PROTOCOL.after(state, action)
+        }
+        Step::Rescue => {
+            actual.rescue().await;
+            all(|action| matches!(action, Action::Rescue { .. }))
+        }
+        Step::Bury => {
+            actual.bury().await;
+            all(|action| matches!(action, Action::Bury { .. }))
+        }
+        Step::Claim { worker } => {
+            let claimed = actual.claim(worker).await;
+            let may_claim = |job: usize| possible.contains(&Action::Claim { worker, job });
+            match claimed {
+                Some(Hand { job, .. }) if may_claim(job) => {
+                    PROTOCOL.after(state, Action::Claim { worker, job })
+                }
+                None if !(0..state.jobs.len()).any(may_claim) => state.clone(),
+                _ => return Err(format!("{claimed:?} is not what may be claimed")),
+            }
+        }
+    })
+}
