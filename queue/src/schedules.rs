@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use proptest::{
     collection::vec,
-    prelude::any,
+    prelude::{Strategy, any},
     sample::Index,
     test_runner::{Config, TestCaseError, TestRunner},
 };
@@ -28,19 +28,23 @@ use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 use actual::Actual;
 use state::{Action, Hand, Limits, Protocol, State};
 
-/// Four jobs, of which two may run at a time, and more trouble than is checked exhaustively.
-const PROTOCOL: Protocol = Protocol {
-    jobs: 4,
-    workers: 2,
-    max_attempts: 2,
-    cap: 2,
-    limits: Limits {
-        faults: 8,
-        uncharged: 4,
-        replays: 2,
-    },
-    without: None,
-};
+/// Systems of any size up to three workers and four jobs, with more trouble than is checked exhaustively.
+fn protocols() -> impl Strategy<Value = Protocol> {
+    (1..=3_usize, 1..=4_usize, 1..=3_usize, 1..=2_i8).prop_map(
+        |(workers, jobs, cap, max_attempts)| Protocol {
+            jobs,
+            workers,
+            max_attempts,
+            cap,
+            limits: Limits {
+                faults: 8,
+                uncharged: 4,
+                replays: 2,
+            },
+            without: None,
+        },
+    )
+}
 
 /// What is done next: one action, or a statement that takes whatever there is.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +66,9 @@ async fn the_tables_follow_the_model(pool: PgPool) {
             failure_persistence: None,
             ..Config::default()
         };
-        TestRunner::new(config).run(&vec(any::<Index>(), 60), |choices| {
-            let case = async { follow(&mut *actual.lock().await, &choices).await };
+        let cases = (protocols(), vec(any::<Index>(), 60));
+        TestRunner::new(config).run(&cases, |(protocol, choices)| {
+            let case = async { follow(&mut *actual.lock().await, protocol, &choices).await };
             handle.block_on(case).map_err(TestCaseError::fail)
         })
     });
@@ -73,23 +78,20 @@ async fn the_tables_follow_the_model(pool: PgPool) {
 }
 
 /// Runs one schedule; tells where tables and model part.
-async fn follow(actual: &mut Actual, choices: &[Index]) -> Result<(), String> {
-    let mut state = PROTOCOL.start();
-    actual.reset().await;
+async fn follow(actual: &mut Actual, protocol: Protocol, choices: &[Index]) -> Result<(), String> {
+    let mut state = protocol.start();
+    actual.reset(protocol).await;
     let mut schedule = Vec::new();
     for choice in choices {
-        let steps = steps(&state);
+        let steps = steps(protocol, &state);
         let step = steps[choice.index(steps.len())];
         schedule.push(step);
         let told = |what: String| {
-            let taken: String = schedule
-                .iter()
-                .map(|step| format!("\n  {step:?}"))
-                .collect();
-            format!("{what}\nafter{taken}")
+            let taken: Vec<String> = schedule.iter().map(|step| format!("{step:?}")).collect();
+            format!("{what}\nafter\n  {}", taken.join("\n  "))
         };
-        state = take(actual, &state, step).await.map_err(told)?;
-        if let Some(promise) = PROTOCOL.broken_promise(&state) {
+        state = take(actual, protocol, &state, step).await.map_err(told)?;
+        if let Some(promise) = protocol.broken_promise(&state) {
             return Err(told(format!("broken: {promise}")));
         }
         let (expected, found) = (actual::expected(&state), actual.look().await);
@@ -101,14 +103,14 @@ async fn follow(actual: &mut Actual, choices: &[Index]) -> Result<(), String> {
 }
 
 /// Everything that can be done, also what finds nothing to do.
-fn steps(state: &State) -> Vec<Step> {
+fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
     let mut steps = vec![Step::Rescue, Step::Bury];
     for (worker, now) in state.workers.iter().enumerate() {
         if now.is_alive && now.has_lease {
             steps.push(Step::Claim { worker });
         }
     }
-    let actions = PROTOCOL.actions(state).into_iter();
+    let actions = protocol.actions(state).into_iter();
     steps.extend(actions.filter_map(|action| match action {
         Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
         _ => Some(Step::Act(action)),
@@ -117,18 +119,23 @@ fn steps(state: &State) -> Vec<Step> {
 }
 
 /// Takes a step in the database, and the same in the model.
-async fn take(actual: &mut Actual, state: &State, step: Step) -> Result<State, String> {
-    let possible = PROTOCOL.actions(state);
+async fn take(
+    actual: &mut Actual,
+    protocol: Protocol,
+    state: &State,
+    step: Step,
+) -> Result<State, String> {
+    let possible = protocol.actions(state);
     let all = |wanted: fn(&Action) -> bool| {
         let chosen = possible.iter().copied().filter(wanted);
         chosen.fold(state.clone(), |state, action| {
-            PROTOCOL.after(&state, action)
+            protocol.after(&state, action)
         })
     };
     Ok(match step {
         Step::Act(action) => {
-            actual.act(state, action).await?;
-            PROTOCOL.after(state, action)
+            actual.act(protocol, state, action).await?;
+            protocol.after(state, action)
         }
         Step::Rescue => {
             actual.rescue().await;
@@ -139,11 +146,11 @@ async fn take(actual: &mut Actual, state: &State, step: Step) -> Result<State, S
             all(|action| matches!(action, Action::Bury { .. }))
         }
         Step::Claim { worker } => {
-            let claimed = actual.claim(worker).await;
+            let claimed = actual.claim(worker, protocol.cap).await;
             let may_claim = |job: usize| possible.contains(&Action::Claim { worker, job });
             match claimed {
                 Some(Hand { job, .. }) if may_claim(job) => {
-                    PROTOCOL.after(state, Action::Claim { worker, job })
+                    protocol.after(state, Action::Claim { worker, job })
                 }
                 None if !(0..state.jobs.len()).any(may_claim) => state.clone(),
                 _ => return Err(format!("{claimed:?} is not what may be claimed")),

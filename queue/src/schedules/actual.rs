@@ -25,10 +25,7 @@ use crate::{
     strays,
 };
 
-use super::{
-    PROTOCOL,
-    state::{Action, Commit, Hand, Job, Outcome, Row, State},
-};
+use super::state::{Action, Commit, Hand, Job, Outcome, Protocol, Row, State};
 
 const QUEUE: QueueName = QueueName::new("schedules");
 const LANE: Lane = Lane(Uuid::from_u128(1));
@@ -169,7 +166,7 @@ impl Actual {
     }
 
     /// Everything as at the model's start.
-    pub(super) async fn reset(&mut self) {
+    pub(super) async fn reset(&mut self, protocol: Protocol) {
         self.hands.clear();
         for process in &mut self.processes {
             process.suspects.clear();
@@ -178,12 +175,12 @@ impl Actual {
             .execute(&self.pool)
             .await
             .unwrap();
-        for worker in 0..PROTOCOL.workers {
+        for worker in 0..protocol.workers {
             self.start(worker).await;
         }
-        let max_attempts = PROTOCOL.max_attempts.unsigned_abs().into();
+        let max_attempts = protocol.max_attempts.unsigned_abs().into();
         let job = || NewJob::new(QUEUE, LANE, &()).max_attempts(max_attempts);
-        let jobs: NewJobs = (0..PROTOCOL.jobs).map(|_| job()).collect();
+        let jobs: NewJobs = (0..protocol.jobs).map(|_| job()).collect();
         enqueue(&mut *self.conn().await, &jobs).await.unwrap();
         self.jobs.clear();
         self.find_new_jobs().await;
@@ -232,12 +229,12 @@ impl Actual {
     }
 
     /// Claims one job.
-    pub(super) async fn claim(&mut self, worker: usize) -> Option<Hand> {
+    pub(super) async fn claim(&mut self, worker: usize, cap: usize) -> Option<Hand> {
         let claimed: Claimed = sqlx::query_as("select * from queue.claim($1, $2, 1, $3, 8, $4)")
             .bind(self.processes[worker].queue.worker_id())
             .bind(QUEUE.as_str())
             .bind(Uuid::nil())
-            .bind(number(PROTOCOL.cap))
+            .bind(number(cap))
             .fetch_one(&self.pool)
             .await
             .unwrap();
@@ -278,7 +275,12 @@ impl Actual {
     }
 
     /// Does what the model does in this state.
-    pub(super) async fn act(&mut self, state: &State, action: Action) -> Result<(), String> {
+    pub(super) async fn act(
+        &mut self,
+        protocol: Protocol,
+        state: &State,
+        action: Action,
+    ) -> Result<(), String> {
         match action {
             Action::Heartbeat { worker } => self.start(worker).await,
             Action::LeaseEnds { worker } => {
@@ -315,7 +317,7 @@ impl Actual {
             | Action::LookUp(_)
             | Action::LookUpInVain(_) => {}
             Action::Write(hand, commit) => {
-                self.write(state, hand).await?;
+                self.write(protocol, state, hand).await?;
                 if commit == Commit::Answered {
                     self.hands.remove(&hand);
                 }
@@ -406,7 +408,7 @@ impl Actual {
     }
 
     /// Writes an outcome with its effect, in one transaction; nothing survives but what the model says is ours.
-    async fn write(&mut self, state: &State, hand: Hand) -> Result<(), String> {
+    async fn write(&mut self, protocol: Protocol, state: &State, hand: Hand) -> Result<(), String> {
         let Some(InHand::Ended(ended)) = self.hands.remove(&hand) else {
             unreachable!("it has ended");
         };
@@ -417,7 +419,7 @@ impl Actual {
         let claim = ended.hold.claim;
         self.hands.insert(hand, InHand::Ended(ended));
         let survives = written.survivors.contains(&(claim.job, claim.fence));
-        if survives == PROTOCOL.is_ours(state, hand) {
+        if survives == protocol.is_ours(state, hand) {
             Ok(())
         } else {
             Err(format!("whether {hand:?} survives: {survives}"))
