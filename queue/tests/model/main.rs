@@ -5,4 +5,6 @@ mod checker;
 mod delivery;
 mod generations;
 mod protocol;
+mod rotation;
+mod sight;
 mod state;
