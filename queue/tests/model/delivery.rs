@@ -145,8 +145,14 @@ fn without_the_second_look_a_sweep_robs_its_own_worker() {
 }
 
 #[test]
+fn when_an_answer_outlasts_two_sweeps_they_rob_its_worker() {
+    let promise = broken(ONE_JOB, Mechanism::AnswersComeInTime);
+    assert_eq!(promise, promise::ONE_HAND);
+}
+
+#[test]
 fn without_sweeps_a_lost_answer_strands_its_job() {
-    let promise = broken(ONE_JOB, Mechanism::StraysAreSwept);
+    let promise = broken(TWO_LIVES, Mechanism::StraysAreSwept);
     assert_eq!(promise, ALL_ENDS);
 }
 

@@ -74,14 +74,14 @@ impl Protocol {
         if !is_alive {
             return;
         }
-        // The answer to a claim takes less than the time between two sweeps.
-        let is_too_soon = state.strays(worker).any(|id| {
-            let job = &state.jobs[id];
-            job.is_suspect && job.last_claim().is_some()
-        });
-        if state.strays(worker).next().is_some()
+        let is_too_soon = self.has(Mechanism::AnswersComeInTime)
+            && state.strays(worker).any(|id| {
+                let job = &state.jobs[id];
+                job.is_suspect && job.last_claim().is_some()
+            });
+        if self.has(Mechanism::StraysAreSwept)
+            && state.strays(worker).next().is_some()
             && !is_too_soon
-            && self.has(Mechanism::StraysAreSwept)
         {
             actions.push(Action::Sweep { worker });
         }

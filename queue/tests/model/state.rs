@@ -15,7 +15,7 @@ pub(crate) struct Protocol {
     pub(crate) without: Option<Mechanism>,
 }
 
-/// What keeps the promises.
+/// What keeps the promises: most of it is SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mechanism {
     /// A row is finished only by the worker that it names.
@@ -36,6 +36,8 @@ pub(crate) enum Mechanism {
     StraysAreSwept,
     /// Such a row is released only by the second sweep that sees it.
     StraysAreSeenTwice,
+    /// The answer to a claim takes less than the time between two sweeps: the settings must see to that.
+    AnswersComeInTime,
     /// A lane's running jobs are counted under its lock, and claimed before it is let go.
     LanesAreLocked,
     /// The row moves and the obituary is applied in one transaction.
