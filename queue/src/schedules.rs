@@ -28,16 +28,21 @@ use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 use actual::Actual;
 use state::{Action, Hand, Limits, Protocol, State};
 
-/// Systems of any size up to three workers and four jobs, with more trouble than is checked exhaustively.
+/// The most workers at a time.
+const WORKERS: usize = 3;
+/// The most crashes, stalls, lost answers, failing obituaries.
+const FAULTS: u8 = 8;
+
+/// Systems of any size up to four jobs, with more trouble than is checked exhaustively.
 fn protocols() -> impl Strategy<Value = Protocol> {
-    (1..=3_usize, 1..=4_usize, 1..=3_usize, 1..=2_i8).prop_map(
+    (1..=WORKERS, 1..=4_usize, 1..=3_usize, 1..=2_i8).prop_map(
         |(workers, jobs, cap, max_attempts)| Protocol {
             jobs,
             workers,
             max_attempts,
             cap,
             limits: Limits {
-                faults: 8,
+                faults: FAULTS,
                 uncharged: 4,
                 replays: 2,
             },
@@ -57,7 +62,9 @@ enum Step {
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn the_tables_follow_the_model(pool: PgPool) {
-    let actual = Arc::new(Mutex::new(Actual::new(pool).await));
+    let actual = Arc::new(Mutex::new(
+        Actual::new(pool, WORKERS + usize::from(FAULTS)).await,
+    ));
     let handle = Handle::current();
     let outcome = spawn_blocking(move || {
         let config = Config {

@@ -82,6 +82,21 @@ struct Process {
     suspects: HashSet<(JobId, i32)>,
 }
 
+impl Process {
+    /// To be opened while there are no jobs: until its tasks have ended, they do their duty.
+    async fn open(pool: &PgPool) -> Self {
+        let queue = Queue::open(pool.clone(), Config::default()).unwrap();
+        queue.close(LONG).await;
+        // For the queue's settings.
+        drop(queue.backend::<()>(settings()));
+        Self {
+            link: Link::new(pool.connect_options()),
+            suspects: HashSet::new(),
+            queue,
+        }
+    }
+}
+
 /// A claim in the hands of its worker.
 enum InHand {
     Answered(Claim),
@@ -149,7 +164,8 @@ struct Claimed {
 }
 
 impl Actual {
-    pub(super) async fn new(pool: PgPool) -> Self {
+    /// With that many processes to start, by and by.
+    pub(super) async fn new(pool: PgPool, processes: usize) -> Self {
         sqlx::raw_sql(
             "create table effects (place serial, job bigint not null, step integer not null);
              create table obituaries (job bigint not null)",
@@ -157,9 +173,13 @@ impl Actual {
         .execute(&pool)
         .await
         .unwrap();
+        let mut all = Vec::new();
+        for _ in 0..processes {
+            all.push(Process::open(&pool).await);
+        }
         Self {
             pool,
-            processes: Vec::new(),
+            processes: all,
             jobs: Vec::new(),
             hands: HashMap::new(),
         }
@@ -369,20 +389,8 @@ impl Actual {
         &mut self.processes[state.claim(hand).unwrap().worker]
     }
 
-    /// Gives a worker its lease, and life if it has none.
-    async fn start(&mut self, worker: usize) {
-        while self.processes.len() <= worker {
-            let queue = Queue::open(self.pool.clone(), Config::default()).unwrap();
-            // For the queue's settings.
-            drop(queue.backend::<()>(settings()));
-            // Its tasks end; its statements can still be run.
-            queue.close(LONG).await;
-            self.processes.push(Process {
-                link: Link::new(self.pool.connect_options()),
-                suspects: HashSet::new(),
-                queue,
-            });
-        }
+    /// Gives a worker its lease.
+    async fn start(&self, worker: usize) {
         sqlx::query(
             "insert into queue.workers (id, expires_at) values ($1, now() + interval '1 hour')
              on conflict (id) do update set expires_at = excluded.expires_at",
