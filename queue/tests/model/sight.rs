@@ -3,7 +3,7 @@
 
 use crate::{
     checker::{Model, explore},
-    generations::{Action, Generations, Limits, Mechanism, Session, State, Step},
+    generations::{Action, Generations, Housekeeper, Limits, Mechanism, Session, State, Step},
 };
 
 const IN_SIGHT: &str = "every job is where claims look, or where the elected process does";
@@ -46,13 +46,11 @@ impl Model for Generations {
 
     /// Whether nobody is at work, and the rotation is done.
     fn has_ended(&self, state: &State) -> bool {
-        let Generations { limits, .. } = *self;
-        let idle = Generations::start(Generations {
-            limits,
-            without: None,
-        });
-        state.sessions == idle.sessions
-            && state.housekeepers == idle.housekeepers
+        state.sessions.iter().all(|one| one.step == Step::Idle)
+            && state
+                .housekeepers
+                .iter()
+                .all(|&one| one == Housekeeper::Idle)
             && state.row.condemned.is_none()
             && state.row.held.is_empty()
             && !state.is_halfway()
