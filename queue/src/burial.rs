@@ -59,7 +59,7 @@ async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Fai
 }
 
 /// One transaction; on failure, with the first of its jobs.
-async fn bury(
+pub(crate) async fn bury(
     shared: &Shared,
     settings: &BackendSettings,
     limit: i64,

@@ -82,6 +82,8 @@ pub mod queues;
 mod report;
 mod rescue;
 pub mod retry;
+#[cfg(test)]
+mod schedules;
 mod settle;
 pub mod stats;
 mod strays;

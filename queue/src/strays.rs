@@ -28,7 +28,10 @@ pub(crate) async fn run(shared: Arc<Shared>) {
 }
 
 /// Two sweeps must agree, because an answer may be under way.
-async fn sweep(shared: &Shared, suspects: &mut HashSet<(JobId, i32)>) -> Result<(), sqlx::Error> {
+pub(crate) async fn sweep(
+    shared: &Shared,
+    suspects: &mut HashSet<(JobId, i32)>,
+) -> Result<(), sqlx::Error> {
     let mut conn = shared.pool.acquire().await?;
     let strays = strays(&mut conn, shared.worker, &shared.holds).await?;
     let (ids, fences): (Vec<JobId>, Vec<i32>) = strays.intersection(suspects).copied().unzip();

@@ -1,0 +1,10 @@
+//! The queue's protocols, checked exhaustively: every state that a small system can reach keeps every promise,
+//! and each mechanism is needed, because without it the checker finds a schedule that breaks one.
+
+mod checker;
+mod delivery;
+mod generations;
+mod protocol;
+mod rotation;
+mod sight;
+mod state;

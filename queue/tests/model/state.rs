@@ -1,0 +1,345 @@
+//! The vocabulary of the protocol: what tables and processes hold, and what can happen to them.
+
+/// One configuration of the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Protocol {
+    /// All of one queue and one lane.
+    pub(crate) jobs: usize,
+    /// How many processes there are at any time; one that crashes is followed by another, under a new id.
+    pub(crate) workers: usize,
+    pub(crate) max_attempts: i8,
+    /// How many jobs of the lane may run at once.
+    pub(crate) cap: usize,
+    pub(crate) limits: Limits,
+    /// The mechanism that is taken out, to see what it is for.
+    pub(crate) without: Option<Mechanism>,
+}
+
+/// What keeps the promises: most of it is SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mechanism {
+    /// A row is finished only by the worker that it names.
+    FenceComparesWorker,
+    /// A row is finished only under the number of its last claim.
+    FenceComparesClaim,
+    /// Rows and effects are written in one transaction.
+    FinishIsOneTransaction,
+    /// An attempt is charged when it begins, not when somebody is left to report its end.
+    AttemptIsChargedAtClaim,
+    /// Whoever ends or loses the last attempt dooms the job.
+    MaximumDooms,
+    /// Only a worker without a lease loses its jobs.
+    RescueWaitsForLease,
+    /// An unanswered commit is looked up before the transaction is repeated.
+    CommitsAreLookedUp,
+    /// A worker looks for rows that name it, but that it has no hold on.
+    StraysAreSwept,
+    /// Such a row is released only by the second sweep that sees it.
+    StraysAreSeenTwice,
+    /// The answer to a claim takes less than the time between two sweeps: the settings must see to that.
+    AnswersComeInTime,
+    /// A lane's running jobs are counted under its lock, and claimed before it is let go.
+    LanesAreLocked,
+    /// The row moves and the obituary is applied in one transaction.
+    BurialIsOneTransaction,
+}
+
+/// How often at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Limits {
+    /// Crashes, stalls, lost answers, failing obituaries.
+    pub(crate) faults: u8,
+    /// Runs that ended uncharged.
+    pub(crate) uncharged: u8,
+    pub(crate) replays: u8,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// By their ids: a replayed job is a new one.
+    pub(crate) jobs: Vec<Job>,
+    /// By their ids.
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) left: Limits,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Job {
+    pub(crate) row: Row,
+    /// Charged attempts, as in the row.
+    pub(crate) attempt: i8,
+    /// Charged attempts in truth: claims that were not given back.
+    pub(crate) charged: i8,
+    /// All its claims, the first of which carries the fence 1; none when no worker has it in hand any more.
+    /// The row carries the fence of the last.
+    pub(crate) claims: Vec<Option<Claim>>,
+    /// The last sweep of its worker found the row, but no hold.
+    pub(crate) is_suspect: bool,
+    /// The effects that were applied, each as the step that its run took: how many effects it found applied.
+    pub(crate) effects: Vec<usize>,
+    pub(crate) obituaries: u8,
+    /// An outcome that was written was reported as refused.
+    pub(crate) is_misreported: bool,
+}
+
+/// Where the job's row is, and in which state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Row {
+    Due,
+    /// Claimed by this worker.
+    Running(usize),
+    Scheduled,
+    Doomed,
+    /// In `dead_jobs`.
+    Buried,
+    /// No longer in `dead_jobs`, but a job under a new id.
+    Replayed,
+    /// Deleted together with the last effect.
+    Finished,
+}
+
+/// A claim, as the worker that made it sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Claim {
+    pub(crate) worker: usize,
+    pub(crate) stage: Stage,
+    /// The attempt that it was answered with.
+    pub(crate) attempt: i8,
+    /// How many effects were applied before.
+    pub(crate) step: usize,
+    /// The worker's lease was held without a break since the claim.
+    pub(crate) is_covered: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stage {
+    /// The claim is committed, its answer under way.
+    Claimed,
+    /// The job waits in the buffer or runs.
+    Held,
+    /// The outcome waits to be written; what nobody knows is whether it already was.
+    Ended { outcome: Outcome, was_written: bool },
+    /// The commit that wrote the outcome, or did not, is not answered.
+    Unanswered { outcome: Outcome, was_written: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome {
+    Done,
+    /// An effect and another run.
+    Again {
+        charged: bool,
+    },
+    Fail,
+    Abort,
+    /// Given back, unstarted or dropped.
+    Release,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Worker {
+    pub(crate) is_alive: bool,
+    /// Its row in `workers` has not expired; an expired one is as good as none.
+    pub(crate) has_lease: bool,
+    /// Without the lanes' locks: the running jobs it counted for the claim that it is about to make.
+    pub(crate) counted: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Commit {
+    Answered,
+    Lost { written: bool },
+}
+
+/// The n-th claim of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Hand {
+    pub(crate) job: usize,
+    pub(crate) fence: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Heartbeat {
+        worker: usize,
+    },
+    /// Of a dead worker in due course; of a living one because it stalls.
+    LeaseEnds {
+        worker: usize,
+    },
+    /// Killed; another process starts.
+    Crash {
+        worker: usize,
+    },
+    /// Only without the lanes' locks.
+    Count {
+        worker: usize,
+    },
+    /// `queue.claim`.
+    Claim {
+        worker: usize,
+        job: usize,
+    },
+    Arrive(Hand),
+    LoseAnswer(Hand),
+    /// The run comes to this end.
+    End(Hand, Outcome),
+    /// `fence::delete_finished` or `fence::update_unfinished`, with the effect.
+    Write(Hand, Commit),
+    /// `pg_xact_status`.
+    LookUp(Hand),
+    /// The server does not know any more: counts as rolled back.
+    LookUpInVain(Hand),
+    /// `rescue::rescue`.
+    Rescue {
+        job: usize,
+    },
+    /// `rescue::release_strays`.
+    Sweep {
+        worker: usize,
+    },
+    /// A scheduled job whose time has come is as good as due: the next claim promotes it.
+    DelayPasses {
+        job: usize,
+    },
+    /// `burial::bury`.
+    Bury {
+        job: usize,
+    },
+    ObituaryFails {
+        job: usize,
+    },
+    /// `dead::replay`.
+    Replay {
+        job: usize,
+    },
+}
+
+impl State {
+    /// Whether nothing is left to do.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.jobs.iter().all(|job| !job.row.is_in_jobs())
+    }
+
+    /// How many jobs of the lane run.
+    pub(crate) fn running(&self) -> usize {
+        let running = |job: &&Job| matches!(job.row, Row::Running(_));
+        self.jobs.iter().filter(running).count()
+    }
+
+    /// Moves a claim on.
+    pub(crate) fn put(&mut self, hand: Hand, stage: Stage) {
+        if let Some(claim) = self.claim_mut(hand) {
+            claim.stage = stage;
+        }
+    }
+
+    /// What a worker has in hand under this fence.
+    pub(crate) fn claim(&self, hand: Hand) -> Option<Claim> {
+        self.jobs[hand.job].claims[hand.fence - 1]
+    }
+
+    pub(crate) fn claim_mut(&mut self, hand: Hand) -> &mut Option<Claim> {
+        &mut self.jobs[hand.job].claims[hand.fence - 1]
+    }
+
+    /// All that a worker has in hand.
+    pub(crate) fn claims_of(&mut self, worker: usize) -> impl Iterator<Item = &mut Option<Claim>> {
+        let claims = self.jobs.iter_mut().flat_map(|job| &mut job.claims);
+        claims.filter(move |claim| claim.is_some_and(|claim| claim.worker == worker))
+    }
+
+    /// The jobs whose rows name this worker, and those that it has in hand.
+    pub(crate) fn has_to_do_with(&self, worker: usize) -> bool {
+        self.jobs.iter().any(|job| {
+            let mut claims = job.claims.iter().flatten();
+            job.row == Row::Running(worker) || claims.any(|claim| claim.worker == worker)
+        })
+    }
+
+    /// The jobs whose rows name this worker, while it has no hold on them.
+    pub(crate) fn strays(&self, worker: usize) -> impl Iterator<Item = usize> {
+        let names = move |job: &&Job| job.row == Row::Running(worker);
+        let is_held = |job: &Job| {
+            job.last_claim()
+                .is_some_and(|claim| claim.stage != Stage::Claimed)
+        };
+        let jobs = self.jobs.iter().enumerate();
+        jobs.filter(move |(_, job)| names(job) && !is_held(job))
+            .map(|(id, _)| id)
+    }
+}
+
+impl Job {
+    pub(crate) fn new() -> Self {
+        Self {
+            row: Row::Due,
+            attempt: 0,
+            charged: 0,
+            claims: Vec::new(),
+            is_suspect: false,
+            effects: Vec::new(),
+            obituaries: 0,
+            is_misreported: false,
+        }
+    }
+
+    /// What the row's worker has in hand of it.
+    pub(crate) fn last_claim(&self) -> Option<Claim> {
+        self.claims.last().copied().flatten()
+    }
+}
+
+impl Row {
+    /// Whether it is in `queue.jobs`.
+    pub(crate) fn is_in_jobs(self) -> bool {
+        match self {
+            Self::Due | Self::Running(_) | Self::Scheduled | Self::Doomed => true,
+            Self::Buried | Self::Replayed | Self::Finished => false,
+        }
+    }
+}
+
+impl Action {
+    /// Whether it is none of the queue's doing.
+    pub(crate) fn is_fault(self, state: &State) -> bool {
+        match self {
+            Self::LeaseEnds { worker } => state.workers[worker].is_alive,
+            Self::Crash { .. }
+            | Self::LoseAnswer(_)
+            | Self::Write(_, Commit::Lost { .. })
+            | Self::LookUpInVain(_)
+            | Self::ObituaryFails { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl Outcome {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Done,
+        Self::Again { charged: true },
+        Self::Again { charged: false },
+        Self::Fail,
+        Self::Abort,
+        Self::Release,
+    ];
+
+    pub(crate) fn has_effect(self) -> bool {
+        matches!(self, Self::Done | Self::Again { .. })
+    }
+
+    pub(crate) fn is_charged(self) -> bool {
+        !matches!(self, Self::Again { charged: false } | Self::Release)
+    }
+}
+
+impl Worker {
+    pub(crate) fn new() -> Self {
+        Self {
+            is_alive: true,
+            has_lease: true,
+            counted: None,
+        }
+    }
+}
