@@ -10,7 +10,7 @@ run: ## build Gatehouse and start everything: a private Postgres, the API and th
 test: ## everything that CI runs, each step with its time
 	@scripts/test
 
-reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 6 minutes)
+reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
 	@scripts/setup test
 	@scripts/reliability $(CASES)
 
