@@ -99,14 +99,19 @@ fn jobs_in_shop(rows: i64, state: i16, run_at: &'static str) -> AssertSqlSafe<St
     ))
 }
 
-/// The 99th percentile of the time of so many claims.
+/// The 99th percentile of the time of so many claims: the middle one of three rounds.
 async fn p99(conn: &mut PgConnection, worker: Uuid, claims: usize) -> Duration {
-    let mut times = Vec::new();
-    for _ in 0..claims {
-        times.push(claim(conn, worker).await.1);
+    let mut rounds = [Duration::ZERO; 3];
+    for round in &mut rounds {
+        let mut times = Vec::new();
+        for _ in 0..claims {
+            times.push(claim(conn, worker).await.1);
+        }
+        times.sort();
+        *round = times[claims * 99 / 100];
     }
-    times.sort();
-    times[claims * 99 / 100]
+    rounds.sort();
+    rounds[1]
 }
 
 /// Puts 1,000 due jobs among many that were finished and not vacuumed, and among as many scheduled ones. Waits until a
