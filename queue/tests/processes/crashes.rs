@@ -98,6 +98,8 @@ async fn case_q1_a_commit_whose_answer_is_lost_counts_as_made(pool: PgPool) {
 /// A load, and one of three workers killed and replaced again and again in its middle.
 struct Plan {
     jobs_a_tick: u32,
+    /// So long that whoever is killed has some in hand.
+    sleep_ms: u64,
     /// Ticks of a tenth of a second: undisturbed, with kills, undisturbed again.
     calm: u32,
     kills: u32,
@@ -119,7 +121,7 @@ async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
         let batch = enqueued..enqueued + plan.jobs_a_tick;
         enqueued = batch.end;
         let acts = batch.map(|n| Act {
-            sleep_ms: 50,
+            sleep_ms: plan.sleep_ms,
             ..act(n)
         });
         enqueue(pool, acts.map(|act| job(&act))).await;
@@ -162,7 +164,8 @@ async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_04_workers_killed_under_load_cost_time_and_nothing_else(pool: PgPool) {
     let plan = Plan {
-        jobs_a_tick: 20,
+        jobs_a_tick: 15,
+        sleep_ms: 200,
         calm: 5,
         kills: 3,
         ticks_between_kills: 3,
@@ -175,6 +178,7 @@ async fn case_04_workers_killed_under_load_cost_time_and_nothing_else(pool: PgPo
 async fn case_04_workers_killed_every_few_seconds_for_a_minute(pool: PgPool) {
     let plan = Plan {
         jobs_a_tick: 100,
+        sleep_ms: 50,
         calm: 50,
         kills: 20,
         ticks_between_kills: 25,
