@@ -1,4 +1,4 @@
-.PHONY: help run test audit fix bench bench-queue endurance chaos
+.PHONY: help run test reliability audit fix bench bench-queue endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -9,6 +9,10 @@ run: ## build Gatehouse and start everything: a private Postgres, the API and th
 
 test: ## everything that CI runs, each step with its time
 	@scripts/test
+
+reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
+	@scripts/setup test
+	@scripts/reliability $(CASES)
 
 audit: ## known vulnerabilities in our dependencies (needs the internet)
 	@scripts/setup test

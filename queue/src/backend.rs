@@ -5,6 +5,7 @@ use std::{
     marker::PhantomData,
     sync::Arc,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use apalis_core::{
@@ -25,6 +26,10 @@ use crate::{
     outcome::{Ended, Outcome},
     supervise::supervise,
 };
+
+/// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
+/// that it does when the last running job has ended.
+const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
 ///
@@ -59,7 +64,7 @@ impl<Args> LaneBackend<Args> {
 }
 
 impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
-    fn start(&self) -> Running<Args> {
+    fn start(&self, worker: WorkerContext) -> Running<Args> {
         let stop = self.shared.claiming.child_token();
         let buffer = Arc::new(Buffer::new(self.settings.prefetch));
         let claimer = Arc::new(Claimer {
@@ -70,7 +75,10 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             stop: stop.clone(),
         });
         let claims = self.shared.claimers.spawn(async move {
-            supervise("claims", || claimer.clone().run()).await;
+            tokio::join!(
+                supervise("claims", || claimer.clone().run()),
+                stop_with(&worker, &claimer.stop),
+            );
             claimer.release_all().await;
         });
         Running {
@@ -89,10 +97,10 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
     fn poll_ready(
         &mut self,
         _: &mut Context<'_>,
-        _: &WorkerContext,
+        worker: &WorkerContext,
     ) -> Poll<Result<(), Self::Error>> {
         if self.running.is_none() {
-            self.running = Some(self.start());
+            self.running = Some(self.start(worker.clone()));
         }
         Poll::Ready(Ok(()))
     }
@@ -155,6 +163,18 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
         });
         closing.poll_unpin(cx).map(Ok)
     }
+}
+
+/// Stops the claims as soon as the worker is to stop, while its jobs may run on: what was claimed and not started goes
+/// back to those who have time for it.
+async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
+    while !worker.is_shutting_down() {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(STOP_CHECK) => {}
+        }
+    }
+    stop.cancel();
 }
 
 /// Cancels its token when it is dropped, or before.

@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod crashes;
 mod dashboards;
 mod prometheus;
 mod providers;
+#[expect(dead_code, reason = "the queue's tests need more of it")]
+#[path = "../../queue/tests/shared/proxy.rs"]
+mod proxy;
 mod queue_commands;
 mod support;
 mod way;

@@ -1,0 +1,229 @@
+//! Processes that are killed (in a job, between its call to the outside and its commit, around the commit, under load) or
+//! told to stop.
+
+use std::time::{Duration, Instant};
+
+use sqlx::PgPool;
+use tokio::time::sleep;
+
+use crate::{
+    act::{Act, act, call, job},
+    harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
+    proxy::{Proxy, Trap},
+    witness::Witness,
+    worker::{Setup, Worker},
+};
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
+    prepare(&pool).await;
+    let witness = Witness::answering(0).await;
+    let setup = Setup::on(&pool).calling(&witness);
+    let victim = Worker::start(&setup);
+    enqueue(&pool, (0..8).map(|n| job(&call(n)))).await;
+    witness.until_called(8).await;
+    let other = Worker::start(&setup);
+    victim.kill();
+    witness.answer_all();
+    until_idle(&pool).await;
+    assert_each_once(&pool, 8).await;
+    assert_eq!(
+        count(&pool, "select count(*) from effects where attempt = 2").await,
+        8
+    );
+    assert_eq!(witness.calls().len(), 16);
+    other.stop().await;
+}
+
+/// Lets a worker run one job behind a proxy and sets this trap for the commit. Returns once it has sprung.
+async fn trapped(pool: &PgPool, witness: &Witness, trap: Trap) -> Worker {
+    prepare(pool).await;
+    let options = pool.connect_options();
+    let proxy = Proxy::start(options.get_host(), options.get_port());
+    proxy.set("COMMIT", trap);
+    let worker = Worker::start(&Setup::through(pool, &proxy).calling(witness));
+    enqueue(pool, [job(&call("job"))]).await;
+    eventually("a commit", async || proxy.has_sprung().then_some(())).await;
+    worker
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_02_a_worker_killed_between_its_call_and_its_commit_leaves_one_effect(pool: PgPool) {
+    let witness = Witness::start().await;
+    let victim = trapped(&pool, &witness, Trap::HoldBefore).await;
+    victim.kill();
+    assert_eq!(effects(&pool).await, [""; 0]);
+    let other = Worker::start(&Setup::on(&pool).calling(&witness));
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["job 2"]);
+    // What happened outside happened twice: that is the promise, and why providers are asked idempotent questions.
+    assert_eq!(witness.calls(), ["job", "job"]);
+    other.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q1_a_worker_killed_between_its_commit_and_the_answer_leaves_nothing_to_do(
+    pool: PgPool,
+) {
+    let witness = Witness::start().await;
+    let victim = trapped(&pool, &witness, Trap::HoldAfter).await;
+    victim.kill();
+    assert_eq!(effects(&pool).await, ["job 1"]);
+    assert_eq!(count(&pool, "select count(*) from queue.jobs").await, 0);
+    assert_eq!(witness.calls(), ["job"]);
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q1_a_commit_that_never_arrived_is_made_again_without_running_again(pool: PgPool) {
+    let witness = Witness::start().await;
+    let worker = trapped(&pool, &witness, Trap::CutBefore).await;
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["job 1"]);
+    assert_eq!(witness.calls(), ["job"]);
+    let counted = worker.stop().await;
+    assert_eq!((counted.done(), counted.refused()), (1, 0));
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q1_a_commit_whose_answer_is_lost_counts_as_made(pool: PgPool) {
+    let witness = Witness::start().await;
+    let worker = trapped(&pool, &witness, Trap::CutAfter).await;
+    assert_eq!(effects(&pool).await, ["job 1"]);
+    let counted = worker.stop().await;
+    assert_eq!((counted.done(), counted.refused()), (1, 0));
+    assert_eq!(effects(&pool).await, ["job 1"]);
+    assert_eq!(witness.calls(), ["job"]);
+}
+
+/// A load, and one of three workers killed and replaced again and again in its middle.
+struct Plan {
+    jobs_a_tick: u32,
+    /// So long that whoever is killed has some in hand.
+    sleep_ms: u64,
+    /// Ticks of a tenth of a second: undisturbed, with kills, undisturbed again.
+    calm: u32,
+    kills: u32,
+    ticks_between_kills: u32,
+}
+
+/// Returns how many effects there were in the first calm, and in the second.
+async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
+    prepare(pool).await;
+    let setup = Setup::on(pool);
+    let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start(&setup)).collect();
+    let begun = Instant::now();
+    let mut enqueued = 0;
+    let mut killed = 0;
+    let last_kill = plan.calm + plan.kills * plan.ticks_between_kills;
+    // The lease of the last victim is over before the second calm begins.
+    let recovered = last_kill + 20;
+    for tick in 0..recovered + plan.calm {
+        let batch = enqueued..enqueued + plan.jobs_a_tick;
+        enqueued = batch.end;
+        let acts = batch.map(|n| Act {
+            sleep_ms: plan.sleep_ms,
+            ..act(n)
+        });
+        enqueue(pool, acts.map(|act| job(&act))).await;
+        if tick >= plan.calm && tick < last_kill && tick % plan.ticks_between_kills == 0 {
+            workers.push(Worker::start(&setup));
+            workers.remove(0).kill();
+            killed += 1;
+            eprintln!(
+                "killed {killed} of {}, {enqueued} jobs enqueued",
+                plan.kills
+            );
+        }
+        sleep((Duration::from_millis(100) * (tick + 1)).saturating_sub(begun.elapsed())).await;
+    }
+    until_idle(pool).await;
+    assert_eq!(killed, plan.kills);
+    assert_each_once(pool, enqueued.into()).await;
+    let rescued = count(pool, "select count(*) from effects where attempt > 1").await;
+    assert!(rescued > 0, "nobody died with a job in hand");
+    let (before, after): (i64, i64) = sqlx::query_as(
+        "select count(*) filter (where at < first + $1 * interval '100 ms'),
+                count(*) filter (where at >= first + $2 * interval '100 ms'
+                                   and at < first + ($1 + $2) * interval '100 ms')
+           from effects, (select min(at) as first from effects) as f",
+    )
+    .bind(i64::from(plan.calm))
+    .bind(i64::from(recovered))
+    .fetch_one(pool)
+    .await
+    .unwrap();
+    eprintln!(
+        "{enqueued} jobs, {rescued} rescued; {before} effects in the first calm, {after} in the second"
+    );
+    for worker in workers {
+        worker.stop().await;
+    }
+    [before, after]
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_04_workers_killed_under_load_cost_time_and_nothing_else(pool: PgPool) {
+    let plan = Plan {
+        jobs_a_tick: 15,
+        sleep_ms: 200,
+        calm: 5,
+        kills: 3,
+        ticks_between_kills: 3,
+    };
+    kill_under_load(&pool, plan).await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+#[ignore = "long; run by `make reliability`"]
+async fn case_04_workers_killed_every_few_seconds_for_a_minute(pool: PgPool) {
+    let plan = Plan {
+        jobs_a_tick: 100,
+        sleep_ms: 50,
+        calm: 50,
+        kills: 20,
+        ticks_between_kills: 25,
+    };
+    let [before, after] = kill_under_load(&pool, plan).await;
+    assert!(
+        after * 2 > before,
+        "throughput did not return: {before}, then {after}"
+    );
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_09_a_worker_told_to_stop_drains_and_returns_the_rest_uncharged(pool: PgPool) {
+    prepare(&pool).await;
+    let witness = Witness::answering(0).await;
+    let setup = Setup {
+        concurrency: 4,
+        ..Setup::on(&pool).calling(&witness)
+    };
+    let worker = Worker::start(&setup);
+    enqueue(&pool, (0..50).map(|n| job(&call(n)))).await;
+    witness.until_called(4).await;
+    until(
+        &pool,
+        "select count(*) > 20 from queue.jobs where state = 1",
+    )
+    .await;
+    worker.signal(rustix::process::Signal::TERM);
+    // What was claimed and not started goes back while the four still run.
+    until(&pool, "select count(*) = 4 from queue.jobs where state = 1").await;
+    assert_eq!(
+        count(
+            &pool,
+            "select max(attempt)::bigint from queue.jobs where state = 0"
+        )
+        .await,
+        0
+    );
+    witness.answer_all();
+    let counted = worker.counters().await;
+    assert_eq!((counted.done(), counted.refused()), (4, 0));
+    assert_eq!(witness.calls().len(), 4);
+    assert_each_once(&pool, 4).await;
+    let left =
+        "select count(*) from queue.jobs where state = 0 and attempt = 0 and locked_by is null";
+    assert_eq!(count(&pool, left).await, 46);
+    assert_eq!(count(&pool, "select count(*) from queue.workers").await, 0);
+}

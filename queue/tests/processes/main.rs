@@ -1,0 +1,25 @@
+//! The queue's promises, on real processes, a real Postgres and real signals: what happens when processes are killed,
+//! stopped and cut off. Each test's name begins with the number of its case in `docs/reliability.md`.
+//!
+//! A worker process is this very program, started again for its one test [`worker::process`]. The long cases are
+//! ignored here and run by `make reliability`, as are all others.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall panic"
+)]
+#![expect(clippy::print_stderr, reason = "the long cases tell how far they are")]
+
+mod act;
+mod connections;
+mod crashes;
+mod failures;
+mod harness;
+mod load;
+mod postgres;
+#[path = "../shared/proxy.rs"]
+mod proxy;
+mod restarts;
+mod stalls;
+mod witness;
+mod worker;

@@ -1,0 +1,263 @@
+//! A worker process: both ends of it, the program that runs in it and the handle that a test has on it.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    io::{Read, Write as _, stdin, stdout},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::Duration,
+};
+
+use apalis::{
+    layers::WorkerBuilderExt,
+    prelude::{Monitor, WorkerBuilder},
+};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use queue::{BackendSettings, Config, Queue, Retry};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+use sqlx::{
+    ConnectOptions as _, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::{Instant, sleep},
+};
+
+use crate::{
+    act::{Act, WORK, WitnessPort, perform},
+    harness::PATIENCE,
+    proxy::Proxy,
+    witness::Witness,
+};
+
+/// Holds a [`Setup`] as JSON.
+const VARIABLE: &str = "GATEHOUSE_QUEUE_TEST_WORKER";
+
+/// What a worker process is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Setup {
+    pub(crate) database: String,
+    pub(crate) witness: u16,
+    pub(crate) concurrency: usize,
+    pub(crate) prefetch: usize,
+    pub(crate) lane_cap: Option<u32>,
+    pub(crate) time_out_ms: u64,
+    pub(crate) lease_ms: u64,
+    pub(crate) poll_ms: u64,
+}
+
+impl Setup {
+    /// Quick settings, on this database.
+    pub(crate) fn on(pool: &PgPool) -> Self {
+        Self {
+            database: pool.connect_options().to_url_lossy().to_string(),
+            witness: 0,
+            concurrency: 16,
+            prefetch: 32,
+            lane_cap: None,
+            time_out_ms: 30_000,
+            lease_ms: 1500,
+            poll_ms: 200,
+        }
+    }
+
+    /// The same database, seen through a proxy.
+    pub(crate) fn through(pool: &PgPool, proxy: &Proxy) -> Self {
+        let options: PgConnectOptions = (*pool.connect_options()).clone();
+        let options = options
+            .host("127.0.0.1")
+            .port(proxy.port)
+            .ssl_mode(PgSslMode::Disable);
+        Self {
+            database: options.to_url_lossy().to_string(),
+            ..Self::on(pool)
+        }
+    }
+
+    /// Whom its jobs call.
+    pub(crate) fn calling(self, witness: &Witness) -> Self {
+        Self {
+            witness: witness.port,
+            ..self
+        }
+    }
+
+    fn config(&self) -> Config {
+        let lease = Duration::from_millis(self.lease_ms);
+        Config {
+            lease,
+            heartbeat: lease / 6,
+            sweep: Duration::from_millis(100),
+            poll: Duration::from_millis(self.poll_ms),
+            deadline: Duration::from_secs(2),
+            ..Config::default()
+        }
+    }
+}
+
+#[test]
+#[ignore = "the program of a worker process, which tests start"]
+fn process() {
+    let Ok(setup) = env::var(VARIABLE) else {
+        return;
+    };
+    // Its end of the pipe stays open as long as the test lives, however that ends.
+    thread::spawn(|| {
+        let _ = stdin().read(&mut [0]);
+        std::process::exit(1);
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    runtime
+        .unwrap()
+        .block_on(work(serde_json::from_str(&setup).unwrap()));
+}
+
+/// Works until SIGTERM, then prints its counters.
+async fn work(setup: Setup) {
+    let counters = PrometheusBuilder::new().install_recorder().unwrap();
+    let mut terminate = signal(SignalKind::terminate()).unwrap();
+    let pool = PgPoolOptions::new()
+        .max_connections(3)
+        .acquire_timeout(Duration::from_secs(1))
+        .connect_lazy(&setup.database)
+        .unwrap();
+    let queue = Queue::open(pool, setup.config()).unwrap();
+    let mut settings = BackendSettings::new(WORK)
+        .prefetch(setup.prefetch)
+        .retry(Retry {
+            initial: Duration::from_millis(50),
+            factor: 2.0,
+            max: Duration::from_secs(1),
+            jitter: 0.1,
+        });
+    if let Some(cap) = setup.lane_cap {
+        settings = settings.lane_cap(cap);
+    }
+    let monitor = Monitor::new().register({
+        let queue = queue.clone();
+        move |_| {
+            WorkerBuilder::new("worker")
+                .backend(queue.backend::<Act>(settings))
+                .data(WitnessPort(setup.witness))
+                .concurrency(setup.concurrency)
+                .timeout(Duration::from_millis(setup.time_out_ms))
+                .build(perform)
+        }
+    });
+    let told = async move {
+        terminate.recv().await;
+        Ok(())
+    };
+    monitor.run_with_signal(told).await.unwrap();
+    queue.close(Duration::from_secs(5)).await;
+    stdout().write_all(counters.render().as_bytes()).unwrap();
+}
+
+/// A worker process, killed when it is dropped.
+pub(crate) struct Worker {
+    child: Child,
+}
+
+/// What a worker process counted, by its metrics' names and labels.
+pub(crate) struct Counters(BTreeMap<String, u64>);
+
+impl Worker {
+    pub(crate) fn start(setup: &Setup) -> Self {
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["worker::process", "--exact", "--ignored", "--nocapture"])
+            .env(VARIABLE, serde_json::to_string(setup).unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self { child }
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// SIGKILL, and waits for its end.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// SIGTERM, and what it counted.
+    ///
+    /// # Panics
+    /// When it does not end, or not well.
+    pub(crate) async fn stop(self) -> Counters {
+        self.signal(Signal::TERM);
+        self.counters().await
+    }
+
+    /// Waits for its end, and returns what it counted.
+    ///
+    /// # Panics
+    /// When it does not end, or not well.
+    pub(crate) async fn counters(mut self) -> Counters {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.ended() {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "a worker process does not end");
+            sleep(Duration::from_millis(10)).await;
+        };
+        assert!(status.success(), "a worker process ended with {status}");
+        let mut text = String::new();
+        let mut output = self.child.stdout.take().unwrap();
+        output.read_to_string(&mut text).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("gatehouse_"));
+        Counters(
+            lines
+                .filter_map(|line| {
+                    let (name, count) = line.rsplit_once(' ')?;
+                    // What is no whole number is no counter.
+                    Some((name.to_owned(), count.parse().ok()?))
+                })
+                .collect(),
+        )
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Counters {
+    /// The sum of a counter over all of its labels that contain `label`.
+    pub(crate) fn sum(&self, name: &str, label: &str) -> u64 {
+        let counters = self
+            .0
+            .iter()
+            .filter(|(line, _)| line.split('{').next() == Some(name) && line.contains(label));
+        counters.map(|(_, count)| count).sum()
+    }
+
+    /// How many outcomes of this worker were refused.
+    pub(crate) fn refused(&self) -> u64 {
+        self.sum(queue::metrics::JOBS_FENCED, "")
+    }
+
+    /// How many jobs it finished.
+    pub(crate) fn done(&self) -> u64 {
+        self.sum(queue::metrics::JOBS_FINISHED, "\"done\"")
+    }
+}
