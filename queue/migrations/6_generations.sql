@@ -273,34 +273,34 @@ begin
          where room.room > 0
     ),
     chosen as materialized (
-        select x.id, x.rank, r.lane, r.n,
+        select x.place, x.rank, r.lane, r.n,
                x.rank = share.k and share.k < r.room as is_full_share,
                x.rank = r.room and r.has_cap as fills_cap
           from share
          cross join room r
          cross join lateral (
-               select i.id, row_number() over (order by i.priority desc, i.run_at, i.id) as rank
-                 from unnest(v_gens) with ordinality e (gen, place)
+               select i.place, row_number() over (order by i.priority desc, i.run_at, i.id) as rank
+                 from unnest(v_gens) with ordinality e (gen, bit)
                 cross join lateral (
-                      select j.id, j.priority, j.run_at
+                      select j.ctid as place, j.id, j.priority, j.run_at
                         from queue.jobs j
                        where j.gen = e.gen and j.queue = p_queue and j.state = 0 and j.lane = r.lane
                          and j.fence >= 0
                        order by j.priority desc, j.run_at, j.id
                        limit least(share.k, r.room)) i
-                where r.mask & (1 << e.place::integer) <> 0
+                where r.mask & (1 << e.bit::integer) <> 0
                 order by i.priority desc, i.run_at, i.id
                 limit least(share.k, r.room)) x
          where r.room > 0
          order by x.rank, r.n
          limit p_limit
     ),
-    -- By an array, so that the plan cannot flip to a hash join over the whole table; and the state is compared as an
-    -- integer, or the index of all due jobs could serve, by walking over them.
+    -- By their places in the table, which need not be looked up. A row that has moved meanwhile is not there any more,
+    -- and is left to the next claim.
     taken as (
         update queue.jobs j
            set state = 1, gen = v_young, locked_by = p_worker, fence = j.fence + 1, attempt = j.attempt + 1
-         where j.id = any (array(select c.id from chosen c)) and j.state::integer = 0
+         where j.ctid = any (array(select c.place from chosen c)) and j.state = 0
         returning j.id, j.lane, j.fence, j.attempt, j.max_attempts, j.priority, j.payload, j.run_at
     ),
     -- Not by rank: joining `chosen` again would be a nested loop, and the claimant takes turns itself.

@@ -10,7 +10,7 @@ use rand::Rng;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tracing::warn;
+use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
@@ -159,7 +159,11 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     async fn accept(&self, claimed: Claimed, since: Instant) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
-            let hold = Hold::new(claim, since, &self.shared.holds, self.pending.token());
+            let token = self.pending.token();
+            let Some(hold) = Hold::new(claim, since, &self.shared.holds, token) else {
+                info!(job = %claim.job, "claimed again what is in hand; the server lost the first claim");
+                continue;
+            };
             match serde_json::from_str(&payload) {
                 Ok(args) => ready.push((claim.lane, Ready { hold, args })),
                 Err(error) => {

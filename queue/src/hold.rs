@@ -30,18 +30,25 @@ pub(crate) struct Hold {
 pub(crate) struct Holds(Mutex<HashMap<JobId, i32>>);
 
 impl Hold {
+    /// Takes a claimed job in hand; none when this very claim is in hand already.
+    ///
+    /// That happens after a crash of the server: it may lose a claim, because claims do not wait for the disk, and give the
+    /// same job to the same worker again, with the same number. To run it twice would write its effect twice, since
+    /// either outcome fits the row.
     pub(crate) fn new(
         claim: Claim,
         since: Instant,
         holds: &Arc<Holds>,
         pending: TaskTrackerToken,
-    ) -> Arc<Self> {
-        holds.lock().insert(claim.job, claim.fence);
-        Arc::new(Self {
-            claim,
-            since,
-            holds: holds.clone(),
-            _pending: pending,
+    ) -> Option<Arc<Self>> {
+        let before = holds.lock().insert(claim.job, claim.fence);
+        (before != Some(claim.fence)).then(|| {
+            Arc::new(Self {
+                claim,
+                since,
+                holds: holds.clone(),
+                _pending: pending,
+            })
         })
     }
 }

@@ -319,7 +319,8 @@ impl Actual {
                     unreachable!("it was claimed");
                 };
                 let holds = &self.process(state, hand).queue.shared().holds;
-                let hold = Hold::new(claim, Instant::now(), holds, TaskTracker::new().token());
+                let hold = Hold::new(claim, Instant::now(), holds, TaskTracker::new().token())
+                    .expect("a claim comes once");
                 self.hands.insert(hand, InHand::Held(hold));
             }
             Action::LoseAnswer(hand) => drop(self.hands.remove(&hand)),

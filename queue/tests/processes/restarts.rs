@@ -127,8 +127,6 @@ async fn case_11_a_retry_is_on_time_although_everything_was_restarted() {
 /// Claims do not wait for the disk, so a crash may lose them while their jobs run. That must be seen to happen here, or
 /// the test shows nothing: it goes on until it does.
 #[tokio::test]
-#[ignore = "fails: a claim that was lost and made again by the same worker has the same number, and two outcomes of one \
-            number in one batch are both applied"]
 async fn case_q4_claims_lost_in_a_crash_of_postgres_lose_and_double_no_effect() {
     let server = Postgres::start().await;
     let pool = &server.pool;
