@@ -51,11 +51,18 @@ pub(crate) struct Work {
 impl Work {
     /// No-op jobs as fast as they go.
     pub(crate) const FULL_SPEED: Self = Self {
-        concurrency: 500,
-        prefetch: 1_000,
+        concurrency: 1_000,
+        prefetch: 2_000,
         job_ms: 0,
         effects: false,
         loops: 1,
+    };
+
+    /// No-op jobs while newcomers matter: what our workers do unless told otherwise.
+    pub(crate) const BALANCED: Self = Self {
+        concurrency: 64,
+        prefetch: 64,
+        ..Self::FULL_SPEED
     };
 }
 
@@ -115,7 +122,7 @@ mod tests {
         ));
         let work = serde_json::to_string(&Request::Work(Work::FULL_SPEED)).expect("a line");
         assert!(
-            work.starts_with(r#"{"do":"work","concurrency":500"#),
+            work.starts_with(r#"{"do":"work","concurrency":1000"#),
             "{work}"
         );
         let answer: Answer = serde_json::from_str(r#"{"error":"no"}"#).expect("an answer");

@@ -296,11 +296,12 @@ begin
          limit p_limit
     ),
     -- By their places in the table, which need not be looked up. A row that has moved meanwhile is not there any more,
-    -- and is left to the next claim.
+    -- and is left to the next claim. The state is compared as an integer, or the planner could prefer to walk over
+    -- the index of all due jobs.
     taken as (
         update queue.jobs j
            set state = 1, gen = v_young, locked_by = p_worker, fence = j.fence + 1, attempt = j.attempt + 1
-         where j.ctid = any (array(select c.place from chosen c)) and j.state = 0
+         where j.ctid = any (array(select c.place from chosen c)) and j.state::integer = 0
         returning j.id, j.lane, j.fence, j.attempt, j.max_attempts, j.priority, j.payload, j.run_at
     ),
     -- Not by rank: joining `chosen` again would be a nested loop, and the claimant takes turns itself.
@@ -313,7 +314,7 @@ begin
            -- With fewer jobs than lanes, the next claim starts behind the last lane served.
            case when count(*) >= p_limit
                 then (select c.lane from chosen c order by c.n desc limit 1) end,
-           coalesce((select bool_or(c.is_full_share) from chosen c), false),
+           coalesce((select bool_or(c.is_full_share) or count(*) > (select count(*) from taken) from chosen c), false),
            exists (select from room r where r.room <= 0)
                or exists (select from chosen c where c.fills_cap)
       from ordered o

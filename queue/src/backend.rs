@@ -15,7 +15,7 @@ use apalis_core::{
 };
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
-use tokio::task::JoinHandle;
+use tokio::{sync::Notify, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
     buffer::Buffer,
     claim::{Claimer, Ready},
     handle::Shared,
+    metrics,
     outcome::{Ended, Outcome},
     supervise::supervise,
 };
@@ -73,10 +74,13 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             buffer: buffer.clone(),
             pending: self.pending.clone(),
             stop: stop.clone(),
+            durations: metrics::claims(self.settings.queue),
+            backlog: Notify::new(),
         });
         let claims = self.shared.claimers.spawn(async move {
             tokio::join!(
                 supervise("claims", || claimer.clone().run()),
+                supervise("further claims", || claimer.clone().help()),
                 stop_with(&worker, &claimer.stop),
             );
             claimer.release_all().await;

@@ -29,7 +29,35 @@ struct Lanes<T> {
     /// The same lanes; the front one is next.
     turns: VecDeque<Lane>,
     len: usize,
+    /// Room that claims under way may fill.
+    reserved: usize,
     closed: bool,
+}
+
+/// Room for jobs that a claim may bring; given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Room<'a, T> {
+    buffer: &'a Buffer<T>,
+    jobs: usize,
+}
+
+impl<T> Room<'_, T> {
+    /// For how many jobs.
+    pub(crate) const fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// Adds the jobs that came and wakes the worker.
+    pub(crate) fn fill(self, jobs: impl IntoIterator<Item = (Lane, T)>) {
+        self.buffer.push(jobs);
+    }
+}
+
+impl<T> Drop for Room<'_, T> {
+    fn drop(&mut self) {
+        self.buffer.lock().reserved -= self.jobs;
+        self.buffer.taken.notify_one();
+    }
 }
 
 impl<T> Buffer<T> {
@@ -38,6 +66,7 @@ impl<T> Buffer<T> {
             jobs: HashMap::new(),
             turns: VecDeque::new(),
             len: 0,
+            reserved: 0,
             closed: false,
         };
         Self {
@@ -48,8 +77,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Adds jobs and wakes the worker.
-    pub(crate) fn push(&self, jobs: impl IntoIterator<Item = (Lane, T)>) {
+    fn push(&self, jobs: impl IntoIterator<Item = (Lane, T)>) {
         let mut lanes = self.lock();
         for (lane, job) in jobs {
             let waiting = lanes.jobs.entry(lane).or_default();
@@ -81,12 +109,19 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Waits until half of the buffer is free, and returns how many jobs it can take.
-    pub(crate) async fn room(&self) -> usize {
+    /// Waits until half of the buffer is free, and takes it for a claim: two claims can be under way at once.
+    pub(crate) async fn room(&self) -> Room<'_, T> {
+        let half = self.capacity.div_ceil(2);
         loop {
-            let free = self.capacity.saturating_sub(self.lock().len);
-            if free >= self.capacity.div_ceil(2) {
-                return free;
+            {
+                let mut lanes = self.lock();
+                if self.capacity.saturating_sub(lanes.len + lanes.reserved) >= half {
+                    lanes.reserved += half;
+                    return Room {
+                        buffer: self,
+                        jobs: half,
+                    };
+                }
             }
             self.taken.notified().await;
         }
@@ -124,6 +159,7 @@ impl<T> Lanes<T> {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
     use uuid::Uuid;
 
     use super::*;
@@ -145,6 +181,22 @@ mod tests {
             ["a2", "b1", "a3", "b2"].map(|job| Poll::Ready(Some(job)))
         );
         assert_eq!(buffer.poll_take(&mut cx), Poll::Pending);
+    }
+
+    #[test]
+    fn two_claims_share_the_room_and_a_third_waits() {
+        let buffer = Buffer::new(5);
+        let first = buffer.room().now_or_never().unwrap();
+        assert_eq!(first.jobs(), 3);
+        assert!(
+            buffer.room().now_or_never().is_none(),
+            "2 are left, not half"
+        );
+        first.fill([(lane(1), "a1"), (lane(1), "a2")]);
+        let second = buffer.room().now_or_never().unwrap();
+        assert!(buffer.room().now_or_never().is_none());
+        drop(second);
+        assert!(buffer.room().now_or_never().is_some());
     }
 
     #[test]

@@ -6,19 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rand::Rng;
+use ::metrics::Histogram;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::{sync::Notify, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
     BackendSettings, DeathCause, JobId, Lane, Retry,
-    buffer::Buffer,
+    buffer::{Buffer, Room},
     handle::Shared,
     hold::Hold,
-    metrics,
     outcome::{Claim, Ended, Outcome, bounded},
 };
 
@@ -44,6 +43,9 @@ pub(crate) struct Claimer<A> {
     pub(crate) buffer: Arc<Buffer<Ready<A>>>,
     pub(crate) pending: TaskTracker,
     pub(crate) stop: CancellationToken,
+    pub(crate) durations: Histogram,
+    /// There is more to claim than one claim can bring.
+    pub(crate) backlog: Notify,
 }
 
 /// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
@@ -63,6 +65,17 @@ struct Claimed {
     next_due_ms: Option<i64>,
 }
 
+/// What a claim has learned.
+struct Found {
+    /// It brought as many jobs as there was room for.
+    is_full: bool,
+    /// Another claim may find something now.
+    more: bool,
+    /// A lane has reached its cap.
+    capped: bool,
+    next_due_ms: Option<i64>,
+}
+
 /// Where the walk over the ring of lanes stands.
 struct Walk {
     cursor: Uuid,
@@ -76,32 +89,24 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     pub(crate) async fn run(self: Arc<Self>) {
         let waker = self.shared.wakers.of(self.settings.queue.as_str());
         let mut calls = waker.subscribe();
-        let durations = metrics::claims(self.settings.queue);
-        // Processes begin at different lanes, so that they do not contend for the same ones.
-        let mut walk = Walk::from(Uuid::from_u128(rand::rng().next_u64().into()));
+        let mut walk = Walk::anywhere();
         let mut failures = 0;
-        loop {
-            let room = tokio::select! {
-                () = self.stop.cancelled() => return,
-                room = self.buffer.room() => room,
-            };
+        while let Some(room) = self.room().await {
             let mut sleep = Duration::ZERO;
             if self.shared.lease.is_held() {
                 // Before the claim: whoever is woken by what comes later must not sleep.
                 calls.mark_unchanged();
                 waker.set_capped(true);
-                let since = Instant::now();
-                let claimed = self.claim(&walk, room).await;
-                durations.record(since.elapsed());
-                match claimed {
-                    Ok(claimed) => {
+                match self.claim(&mut walk, room).await {
+                    Ok(found) => {
                         failures = 0;
-                        waker.set_capped(claimed.capped);
-                        let got = claimed.ids.as_ref().map_or(0, Vec::len);
-                        if !walk.go_on(&claimed, got, room) {
-                            sleep = self.nap(claimed.next_due_ms);
+                        waker.set_capped(found.capped);
+                        if found.is_full {
+                            self.backlog.notify_one();
                         }
-                        self.accept(claimed, since).await;
+                        if !found.more {
+                            sleep = self.nap(found.next_due_ms);
+                        }
                     }
                     Err(error) => {
                         failures += 1;
@@ -124,6 +129,42 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
+    /// Claims beside [`run`](Self::run) while there is so much to do that claims come back full: while one waits for the
+    /// database, the other one's jobs are handed out. Sleeps otherwise, so that a quiet queue is asked once.
+    pub(crate) async fn help(self: Arc<Self>) {
+        let waker = self.shared.wakers.of(self.settings.queue.as_str());
+        let mut walk = Walk::anywhere();
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = self.backlog.notified() => {}
+            }
+            while self.shared.lease.is_held() {
+                let Some(room) = self.room().await else {
+                    return;
+                };
+                // An error is the other one's to tell and to wait out.
+                let Ok(found) = self.claim(&mut walk, room).await else {
+                    break;
+                };
+                if found.capped {
+                    waker.set_capped(true);
+                }
+                if !found.is_full {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Room for a claim; none once stopped.
+    async fn room(&self) -> Option<Room<'_, Ready<A>>> {
+        tokio::select! {
+            () = self.stop.cancelled() => None,
+            room = self.buffer.room() => Some(room),
+        }
+    }
+
     /// How long to sleep when nothing is left to claim: until the next scheduled job, or the poll.
     fn nap(&self, next_due_ms: Option<i64>) -> Duration {
         let poll = self.shared.config.poll;
@@ -133,14 +174,32 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         due.unwrap_or(poll).clamp(Duration::from_millis(1), poll)
     }
 
-    async fn claim(&self, walk: &Walk, room: usize) -> Result<Claimed, sqlx::Error> {
+    /// One claim, from the walk's place on; its jobs are in the buffer afterwards.
+    async fn claim(&self, walk: &mut Walk, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
+        let wanted = room.jobs();
+        let since = Instant::now();
+        let claimed = self.ask(walk, wanted).await;
+        self.durations.record(since.elapsed());
+        let claimed = claimed?;
+        let got = claimed.ids.as_ref().map_or(0, Vec::len);
+        let found = Found {
+            is_full: got >= wanted,
+            more: walk.go_on(&claimed, got, wanted),
+            capped: claimed.capped,
+            next_due_ms: claimed.next_due_ms,
+        };
+        self.accept(claimed, since, room).await;
+        Ok(found)
+    }
+
+    async fn ask(&self, walk: &Walk, wanted: usize) -> Result<Claimed, sqlx::Error> {
         let mut conn = self.shared.pool.acquire().await?;
         let claim = sqlx::query_as("select * from queue.claim($1, $2, $3, $4, $5, $6)")
             .bind(self.shared.worker)
             .bind(self.settings.queue.as_str())
-            .bind(i32::try_from(room).unwrap_or(i32::MAX))
+            .bind(i32::try_from(wanted).unwrap_or(i32::MAX))
             .bind(walk.cursor)
-            .bind(walk.window(room))
+            .bind(walk.window(wanted))
             .bind(
                 self.settings
                     .lane_cap
@@ -156,7 +215,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     }
 
     /// Decodes what was claimed into the buffer; what cannot be decoded is dead.
-    async fn accept(&self, claimed: Claimed, since: Instant) {
+    async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let token = self.pending.token();
@@ -176,7 +235,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             }
         }
         if !ready.is_empty() {
-            self.buffer.push(ready);
+            room.fill(ready);
         }
     }
 
@@ -195,9 +254,10 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
 }
 
 impl Walk {
-    fn from(cursor: Uuid) -> Self {
+    /// A walk that begins at any lane, so that several do not contend for the same ones.
+    fn anywhere() -> Self {
         Self {
-            cursor,
+            cursor: Uuid::from_u128(rand::random()),
             widened: 0,
             empty_claims: 0,
         }

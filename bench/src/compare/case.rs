@@ -322,7 +322,7 @@ impl Bout<'_> {
         self.fill(backlog, 0).await?;
         system.vacuum(&mut self.conn).await?;
         let mut worker = self.arena.driver(system).await?;
-        worker.order(Request::Work(Work::FULL_SPEED)).await?;
+        worker.order(Request::Work(Work::BALANCED)).await?;
         let deadline = Instant::now() + Duration::from_secs(self.size.seconds);
         let (mut ran, mut newcomers) = (0, 0);
         while ran < backlog * 9 / 10 && Instant::now() < deadline {

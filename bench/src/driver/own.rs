@@ -77,6 +77,13 @@ async fn something(job: Job, around: Data<Surroundings>, run: Run) -> Result<Don
     Ok(Done(job.n))
 }
 
+fn config() -> Config {
+    Config {
+        finish_batch: 1_000,
+        ..Config::default()
+    }
+}
+
 /// Jobs as our queue wants them.
 pub(super) fn new_jobs(jobs: &[Placed], delay: Duration) -> NewJobs {
     jobs.iter()
@@ -91,7 +98,7 @@ impl Own {
             .connect(url)
             .await?;
         Ok(Self {
-            queue: Queue::open(pool.clone(), Config::default())?,
+            queue: Queue::open(pool.clone(), config())?,
             pool,
             stop: CancellationToken::new(),
             working: Mutex::default(),
@@ -114,7 +121,7 @@ impl Driven for Own {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings: format!(
                 "concurrency {concurrency}, prefetch {prefetch}, {:?}",
-                Config::default()
+                config()
             ),
         }
     }

@@ -327,10 +327,11 @@ async fn a_claim_that_waits_for_long_takes_nothing_where_others_do_not_count(poo
     enqueue_two_of_one_lane(&mut conn).await;
     let first = start_leaving(&mut conn, Leave::Young).await.condemned;
     leave(&mut conn, first.unwrap()).await.unwrap();
-    // Somebody holds the first job's row, and a claim waits for it.
-    let mut operator = pool.begin().await.unwrap();
-    sqlx::query("update queue.jobs set priority = 0 where id = (select min(id) from queue.jobs)")
-        .execute(&mut *operator)
+    // Somebody holds the lane, and a claim waits for it.
+    let mut holder = pool.begin().await.unwrap();
+    let lock = format!("select pg_advisory_xact_lock(hashtext('q'), uuid_hash({ONE_LANE}))");
+    sqlx::query(sqlx::AssertSqlSafe(lock))
+        .execute(&mut *holder)
         .await
         .unwrap();
     let slow = tokio::spawn({
@@ -345,7 +346,7 @@ async fn a_claim_that_waits_for_long_takes_nothing_where_others_do_not_count(poo
         .unwrap();
     leave(&mut conn, second.unwrap()).await.unwrap();
     assert_eq!(now(&mut conn).await.condemned, second);
-    operator.commit().await.unwrap();
+    holder.commit().await.unwrap();
     assert_eq!(slow.await.unwrap(), 1);
     assert_eq!(claim_one(&mut conn).await, 0, "its lane's cap is 1");
 }
