@@ -12,5 +12,6 @@ mod lifecycle;
 mod operating;
 mod outages;
 mod plans;
+mod refusals;
 mod retrying;
 mod support;
