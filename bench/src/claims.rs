@@ -10,7 +10,7 @@ use crate::driver::QUEUE;
 
 /// The lanes that a claim visits at first, and at most.
 const NARROW: (i32, i32) = (8, 64);
-const WIDEST: i32 = 4096;
+const WIDEST: i32 = 1024;
 
 /// Someone who claims.
 pub(crate) struct Claimer {

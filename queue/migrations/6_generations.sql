@@ -14,6 +14,11 @@
 create sequence queue.young as integer;
 select setval('queue.young', 1);
 
+-- No scheduled job is due before this, in microseconds of Unix time, but for transactions that commit late. A sequence,
+-- because it is moved every few seconds, and versions of a row would stay behind.
+create sequence queue.promoted_until;
+select setval('queue.promoted_until', 1);
+
 create table queue.generations (
     is_the_only_row boolean     not null default true,
     old             integer     not null,
@@ -22,10 +27,8 @@ create table queue.generations (
     -- Left and empty, but somebody who entered has not ended his transaction. Claims do not look here; the elected
     -- process does, once a second.
     held            integer[]   not null default '{}',
-    -- Rows moved into `old` since it became that.
+    -- Rows moved into `old`, and those that had been in it when it became that: no fewer than are dead in it now.
     moved           bigint      not null default 0,
-    -- No scheduled job is due before this, but for transactions that commit late.
-    promoted_until  timestamptz not null default '-infinity',
     constraint generations_pkey primary key (is_the_only_row),
     constraint generations_one_row check (is_the_only_row)
 ) with (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -134,6 +137,8 @@ language plpgsql
 set plan_cache_mode = force_generic_plan
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
 set jit = off
+-- Nobody waits for a lane for ever, also when the client has given up.
+set lock_timeout = '5s'
 as $$
 declare
     v_young     integer;
@@ -148,6 +153,10 @@ declare
     v_served    uuid;
     v_leftover  boolean;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'queue.claim needs the isolation level read committed'
+            using hint = 'Under any other, what runs in a lane cannot be counted after it was locked.';
+    end if;
     -- A claim that a crash of the server loses is fenced out when its job ends: it need not reach the disk.
     perform set_config('synchronous_commit', 'off', true);
     -- No generation is closed while a claim is under way that began before it was condemned: what the claim counts must
@@ -158,7 +167,7 @@ begin
         exit when queue.enter_generation() = v_young;
     end loop;
     v_gens := queue.live_generations();
-    select g.promoted_until into v_promoted from queue.generations g;
+    v_promoted := to_timestamp(pg_sequence_last_value('queue.promoted_until') / 1000000.0);
 
     update queue.jobs j
        set state = 0, gen = v_young
@@ -228,18 +237,24 @@ begin
     ),
     -- One claim at a time per lane, or two claims would both see room under its cap. Lanes whose hashes
     -- collide merely wait for each other.
+    -- No more than 512: the server has some thousands of locks for everybody.
+    opened as materialized (
+        select * from unpaused u where u.is_open order by u.n limit least(greatest(2 * p_limit, 8), 512)
+    ),
     locked as materialized (
         select u.lane, u.mask, u.n,
                pg_try_advisory_xact_lock(hashtext(p_queue), uuid_hash(u.lane)) as got
-          from unpaused u
-         where u.is_open
+          from opened u
     )
     select (select array_agg(k.lane order by k.n) from locked k where k.got),
            (select array_agg(k.mask order by k.n) from locked k where k.got),
            (select k.lane from locked k order by k.n limit 1),
            (select k.mask from locked k order by k.n limit 1),
-           exists (select from locked k where not k.got),
-           (select u.lane from unpaused u order by u.n desc limit 1),
+           exists (select from locked k where not k.got)
+               or (select count(*) from unpaused u where u.is_open) > (select count(*) from opened),
+           case when (select count(*) from unpaused u where u.is_open) > (select count(*) from opened)
+                then (select u.lane from opened u order by u.n desc limit 1)
+                else (select u.lane from unpaused u order by u.n desc limit 1) end,
            (select count(*) from unpaused)
       into v_lanes, v_masks, v_first, v_mask, v_contended, next_cursor, visited;
 

@@ -12,8 +12,13 @@ use tokio::time::timeout;
 use tracing::{error, warn};
 
 use crate::{
-    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
-    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
+    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs,
+    enqueue::enqueue,
+    fault::Fault,
+    handle::Shared,
+    metrics,
+    settle::{Failure, bounded_begin},
+    supervise::panic_text,
 };
 
 /// The most jobs buried in one transaction.
@@ -72,7 +77,7 @@ pub(crate) async fn bury(
         .map_err(|error| (error.into(), None))?;
     let burial = timeout(
         shared.config.deadline,
-        bury_in(&mut conn, settings, limit, &mut first),
+        bury_in(shared, &mut conn, settings, limit, &mut first),
     );
     let failure = match AssertUnwindSafe(burial).catch_unwind().await {
         Ok(Ok(Ok((dead, follow_ups)))) => {
@@ -103,12 +108,15 @@ struct Doomed {
 }
 
 async fn bury_in(
+    shared: &Shared,
     conn: &mut PgConnection,
     settings: &BackendSettings,
     limit: i64,
     first: &mut Option<JobId>,
 ) -> Result<(Vec<DeadJob>, NewJobs), sqlx::Error> {
-    let mut tx = conn.begin().await?;
+    let mut tx = conn
+        .begin_with(bounded_begin(shared.config.deadline))
+        .await?;
     let doomed: Vec<Doomed> = sqlx::query_as("select * from queue.doomed($1, $2)")
         .bind(settings.queue.as_str())
         .bind(limit)

@@ -24,7 +24,7 @@ use crate::{
 /// The lanes that a claim visits at first: twice as many as it wants jobs, within these bounds.
 const NARROW: RangeInclusive<i32> = 8..=64;
 /// The lanes that a claim visits at most.
-const WIDEST: i32 = 4096;
+const WIDEST: i32 = 1024;
 /// Claims without a job in a row, each over lanes not yet seen, before sleeping all the same: with
 /// so many lanes paused or full the walk shall not spin.
 const EMPTY_CLAIMS: u32 = 32;

@@ -12,6 +12,9 @@ const FINISH_BATCH: RangeInclusive<usize> = 1..=10_000;
 /// The most finishers of a process: each keeps a connection.
 const FINISHERS: RangeInclusive<usize> = 1..=16;
 
+const DAY: Duration = Duration::from_hours(24);
+const CENTURY: Duration = Duration::from_hours(24 * 366 * 100);
+
 /// The most jobs that a worker may hold claimed and not started.
 const PREFETCH: RangeInclusive<usize> = 1..=10_000;
 
@@ -27,7 +30,8 @@ pub struct Config {
     pub lease: Duration,
     /// How often the worker shows that it lives; a third of the lease or less.
     pub heartbeat: Duration,
-    /// How often jobs of dead workers are looked for, and jobs that this process lost track of.
+    /// How often jobs of dead workers are looked for. What a process has lost track of itself, because the answer to a claim
+    /// was lost, it finds by two looks, which are this far apart and no less than `deadline`.
     pub sweep: Duration,
     /// How often the elected process looks after the generations of the indexes.
     pub tick: Duration,
@@ -79,9 +83,14 @@ impl Config {
             ("stats", self.stats),
             ("dead_retention", self.dead_retention),
         ] {
-            ensure(duration >= Duration::from_millis(1), || {
-                format!("{name} is {duration:?}; it must be 1 ms or more")
-            })?;
+            let longest = match name {
+                "dead_retention" => CENTURY,
+                _ => DAY,
+            };
+            ensure(
+                (Duration::from_millis(1)..=longest).contains(&duration),
+                || format!("{name} is {duration:?}; it may be 1 ms to {longest:?}"),
+            )?;
         }
         ensure(self.heartbeat * 3 <= self.lease, || {
             format!(

@@ -30,6 +30,8 @@ const HELD: i32 = 100;
 pub(crate) struct Collector {
     /// The counters when a generation was last left.
     base: Option<Counters>,
+    /// The waste at which it is worth counting the living again.
+    enough: i64,
 }
 
 /// Counts since some time in the past, which only grow unless somebody resets the server's statistics.
@@ -79,7 +81,7 @@ impl Collector {
                 if let Some(choice) = self.choose(conn, &now).await? {
                     debug!(generation = now.young, ?choice, "leaving a generation");
                     condemn(conn, choice, now.updated - self.base(&now).updated).await?;
-                    self.base = None;
+                    *self = Self::default();
                     advance(conn).await?;
                 }
             }
@@ -100,9 +102,11 @@ impl Collector {
     ) -> Result<Option<Leave>, sqlx::Error> {
         let base = self.base(now);
         let wasted = now.wasted - base.wasted;
-        if wasted < TRIFLE {
+        if wasted < TRIFLE.max(self.enough) {
             return Ok(None);
         }
+        // Counting costs, too: not again before twice as many can be afforded.
+        self.enough = wasted * 2;
         let affordable = wasted / MOVE;
         let dead_in_young = now.updated - base.updated;
         if now.moved > dead_in_young {
@@ -298,7 +302,7 @@ async fn move_jobs(
 /// sequences are dumped as they are then, tables as they were when the dump began.
 ///
 /// Reads every entry of due and running jobs, dead ones too. Returns how many were brought back.
-pub(crate) async fn gather_strays(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
+pub(crate) async fn gather_unseen(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let mut gathered = 0;
     loop {
         let some = sqlx::query(
@@ -306,7 +310,9 @@ pub(crate) async fn gather_strays(conn: &mut PgConnection) -> Result<u64, sqlx::
                 set gen = (select queue.enter_generation())
               where id = any (array(
                         select id from queue.jobs
-                         where state in (0, 1) and gen <> all ((select queue.live_generations())::integer[])
+                         where state in (0, 1)
+                           and gen <> all ((select queue.live_generations() || held
+                                              from queue.generations)::integer[])
                          limit $1
                            for update skip locked))",
         )

@@ -2,7 +2,7 @@
 //!
 //! A hold that is dropped, for whatever reason, is forgotten here, while its row may still name this worker:
 //! an answer to a claim that never arrived, a task that panicked. Such rows are found and released by
-//! [`rescue`](crate::rescue), because nobody else would: their worker lives.
+//! [`strays`](crate::strays), because nobody else would: their worker lives.
 
 use std::{
     collections::HashMap,

@@ -3,6 +3,9 @@
 //! The eldest living worker is elected, by the database's clock and without a vote: whoever finds itself first among the
 //! rows of `queue.workers` that have not expired. A process that stalls may wake up and still believe it; so every duty
 //! is safe when two processes do it at once, and nothing depends on there being only one.
+//!
+//! Nobody else does these things while it lives, so nothing here may hang: it has a connection of its own, every
+//! statement and every duty has a limit, and a duty that fails keeps no other from being done.
 
 use std::{
     sync::Arc,
@@ -10,52 +13,83 @@ use std::{
 };
 
 use sqlx::PgConnection;
+use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    dead,
+    Config, dead,
     generations::{self, Collector},
     handle::Shared,
+    link::Link,
     promote, rescue,
     stats::Gauges,
 };
 
-/// How often dead jobs past their retention are deleted, how many at once, and how many at most each time.
+/// How often dead jobs past their retention are deleted, how many at once, and how many times each time.
 const PURGE: Duration = Duration::from_mins(1);
 const PURGED_AT_ONCE: u32 = 1000;
 const PURGES: u32 = 20;
-/// How often jobs are looked for where no claim looks.
-const STRAYS: Duration = Duration::from_mins(1);
 
-/// The duties, and when each is next due. They are due at once when a process is elected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Duty {
+    /// Takes jobs from dead workers.
+    Rescue,
+    /// Promotes what was committed after it was due.
+    Promote,
+    /// Removes rows that say nothing any more.
+    Tidy,
+    /// Leaves generations behind.
+    Generations,
+    /// Looks for jobs where no claim looks.
+    Unseen,
+    /// Publishes the queues' depth.
+    Gauges,
+    /// Deletes dead jobs past their retention.
+    Purge,
+}
+
+impl Duty {
+    const ALL: [Self; 7] = [
+        Self::Rescue,
+        Self::Promote,
+        Self::Tidy,
+        Self::Generations,
+        Self::Unseen,
+        Self::Gauges,
+        Self::Purge,
+    ];
+
+    /// How often; none for what is done once by whoever is elected.
+    const fn period(self, config: &Config) -> Option<Duration> {
+        match self {
+            Self::Rescue | Self::Promote | Self::Tidy => Some(config.sweep),
+            Self::Generations => Some(config.tick),
+            Self::Unseen => None,
+            Self::Gauges => Some(config.stats),
+            Self::Purge => Some(PURGE),
+        }
+    }
+}
+
+/// The elected process's memory.
 struct House {
-    sweep: Every,
-    stats: Every,
-    purge: Every,
-    strays: Every,
+    /// When each duty was last begun. All are due when a process is elected.
+    begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
 }
 
 /// Keeps house until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut link = Link::with_settings(shared.connect_options(), settings(&shared.config));
     let mut house: Option<House> = None;
     loop {
-        match is_elected(&shared).await {
-            Ok(true) => {
-                let house = house.get_or_insert_with(|| {
-                    info!(worker = %shared.worker, "this process keeps house for the queue");
-                    House::new(&shared)
-                });
-                if let Err(error) = house.keep(&shared).await {
-                    warn!(%error, "housekeeping was interrupted; going on with the next round");
-                }
-            }
-            Ok(false) => house = None,
-            Err(error) => warn!(%error, "cannot tell who keeps house"),
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            () = round(&shared, &mut link, &mut house) => {}
         }
         let wait = if house.is_some() || !shared.lease.is_held() {
-            shared.config.tick
+            shared.config.tick.min(shared.config.sweep)
         } else {
             shared.config.sweep
         };
@@ -65,95 +99,150 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-async fn is_elected(shared: &Shared) -> Result<bool, sqlx::Error> {
+/// Of our connection: nothing takes longer than the deadline, be it a statement, a lock or a process stopped within a
+/// transaction. Plans are not chosen by the size of tables, since one made while the queue is empty is used when it is
+/// not. And rows are read, not their index entries alone, so that what Postgres counts as found was found.
+fn settings(config: &Config) -> String {
+    let deadline = config.deadline.as_millis();
+    format!(
+        "set statement_timeout = {deadline}; set lock_timeout = {deadline};
+         set idle_in_transaction_session_timeout = {deadline};
+         set default_transaction_isolation = 'read committed';
+         set enable_seqscan = off; set enable_bitmapscan = off; set enable_indexonlyscan = off; set jit = off"
+    )
+}
+
+async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
+    match is_elected(shared, link).await {
+        Ok(true) => {
+            let house = house.get_or_insert_with(|| {
+                info!(worker = %shared.worker, "this process keeps house for the queue");
+                House::new()
+            });
+            house.keep(shared, link).await;
+        }
+        Ok(false) => {
+            if let Some(house) = house.take() {
+                house.gauges.forget();
+            }
+        }
+        Err(error) => {
+            link.give_up();
+            warn!(%error, "cannot tell who keeps house");
+        }
+    }
+}
+
+async fn is_elected(shared: &Shared, link: &mut Link) -> Result<bool, sqlx::Error> {
     if !shared.lease.is_held() {
         return Ok(false);
     }
-    sqlx::query_scalar(
-        "select id = $1 from queue.workers where expires_at > now() order by started_at, id limit 1",
-    )
-    .bind(shared.worker)
-    .fetch_optional(&shared.pool)
-    .await
-    .map(|eldest| eldest.unwrap_or(false))
+    let eldest = async {
+        sqlx::query_scalar(
+            "select id = $1 from queue.workers where expires_at > now() order by started_at, id limit 1",
+        )
+        .bind(shared.worker)
+        .fetch_optional(link.get().await?)
+        .await
+    };
+    timeout(shared.config.deadline, eldest)
+        .await
+        .map_err(|_| sqlx::Error::PoolTimedOut)?
+        .map(|eldest| eldest.unwrap_or(false))
 }
 
 impl House {
-    fn new(shared: &Shared) -> Self {
+    fn new() -> Self {
         Self {
-            sweep: Every::new(shared.config.sweep),
-            stats: Every::new(shared.config.stats),
-            purge: Every::new(PURGE),
-            strays: Every::new(STRAYS),
+            begun: Duty::ALL.map(|duty| (duty, None)),
             collector: Collector::default(),
             gauges: Gauges::default(),
         }
     }
 
-    /// One round of whatever is due.
-    async fn keep(&mut self, shared: &Shared) -> Result<(), sqlx::Error> {
-        let mut conn = shared.pool.acquire().await?;
-        let kept = self.keep_on(&mut conn, shared).await;
-        if kept.is_err() || plan_by_size(&mut conn, true).await.is_err() {
-            conn.close_on_drop();
-        }
-        kept
-    }
-
-    async fn keep_on(
-        &mut self,
-        conn: &mut PgConnection,
-        shared: &Shared,
-    ) -> Result<(), sqlx::Error> {
-        plan_by_size(conn, false).await?;
-        if self.sweep.is_due() {
-            rescue::rescue(conn, shared).await?;
-            promote::promote_late(conn, shared).await?;
-            tidy(conn).await?;
-        }
-        if self.strays.is_due() {
-            let jobs = generations::gather_strays(conn).await?;
-            if jobs > 0 {
-                warn!(
-                    jobs,
-                    "found jobs where no claim looks, and brought them back"
-                );
-                shared.wake_all_known();
+    /// Does whatever is due.
+    async fn keep(&mut self, shared: &Shared, link: &mut Link) {
+        // Twice the limit of a statement: several batches may be under way.
+        let patience = shared.config.deadline * 2;
+        for place in 0..self.begun.len() {
+            let (duty, begun) = self.begun[place];
+            let is_due = begun.is_none_or(|begun| {
+                let period = duty.period(&shared.config);
+                period.is_some_and(|period| begun.elapsed() >= period)
+            });
+            if !is_due {
+                continue;
+            }
+            self.begun[place].1 = Some(Instant::now());
+            let done = timeout(patience, async {
+                self.perform(duty, shared, link.get().await?).await
+            })
+            .await;
+            match done {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    link.give_up();
+                    warn!(%error, ?duty, "a duty of housekeeping failed; trying again later");
+                }
+                Err(_) => {
+                    link.give_up();
+                    warn!(
+                        ?duty,
+                        ?patience,
+                        "a duty of housekeeping took too long; trying again later"
+                    );
+                }
             }
         }
-        if self.collector.round(conn).await? {
-            shared.wake_all_known();
+    }
+
+    async fn perform(
+        &mut self,
+        duty: Duty,
+        shared: &Shared,
+        conn: &mut PgConnection,
+    ) -> Result<(), sqlx::Error> {
+        match duty {
+            Duty::Rescue => rescue::rescue(conn, shared).await,
+            Duty::Promote => promote::promote_late(conn, shared).await,
+            Duty::Tidy => tidy(conn).await,
+            Duty::Generations => {
+                if self.collector.round(conn).await? {
+                    shared.wake_all_known();
+                }
+                Ok(())
+            }
+            Duty::Unseen => {
+                let jobs = generations::gather_unseen(conn).await?;
+                if jobs > 0 {
+                    warn!(
+                        jobs,
+                        "found jobs where no claim looks, and brought them back"
+                    );
+                    shared.wake_all_known();
+                }
+                Ok(())
+            }
+            Duty::Gauges => self.gauges.publish(conn, shared).await,
+            Duty::Purge => purge(conn, shared.config.dead_retention).await,
         }
-        if self.stats.is_due() {
-            self.gauges.publish(conn, shared).await?;
-        }
-        if self.purge.is_due() {
-            purge(conn, shared.config.dead_retention).await?;
-        }
-        Ok(())
     }
 }
 
-/// Whether this connection's plans may be chosen by the size of tables. Ours must not: one made while the queue is empty is
-/// used when it is not.
-async fn plan_by_size(conn: &mut PgConnection, by_size: bool) -> Result<(), sqlx::Error> {
-    let settings = if by_size {
-        "reset enable_seqscan; reset enable_bitmapscan"
-    } else {
-        "set enable_seqscan = off; set enable_bitmapscan = off"
-    };
-    sqlx::raw_sql(settings).execute(conn).await?;
-    Ok(())
-}
-
-/// Removes what says nothing any more: workers whose lease is over, and pauses that have ended.
+/// Removes what says nothing any more: workers whose lease is over, and pauses that have ended. Waits for nobody.
 async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from queue.workers where expires_at <= now()")
-        .execute(&mut *conn)
-        .await?;
-    sqlx::query("delete from queue.lanes where cap is null and paused_until <= now()")
-        .execute(conn)
-        .await?;
+    for statement in [
+        "delete from queue.workers
+          where id in (select id from queue.workers where expires_at <= now() for update skip locked)",
+        "delete from queue.lanes
+          where (queue, lane) in (select queue, lane from queue.lanes
+                                   where cap is null and coalesce(paused_until, '-infinity') <= now()
+                                     for update skip locked)",
+        "delete from queue.queues
+          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)",
+    ] {
+        sqlx::query(statement).execute(&mut *conn).await?;
+    }
     Ok(())
 }
 
@@ -168,27 +257,6 @@ async fn purge(conn: &mut PgConnection, age: Duration) -> Result<(), sqlx::Error
         }
     }
     Ok(())
-}
-
-/// Something done at most once a period.
-struct Every {
-    period: Duration,
-    last: Option<Instant>,
-}
-
-impl Every {
-    const fn new(period: Duration) -> Self {
-        Self { period, last: None }
-    }
-
-    /// Whether it is time; then the next period begins.
-    fn is_due(&mut self) -> bool {
-        let due = self.last.is_none_or(|last| last.elapsed() >= self.period);
-        if due {
-            self.last = Some(Instant::now());
-        }
-        due
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use crate::handle::Shared;
 const SLACK_SECONDS: i32 = 10;
 /// The most jobs promoted by one statement.
 const BATCH: i64 = 1000;
+/// The most statements for one queue in one sweep: more than a million jobs that came due while nobody worked are
+/// promoted by the claims themselves, until then.
+const BATCHES: u32 = 20;
 
 /// Promotes everything that is due, of every queue, and moves the line.
 pub(crate) async fn promote_late(
@@ -25,13 +28,18 @@ pub(crate) async fn promote_late(
             .fetch_one(&mut *conn)
             .await?;
     for queue in queues(conn).await? {
-        while promote(conn, &queue, line).await? == BATCH.cast_unsigned() {
-            shared.wake_if_known(&queue);
+        for _ in 0..BATCHES {
+            let promoted = promote(conn, &queue, line).await?;
+            if promoted > 0 {
+                shared.wake_if_known(&queue);
+            }
+            if promoted < BATCH.cast_unsigned() {
+                break;
+            }
         }
-        shared.wake_if_known(&queue);
     }
-    sqlx::query("update queue.generations set promoted_until = greatest(promoted_until, $1)")
-        .bind(line)
+    sqlx::query("select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))")
+        .bind(line.timestamp_micros())
         .execute(conn)
         .await?;
     Ok(())

@@ -6,12 +6,17 @@ use tracing::warn;
 
 use crate::{DeathCause, JobId, enqueue::millis, handle::Shared, metrics};
 
-/// The most jobs rescued in one transaction.
+/// The most jobs rescued in one transaction, and the most transactions in one sweep.
 const BATCH: i64 = 500;
+const BATCHES: u32 = 100;
 
-/// Takes all that there is to take.
+/// Takes what there is to take, up to a bound: other duties wait.
 pub(crate) async fn rescue(conn: &mut PgConnection, shared: &Shared) -> Result<(), sqlx::Error> {
-    while rescue_some(conn, shared).await? == BATCH {}
+    for _ in 0..BATCHES {
+        if rescue_some(conn, shared).await? < BATCH {
+            break;
+        }
+    }
     Ok(())
 }
 

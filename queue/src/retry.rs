@@ -46,6 +46,9 @@ impl Retry {
         if !(0.0..=1.0).contains(&self.jitter) {
             return Err(format!("jitter is {}; it may be 0 to 1", self.jitter));
         }
+        if self.max > Duration::from_hours(24 * 366) {
+            return Err(format!("max is {:?}, more than a year", self.max));
+        }
         if self.max < self.initial {
             return Err(format!(
                 "max is {:?}, less than initial, {:?}",

@@ -9,6 +9,7 @@ use std::{
     collections::{BTreeMap, HashSet},
     fmt,
     panic::AssertUnwindSafe,
+    time::Duration,
 };
 
 use futures::FutureExt;
@@ -131,19 +132,24 @@ async fn prepare_and_commit(
     }
 }
 
+/// Begins a transaction in which neither a stuck statement nor a process stopped in the middle keeps its rows locked.
+pub(crate) fn bounded_begin(deadline: Duration) -> AssertSqlSafe<String> {
+    let deadline = deadline.as_millis();
+    AssertSqlSafe(format!(
+        "begin; set local statement_timeout = {deadline}; \
+         set local idle_in_transaction_session_timeout = {deadline}"
+    ))
+}
+
 /// All of the transaction but the commit, and its number if it changed anything.
 async fn prepare<'c>(
     conn: &'c mut PgConnection,
     shared: &Shared,
     ended: &[Ended],
 ) -> Result<(Transaction<'c, Postgres>, Written, Option<i64>), sqlx::Error> {
-    // So that neither a stuck statement nor a process stopped in the middle keeps its rows locked.
-    let deadline = shared.config.deadline.as_millis();
-    let begin = format!(
-        "begin; set local statement_timeout = {deadline}; \
-         set local idle_in_transaction_session_timeout = {deadline}"
-    );
-    let mut tx = conn.begin_with(AssertSqlSafe(begin)).await?;
+    let mut tx = conn
+        .begin_with(bounded_begin(shared.config.deadline))
+        .await?;
     let gone = fence::delete_finished(&mut tx, shared.worker, ended).await?;
     let kept = fence::update_unfinished(&mut tx, shared.worker, ended).await?;
     let transaction = gone.transaction.or(kept.transaction);

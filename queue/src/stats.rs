@@ -91,4 +91,14 @@ impl Gauges {
         self.reported.extend(stats.into_keys());
         Ok(())
     }
+
+    /// Leaves no old figures behind when another process is elected.
+    pub(crate) fn forget(&self) {
+        for queue in &self.reported {
+            metrics::depth(&QueueStats {
+                queue: queue.clone(),
+                ..QueueStats::default()
+            });
+        }
+    }
 }

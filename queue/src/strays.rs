@@ -4,7 +4,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use sqlx::PgConnection;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
 
@@ -21,7 +21,8 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             () = shared.stopping.cancelled() => return,
             _ = ticks.tick() => {}
         }
-        if let Err(error) = sweep(&shared, &mut suspects).await {
+        let swept = timeout(shared.config.deadline, sweep(&shared, &mut suspects)).await;
+        if let Err(error) = swept.map_err(|_| sqlx::Error::PoolTimedOut).flatten() {
             warn!(%error, "could not look for jobs that were claimed but never arrived");
         }
     }

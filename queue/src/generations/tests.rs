@@ -145,8 +145,8 @@ async fn jobs_of_a_restored_dump_are_brought_back(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(claim(&mut conn).await.len(), 0);
-    assert_eq!(gather_strays(&mut conn).await.unwrap(), 1);
-    assert_eq!(gather_strays(&mut conn).await.unwrap(), 0);
+    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 1);
+    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
     assert_eq!(claim(&mut conn).await.len(), 1);
 }
 
@@ -238,7 +238,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     let young = now(&mut conn).await.young;
     assert!(young > 10, "only {young} generations");
     // The claims may have won their last race against the generations: what runs is in a live one all the same.
-    assert_eq!(gather_strays(&mut conn).await.unwrap(), 0);
+    assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
 }
 
 /// The blocks that a claim reads: a count of its work that does not depend on the machine.

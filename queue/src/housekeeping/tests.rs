@@ -15,9 +15,17 @@ fn open(pool: &PgPool) -> Queue {
     Queue::open(pool.clone(), config).unwrap()
 }
 
+/// A round in which everything is due.
+async fn keep_house(queue: &Queue) {
+    let shared = queue.shared();
+    let mut link = Link::with_settings(shared.connect_options(), settings(&shared.config));
+    House::new().keep(shared, &mut link).await;
+}
+
 async fn until_elected(queue: &Queue) {
     let elected = async {
-        while !is_elected(queue.shared()).await.unwrap() {
+        let mut link = Link::new(queue.shared().connect_options());
+        while !is_elected(queue.shared(), &mut link).await.unwrap() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -42,8 +50,9 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     while !youngest.shared().lease.is_held() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert!(is_elected(eldest.shared()).await.unwrap());
-    assert!(!is_elected(youngest.shared()).await.unwrap());
+    let mut link = Link::new(eldest.shared().connect_options());
+    assert!(is_elected(eldest.shared(), &mut link).await.unwrap());
+    assert!(!is_elected(youngest.shared(), &mut link).await.unwrap());
     eldest.close(Duration::from_secs(1)).await;
     // The one in between never shows up again, and its lease ends.
     until_elected(&youngest).await;
@@ -65,7 +74,7 @@ async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
     .unwrap();
     // Late by an hour, so that only the promotion of what came due late finds them.
     sqlx::raw_sql(
-        "update queue.generations set promoted_until = now();
+        "select setval('queue.promoted_until', (extract(epoch from now()) * 1000000)::bigint);
          insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
          select 'late', gen_random_uuid(), '{}', 5, 2, now() - interval '1 hour'
            from generate_series(1, 2500);
@@ -77,10 +86,7 @@ async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
     .execute(&pool)
     .await
     .unwrap();
-    let keep = async |queue: &Queue| {
-        let mut house = House::new(queue.shared());
-        house.keep(queue.shared()).await.unwrap();
-    };
+    let keep = keep_house;
     tokio::join!(keep(&one), keep(&other), keep(&one), keep(&other));
 
     let states: Vec<(String, i16, i64)> = sqlx::query_as(
@@ -122,17 +128,13 @@ async fn a_job_scheduled_by_a_transaction_that_ended_late_is_not_forgotten(pool:
     .execute(&mut *late)
     .await
     .unwrap();
-    let mut house = House::new(queue.shared());
-    house.keep(queue.shared()).await.unwrap();
+    keep_house(&queue).await;
     late.commit().await.unwrap();
     let claim = "select coalesce(cardinality(ids), 0)
                    from queue.claim(gen_random_uuid(), 'q', 9, gen_random_uuid(), 64, null)";
     let claimed: i32 = sqlx::query_scalar(claim).fetch_one(&pool).await.unwrap();
     assert_eq!(claimed, 0, "claims do not look so far back");
-    House::new(queue.shared())
-        .keep(queue.shared())
-        .await
-        .unwrap();
+    keep_house(&queue).await;
     let claimed: i32 = sqlx::query_scalar(claim).fetch_one(&pool).await.unwrap();
     assert_eq!(claimed, 1);
     queue.close(Duration::from_secs(1)).await;
