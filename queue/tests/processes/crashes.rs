@@ -165,7 +165,7 @@ async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
 async fn case_04_workers_killed_under_load_cost_time_and_nothing_else(pool: PgPool) {
     let plan = Plan {
         jobs_a_tick: 15,
-        sleep_ms: 200,
+        sleep_ms: 700,
         calm: 5,
         kills: 3,
         ticks_between_kills: 3,
