@@ -310,8 +310,8 @@ begin
          order by x.rank, r.n
          limit p_limit
     ),
-    -- By their places in the table, which need not be looked up. A row that has moved meanwhile is not there any more,
-    -- and is left to the next claim. The state is compared as an integer, or the planner could prefer to walk over
+    -- By their places in the table, which need not be looked up. A row that was moved meanwhile is left to the next claim,
+    -- or taken where it is now, as the server's version has it; the lane's lock makes both right. The state is compared as an integer, or the planner could prefer to walk over
     -- the index of all due jobs.
     taken as (
         update queue.jobs j

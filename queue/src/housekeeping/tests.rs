@@ -10,6 +10,7 @@ fn open(pool: &PgPool) -> Queue {
     let config = Config {
         lease: Duration::from_secs(2),
         heartbeat: Duration::from_millis(100),
+        deadline: Duration::from_secs(1),
         ..Config::default()
     };
     Queue::open(pool.clone(), config).unwrap()
@@ -114,6 +115,34 @@ async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
     for queue in [one, other] {
         queue.close(Duration::from_secs(1)).await;
     }
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn a_duty_that_cannot_be_done_keeps_no_other_from_being_done(pool: PgPool) {
+    let queue = open(&pool);
+    sqlx::query(
+        "insert into queue.dead_jobs (id, queue, lane, priority, attempt, max_attempts, created_at, died_at,
+                                      cause, error, payload)
+         values (-1, 'q', $1, 0, 1, 1, now(), now() - interval '1 year', 'aborted', '', '{}')",
+    )
+    .bind(Uuid::nil())
+    .execute(&pool)
+    .await
+    .unwrap();
+    // Tidying up comes before the purge, and waits for this.
+    let mut somebody = pool.begin().await.unwrap();
+    sqlx::query("lock table queue.lanes in access exclusive mode")
+        .execute(&mut *somebody)
+        .await
+        .unwrap();
+    keep_house(&queue).await;
+    let dead: i64 = sqlx::query_scalar("select count(*) from queue.dead_jobs")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(dead, 0);
+    somebody.rollback().await.unwrap();
+    queue.close(Duration::from_secs(1)).await;
 }
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
