@@ -156,10 +156,10 @@ pub(super) fn queue_document(stats: &QueueStats, restrictions: &Restrictions) ->
 
 fn worker_table(now: DateTime<Utc>, workers: &[Worker]) -> String {
     if workers.is_empty() {
-        return "\nNo worker is alive: nothing runs until one starts.\n".to_owned();
+        return "\nNo process is alive: nothing runs until a worker starts.\n".to_owned();
     }
     let mut table = Table::new([
-        ("WORKER", Left),
+        ("PROCESS", Left),
         ("STARTED", Right),
         ("LEASE LEFT", Right),
         ("RUNNING", Right),
