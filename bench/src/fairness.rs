@@ -31,6 +31,9 @@ const CLAIM: i32 = 100;
 const LANES: u64 = 100;
 const HOUR: Duration = Duration::from_hours(1);
 
+/// How long the worker lives on after it has finished a million jobs.
+const SETTLING: Duration = Duration::from_secs(5);
+
 /// Options of `fairness`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
@@ -187,6 +190,8 @@ impl Bench<'_> {
         worker.order(Request::Work(Work::FULL_SPEED)).await?;
         let ran = self.options.million;
         worker.order(Request::Await { ran }).await?;
+        // The generation is left by a living process, once a second.
+        tokio::time::sleep(SETTLING).await;
         worker.order(Request::Stop).await?;
         worker.end().await
     }

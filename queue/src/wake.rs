@@ -25,7 +25,7 @@ use crate::{Retry, handle::Shared};
 /// The channel of the notifications: the sender's id, then the names of queues, separated by commas.
 const CHANNEL: &str = "queue_wake";
 /// The shortest time between two notifications of a process; the first goes out at once.
-const NOTIFY_EVERY: Duration = Duration::from_millis(5);
+const NOTIFY_EVERY: Duration = Duration::from_millis(1);
 
 /// Who sleeps, and what the other processes are still to hear.
 #[derive(Debug, Default)]
