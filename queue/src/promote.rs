@@ -12,8 +12,7 @@ use crate::handle::Shared;
 const SLACK_SECONDS: i32 = 10;
 /// The most jobs promoted by one statement.
 const BATCH: i64 = 1000;
-/// The most statements for one queue in one sweep: more than a million jobs that came due while nobody worked are
-/// promoted by the claims themselves, until then.
+/// The most statements for one queue in one sweep. While more is left, the line stays, and claims promote it, too.
 const BATCHES: u32 = 20;
 
 /// Promotes everything that is due, of every queue, and moves the line.
@@ -27,16 +26,24 @@ pub(crate) async fn promote_late(
             .bind(SLACK_SECONDS)
             .fetch_one(&mut *conn)
             .await?;
+    let mut all = true;
     for queue in queues(conn).await? {
+        let mut some_left = true;
         for _ in 0..BATCHES {
             let promoted = promote(conn, &queue, line).await?;
             if promoted > 0 {
                 shared.wake_if_known(&queue);
             }
             if promoted < BATCH.cast_unsigned() {
+                some_left = false;
                 break;
             }
         }
+        all &= !some_left;
+    }
+    // What is left must stay where claims look for it.
+    if !all {
+        return Ok(());
     }
     sqlx::query("select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))")
         .bind(line.timestamp_micros())
