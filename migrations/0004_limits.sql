@@ -33,7 +33,9 @@ create table usage (
     team_id uuid not null,
     period_start timestamptz not null,
     submissions bigint not null,
-    -- How many of the last batch were within the quota: what the booking statement returns.
+    -- The plan's, at the last booking; null is no limit.
+    quota bigint,
+    -- How many of the last booking were within the quota: what the booking statement returns.
     granted bigint not null,
     primary key (team_id, period_start)
 )
@@ -73,16 +75,27 @@ create table rate_windows (
     policy text not null
     constraint rate_windows_policy_check check (policy in ('submit', 'status')),
     minute timestamptz not null,
-    given integer not null,
-    -- How many the last asker got: what the asking statement returns.
+    -- The limit in force when somebody last asked, how many he wanted at once, and the share that he got.
+    allowed integer not null,
+    wanted integer not null,
     share integer not null,
-    -- Once somebody found nothing left: nobody gets more than is needed at that moment.
+    -- All shares of the minute, without what was given back.
+    given integer not null
+    constraint rate_windows_given_check check (given >= 0),
+    -- Once somebody wanted more than was left: from then on nobody gets more than he needs at that moment.
     scarce boolean not null,
-    -- Processes that may hold some of it unspent.
+    -- Processes that may hold a part of their share unspent.
     holders uuid [] not null,
     primary key (site_key_id, policy)
 )
+-- Updated by every share; the room keeps that within the page.
 with (fillfactor = 50);
+
+-- The share of one who wants `wanted` at once while `rest` is left: an eighth of the rest, so that he need not ask again
+-- soon, unless it is scarce.
+create function rate_share(rest integer, wanted integer, scarce boolean) returns integer
+language sql immutable parallel safe
+return least(rest, case when scarce then wanted else greatest(wanted, rest / 8) end);
 
 -- Which requests of a site were accepted under which Idempotency-Key.
 create table idempotency_keys (

@@ -19,12 +19,22 @@ pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
     Ok(empty)
 }
 
-/// Creates a team.
+/// Creates a team, subscribed to the plan that every database has and that limits no billing period.
 pub async fn create_team(conn: &mut PgConnection, name: &str) -> Result<TeamId, Error> {
     let id = Uuid::now_v7();
-    sqlx::query!("insert into teams (id, name) values ($1, $2)", id, name)
-        .execute(conn)
-        .await?;
+    sqlx::query!(
+        "
+        with new_team as (
+            insert into teams (id, name) values ($1, $2) returning id
+        )
+        insert into subscriptions (team_id, plan_id)
+        select t.id, p.id from new_team t join plans p on p.name = 'Unlimited'
+        ",
+        id,
+        name,
+    )
+    .execute(conn)
+    .await?;
     Ok(id.into())
 }
 
