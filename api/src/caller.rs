@@ -1,10 +1,15 @@
-//! Who calls: the site key of a request, which stands in its body (or query) and nowhere else.
+//! Who calls, and whether so often: the site key of a request, which stands in its body (or query) and nowhere else.
 
-use domain::key::{SecretHash, SiteKey};
+use domain::{
+    key::{SecretHash, SiteKey},
+    limit::{RatePolicy, RateWindow},
+};
 use poem::{
     FromRequest, Request, RequestBody, Result,
     http::{HeaderValue, header},
 };
+
+use store::rate::{Admission, Rates};
 
 use crate::problem::{Code, Refusal};
 
@@ -41,5 +46,18 @@ pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, R
             let key: SiteKey = text.parse().map_err(|_| Refusal::invalid_api_key())?;
             Ok(key.hash())
         }
+    }
+}
+
+/// Counts the request against its key's limit.
+pub(crate) async fn admit(
+    rates: &Rates,
+    key: SecretHash,
+    policy: RatePolicy,
+) -> Result<RateWindow, Refusal> {
+    match rates.admit(key, policy).await? {
+        Admission::Admitted(window) => Ok(window),
+        Admission::Refused(window) => Err(Refusal::rate_limited(window)),
+        Admission::UnknownKey => Err(Refusal::invalid_api_key()),
     }
 }

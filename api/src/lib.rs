@@ -9,6 +9,8 @@ mod answer;
 mod body;
 mod caller;
 mod front;
+mod idempotency;
+mod limited;
 pub mod openapi;
 pub mod operations;
 mod payload;

@@ -88,7 +88,7 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
             .collect();
         let reason = code.status().canonical_reason().unwrap_or_default();
         let mut headers = json!({ "X-Request-Id": request_id() });
-        if code.retry_after().is_some() {
+        if code.is_passing() {
             headers["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
         }
         let response = json!({

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
-use domain::submission::{Fault, FieldError};
+use domain::{
+    limit::RateWindow,
+    submission::{Fault, FieldError},
+};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
@@ -14,7 +17,7 @@ use poem_openapi::{Object, error::ContentTypeError};
 use serde::Serialize;
 use tracing::error;
 
-use crate::request_id::RequestId;
+use crate::{limited, request_id::RequestId};
 
 /// The content type of every problem document.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
@@ -31,12 +34,16 @@ pub(crate) enum Code {
     UnsupportedImage,
     UnknownRuleGroup,
     InvalidApiKey,
+    NoActiveSubscription,
+    QuotaExceeded,
     NotFound,
     MediaNotFound,
     MethodNotAllowed,
     RequestTimeout,
+    IdempotencyConflict,
     PayloadTooLarge,
     UnsupportedMediaType,
+    RateLimited,
     InternalError,
     Overloaded,
     NotReady,
@@ -55,12 +62,16 @@ impl Code {
             Self::UnsupportedImage => "unsupported_image",
             Self::UnknownRuleGroup => "unknown_rule_group",
             Self::InvalidApiKey => "invalid_api_key",
+            Self::NoActiveSubscription => "no_active_subscription",
+            Self::QuotaExceeded => "quota_exceeded",
             Self::NotFound => "not_found",
             Self::MediaNotFound => "media_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
+            Self::IdempotencyConflict => "idempotency_conflict",
             Self::PayloadTooLarge => "payload_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::RateLimited => "rate_limited",
             Self::InternalError => "internal_error",
             Self::Overloaded => "overloaded",
             Self::NotReady => "not_ready",
@@ -79,22 +90,25 @@ impl Code {
             | Self::UnsupportedImage
             | Self::UnknownRuleGroup => StatusCode::BAD_REQUEST,
             Self::InvalidApiKey => StatusCode::UNAUTHORIZED,
+            Self::NoActiveSubscription | Self::QuotaExceeded => StatusCode::FORBIDDEN,
             Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::IdempotencyConflict => StatusCode::CONFLICT,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
-    /// After how many seconds trying again makes sense, where it does.
-    pub(crate) const fn retry_after(self) -> Option<u16> {
-        match self.status() {
-            StatusCode::SERVICE_UNAVAILABLE => Some(1),
-            _ => None,
-        }
+    /// Whether trying the same again later makes sense; the answer then says when, in `Retry-After`.
+    pub(crate) const fn is_passing(self) -> bool {
+        matches!(
+            self.status(),
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        )
     }
 }
 
@@ -119,6 +133,7 @@ pub(crate) struct Refusal {
     code: Code,
     detail: Cow<'static, str>,
     errors: Vec<FieldProblem>,
+    window: Option<RateWindow>,
 }
 
 impl Refusal {
@@ -127,6 +142,7 @@ impl Refusal {
             code,
             detail: detail.into(),
             errors: Vec::new(),
+            window: None,
         }
     }
 
@@ -140,6 +156,7 @@ impl Refusal {
             code,
             detail: FIELDS.into(),
             errors,
+            window: None,
         }
     }
 
@@ -172,6 +189,21 @@ impl Refusal {
         )
     }
 
+    /// The key's requests of this minute are used up.
+    pub(crate) fn rate_limited(window: RateWindow) -> Self {
+        let detail = format!(
+            "The site key's {} requests of this minute are used up. Please try again in {} s.",
+            window.limit, window.resets_in
+        );
+        Self::new(Code::RateLimited, detail).within(window)
+    }
+
+    /// Tells, too, where the site key stands in the present minute.
+    pub(crate) fn within(mut self, window: RateWindow) -> Self {
+        self.window = Some(window);
+        self
+    }
+
     #[cfg(test)]
     pub(crate) fn into_parts(self) -> (Code, String, Vec<FieldProblem>) {
         (self.code, self.detail.into_owned(), self.errors)
@@ -194,14 +226,23 @@ impl Refusal {
             .status(status)
             .content_type(CONTENT_TYPE)
             .body(body);
-        if let Some(seconds) = self.code.retry_after() {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        let headers = response.headers_mut();
+        if self.code.is_passing() {
+            let seconds = match self.window {
+                Some(window) if self.code == Code::RateLimited => window.resets_in,
+                Some(_) | None => SOON,
+            };
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(window) = self.window {
+            limited::declare(headers, window);
         }
         response
     }
 }
+
+/// After how many seconds trying again makes sense when nobody knows better.
+const SOON: u32 = 1;
 
 const FIELDS: &str = "The request has members that are missing or not valid; see errors.";
 
@@ -219,6 +260,7 @@ impl From<Vec<FieldError>> for Refusal {
             code,
             detail: FIELDS.into(),
             errors: errors.collect(),
+            window: None,
         }
     }
 }

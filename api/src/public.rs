@@ -18,7 +18,7 @@ use poem::{
     web::{Data, Html},
 };
 use poem_openapi::{OpenApi, OpenApiService, Tags};
-use store::{accept::Acceptor, site::Sites, status::Statuses};
+use store::{accept::Acceptor, rate::Rates, site::Sites, status::Statuses};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -29,6 +29,8 @@ use crate::{
     body::BodyReader,
     caller::Bearer,
     front::Front,
+    idempotency::IdempotencyHeader,
+    limited::Limited,
     openapi,
     payload::{JsonBody, OptionalJsonBody},
     probes,
@@ -39,6 +41,8 @@ pub(crate) use events::Events;
 
 /// What the public interface works with.
 pub struct Public {
+    /// Counts requests against the limits of their keys.
+    pub rates: Rates,
     /// Finds sites by key.
     pub sites: Sites,
     /// Stores submissions.
@@ -124,9 +128,14 @@ impl PublicApi {
         &self,
         public: Data<&Arc<Public>>,
         bearer: Bearer,
+        /// Makes repeating the request safe: for 24 hours the same request under the same key is answered as the first
+        /// was and stores nothing new; another request under it is refused. 1 to 255 visible ASCII characters, one of
+        /// your site's own for each item, a UUID for instance.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyHeader,
         request: JsonBody<submit::SubmitRequest>,
-    ) -> Result<Json<submit::Accepted>> {
-        Ok(Json(submit::submit(&public, bearer, &request.value).await?))
+    ) -> Result<Limited<Json<submit::Accepted>>> {
+        Ok(submit::submit(&public, bearer, &idempotency_key, &request.value).await?)
     }
 
     /// Ask where a media item stands
@@ -140,8 +149,8 @@ impl PublicApi {
         public: Data<&Arc<Public>>,
         bearer: Bearer,
         request: JsonBody<status::StatusRequest>,
-    ) -> Result<Json<status::MediaStatus>> {
-        Ok(Json(status::status(&public, bearer, &request.value).await?))
+    ) -> Result<Limited<Json<status::MediaStatus>>> {
+        Ok(status::status(&public, bearer, &request.value).await?)
     }
 
     /// Ask where a media item stands, with query parameters
@@ -163,12 +172,12 @@ impl PublicApi {
         /// The item's id.
         media_id: QueryField<Uuid>,
         body: OptionalJsonBody<status::StatusRequest>,
-    ) -> Result<Json<status::MediaStatus>> {
+    ) -> Result<Limited<Json<status::MediaStatus>>> {
         let query = status::StatusRequest {
             api_key: api_key.text,
             media_id: media_id.text,
         };
         let request = query.merged_with(body.0)?;
-        Ok(Json(status::status(&public, bearer, &request).await?))
+        Ok(status::status(&public, bearer, &request).await?)
     }
 }

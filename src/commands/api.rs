@@ -6,7 +6,7 @@ use ::api::{BodySettings, Readiness, public::Public, serve};
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
-use store::{PgPool, accept, accept::Acceptor, schema, site::Sites, status::Statuses};
+use store::{PgPool, accept, accept::Acceptor, rate::Rates, schema, site::Sites, status::Statuses};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +61,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
 /// What the interface works with.
 pub(crate) fn interface(pool: &PgPool, queue: &Queue, ready: watch::Receiver<Readiness>) -> Public {
     Public {
+        rates: Rates::start(pool.clone()),
         sites: Sites::new(pool.clone()),
         acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
         statuses: Statuses::new(pool.clone()),

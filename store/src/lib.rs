@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod delivery;
 pub mod gather;
 pub mod jobs;
+pub mod rate;
 pub mod rule_group;
 pub mod schema;
 pub mod seal;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use domain::{event::timestamp, id::MediaId, key::SecretHash};
+use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
@@ -12,7 +12,9 @@ use uuid::Uuid;
 
 use super::{Public, details::ModerationDetails};
 use crate::{
+    answer::Json,
     caller::{self, Bearer},
+    limited::Limited,
     problem::{Code, Refusal},
     raw::Raw,
 };
@@ -130,6 +132,7 @@ pub(crate) const REFUSALS: &[Code] = &[
     Code::RequestTimeout,
     Code::PayloadTooLarge,
     Code::UnsupportedMediaType,
+    Code::RateLimited,
     Code::InternalError,
     Code::Overloaded,
 ];
@@ -139,8 +142,23 @@ pub(crate) async fn status(
     public: &Public,
     bearer: Bearer,
     request: &StatusRequest,
-) -> Result<MediaStatus, Refusal> {
+) -> Result<Limited<Json<MediaStatus>>, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
+    let window = caller::admit(&public.rates, key, RatePolicy::Status).await?;
+    match find(public, key, request).await {
+        Ok(status) => Ok(Limited {
+            window,
+            answer: Json(status),
+        }),
+        Err(refusal) => Err(refusal.within(window)),
+    }
+}
+
+async fn find(
+    public: &Public,
+    key: SecretHash,
+    request: &StatusRequest,
+) -> Result<MediaStatus, Refusal> {
     let text = request.media_id.as_deref().filter(|text| !text.is_empty());
     let Some(text) = text else {
         return Err(refuse_id(

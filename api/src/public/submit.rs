@@ -4,7 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     id::MediaId,
+    idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
+    limit::RatePolicy,
     media::Status,
     submission::{RawSubmission, Submission},
 };
@@ -12,14 +14,17 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{
-    accept::{Acceptance, NewMedia},
+    accept::{Acceptance, Idempotency, NewMedia},
     site::Site,
 };
 use uuid::Uuid;
 
 use super::Public;
 use crate::{
+    answer::Json,
     caller::{self, Bearer},
+    idempotency::IdempotencyHeader,
+    limited::Limited,
     problem::{Code, Refusal},
     raw::Raw,
 };
@@ -85,9 +90,13 @@ pub(crate) const REFUSALS: &[Code] = &[
     Code::UnsupportedImage,
     Code::UnknownRuleGroup,
     Code::InvalidApiKey,
+    Code::NoActiveSubscription,
+    Code::QuotaExceeded,
     Code::RequestTimeout,
+    Code::IdempotencyConflict,
     Code::PayloadTooLarge,
     Code::UnsupportedMediaType,
+    Code::RateLimited,
     Code::InternalError,
     Code::Overloaded,
 ];
@@ -95,33 +104,46 @@ pub(crate) const REFUSALS: &[Code] = &[
 /// How often a submission is prepared anew because its site changes under it.
 const PREPARATIONS: usize = 5;
 
-/// Stores the submission, or says why not.
-///
-/// It is prepared from the cached site, and the accepting statement refuses it if the key or the site is no longer what
-/// the cache says. A refusal that rests on the cache is confirmed first, so that a disabled key is told before anything
-/// else.
+/// Stores the submission, or says why not; in this order: the key, the rate, the fields, and in the accepting statement
+/// the subscription, a repetition, the quota.
 pub(crate) async fn submit(
     public: &Public,
     bearer: Bearer,
+    idempotency: &IdempotencyHeader,
     request: &SubmitRequest,
-) -> Result<Accepted, Refusal> {
+) -> Result<Limited<Json<Accepted>>, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
+    let window = caller::admit(&public.rates, key, RatePolicy::Submit).await?;
+    match accept(public, key, idempotency, request).await {
+        Ok(id) => Ok(Limited {
+            window,
+            answer: Json(accepted(id)),
+        }),
+        Err(refusal) => Err(refusal.within(window)),
+    }
+}
+
+/// Prepares the submission from the cached site; the accepting statement refuses it if the key or the site is no longer
+/// what the cache says. A refusal that rests on the cache is confirmed first, so that a disabled key is told before
+/// anything else.
+async fn accept(
+    public: &Public,
+    key: SecretHash,
+    idempotency: &IdempotencyHeader,
+    request: &SubmitRequest,
+) -> Result<MediaId, Refusal> {
     let mut found = public.sites.find(key).await?;
     let mut confirmed = false;
     for _ in 0..PREPARATIONS {
         let site = found.ok_or_else(Refusal::invalid_api_key)?;
-        match prepare(public, key, site, request).await {
+        match prepare(public, key, site, idempotency, request).await {
             Ok(media) => {
                 let id = media.id;
                 match public.acceptor.accept(media).await? {
-                    Acceptance::Accepted => return Ok(accepted(id)),
+                    Acceptance::Accepted => return Ok(id),
+                    Acceptance::Repeated(first) => return Ok(first),
                     Acceptance::Stale => {}
-                    Acceptance::Unavailable => return Err(Refusal::overloaded()),
-                    Acceptance::Refused => {
-                        return Err(Refusal::invalid_request(
-                            "The submission cannot be stored as it is.",
-                        ));
-                    }
+                    refused => return Err(refusal(refused)),
                 }
             }
             Err(refusal) if confirmed => return Err(refusal),
@@ -137,8 +159,10 @@ async fn prepare(
     public: &Public,
     key: SecretHash,
     site: Arc<Site>,
+    idempotency: &IdempotencyHeader,
     request: &SubmitRequest,
 ) -> Result<NewMedia, Refusal> {
+    let idempotency = idempotency.parse()?;
     let submission = Submission::parse(request.raw(), &public.limits)?;
     let judges = match submission.rule_group {
         None => site.judges.clone(),
@@ -155,8 +179,42 @@ async fn prepare(
         key,
         site,
         judges,
+        idempotency: idempotency.map(|key| identify(key, &submission)),
         submission,
     })
+}
+
+fn identify(key: IdempotencyKey, submission: &Submission) -> Idempotency {
+    Idempotency {
+        key,
+        fingerprint: Fingerprint::of(submission),
+    }
+}
+
+fn refusal(acceptance: Acceptance) -> Refusal {
+    let (code, detail) = match acceptance {
+        Acceptance::NoSubscription => (
+            Code::NoActiveSubscription,
+            "The team has no active subscription.",
+        ),
+        Acceptance::QuotaExceeded => (
+            Code::QuotaExceeded,
+            "The team has used up the submissions of its plan for this billing period.",
+        ),
+        Acceptance::IdempotencyConflict => (
+            Code::IdempotencyConflict,
+            "Another request was accepted under this Idempotency-Key: repeat that one unchanged, or use a new key.",
+        ),
+        Acceptance::Refused => (
+            Code::InvalidRequest,
+            "The submission cannot be stored as it is.",
+        ),
+        Acceptance::Unavailable
+        | Acceptance::Accepted
+        | Acceptance::Repeated(_)
+        | Acceptance::Stale => return Refusal::overloaded(),
+    };
+    Refusal::new(code, detail)
 }
 
 fn accepted(id: MediaId) -> Accepted {

@@ -16,6 +16,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{self, Acceptor},
+    rate::Rates,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
@@ -101,6 +102,7 @@ impl App {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let (ready, readiness) = watch::channel(Readiness::Ready);
         let endpoint = public(Public {
+            rates: Rates::start(pool.clone()),
             sites: Sites::new(pool.clone()),
             acceptor: Acceptor::start(pool.clone(), queue.clone(), options.accept),
             statuses: Statuses::new(pool.clone()),

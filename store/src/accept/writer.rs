@@ -1,7 +1,7 @@
 //! Writes one batch: waits out outages, finds out what a lost commit has stored, and lets one bad row fail alone.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     time::{Duration, Instant},
 };
 
@@ -11,7 +11,12 @@ use queue::Queue;
 use sqlx::PgPool;
 use tracing::{error, warn};
 
-use super::{Acceptance, NewMedia, Stored, existing, insert, jobs_of, rejection::Rejection};
+use super::{
+    Acceptance, NewMedia,
+    insert::{self, Inserted},
+    rejection::Rejection,
+    repetition::{self, Request},
+};
 use crate::gather::Call;
 
 type Waiting = Call<NewMedia, Acceptance>;
@@ -28,20 +33,26 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
     // A stack: a batch that a row spoils is replaced by its rows, each on its own.
     let mut stack = vec![batch];
     while let Some(batch) = stack.pop() {
-        match store(&pool, &queue, &batch, deadline).await {
-            Ok(stored) => {
-                for call in batch {
-                    let accepted = stored.contains(&call.question.id);
-                    call.answer(if accepted {
-                        Acceptance::Accepted
-                    } else {
-                        Acceptance::Stale
-                    });
+        let requests = repetition::gather(batch);
+        match store(&pool, &queue, &requests, deadline).await {
+            Ok(settled) => {
+                let mut undecided = Vec::new();
+                for request in requests {
+                    let settled = settled.get(&request.first.question.id).copied();
+                    let acceptance = settled.unwrap_or(Acceptance::Unavailable);
+                    undecided.extend(request.answer(acceptance));
+                }
+                if !undecided.is_empty() {
+                    stack.push(undecided);
                 }
             }
-            Err(error) if is_the_rows_fault(&error) && batch.len() > 1 => {
-                warn!(%error, rows = batch.len(), "a row spoils its batch; each goes alone");
-                stack.extend(batch.into_iter().map(|call| vec![call]));
+            Err(error) if is_the_rows_fault(&error) && requests.len() > 1 => {
+                warn!(%error, rows = requests.len(), "a row spoils its batch; each goes alone");
+                stack.extend(
+                    requests
+                        .into_iter()
+                        .map(|request| request.into_calls().collect()),
+                );
             }
             Err(error) => {
                 let (answer, rejection) = if is_the_rows_fault(&error) {
@@ -49,10 +60,12 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                 } else {
                     (Acceptance::Unavailable, Rejection::Unavailable)
                 };
-                error!(%error, rows = batch.len(), "submissions could not be stored");
-                rejection.count(batch.len());
-                for call in batch {
-                    call.answer(answer);
+                error!(%error, rows = requests.len(), "submissions could not be stored");
+                for request in requests {
+                    for call in request.into_calls() {
+                        rejection.count(1);
+                        call.answer(answer);
+                    }
                 }
             }
         }
@@ -64,29 +77,20 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
 async fn store(
     pool: &PgPool,
     queue: &Queue,
-    batch: &[Waiting],
+    requests: &[Request],
     deadline: Instant,
-) -> Result<HashSet<MediaId>, sqlx::Error> {
-    let mut left: Vec<&NewMedia> = batch.iter().map(|call| &call.question).collect();
-    let mut stored = HashSet::new();
+) -> Result<HashMap<MediaId, Acceptance>, sqlx::Error> {
+    let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
+    let mut settled = HashMap::new();
     let mut in_doubt = false;
-    loop {
-        match attempt(pool, &left, deadline).await {
-            Ok(Stored { media, jobs }) => {
-                queue.enqueued(&jobs);
-                stored.extend(media);
-                return Ok(stored);
-            }
-            Err(error) if in_doubt && is_own_row(&error) => {
+    while !left.is_empty() {
+        let inserted = match attempt(pool, &left, deadline).await {
+            Ok(inserted) => inserted,
+            Err(error) if in_doubt && insert::is_own_row(&error) => {
                 let mut conn = pool.acquire().await?;
-                let found = existing(&mut conn, &left).await?;
-                queue.enqueued(&jobs_of(&left, &found));
-                stored.extend(found);
-                left.retain(|media| !stored.contains(&media.id));
-                if left.is_empty() {
-                    return Ok(stored);
-                }
+                insert::existing(&mut conn, &left).await?
             }
+            Err(error) if insert::is_race(&error) && Instant::now() < deadline => continue,
             Err(error) if is_the_rows_fault(&error) || Instant::now() + PAUSE > deadline => {
                 return Err(error);
             }
@@ -94,19 +98,33 @@ async fn store(
                 warn!(%error, rows = left.len(), "storing submissions failed, trying again");
                 in_doubt = true;
                 tokio::time::sleep(PAUSE).await;
+                continue;
             }
+        };
+        let Inserted {
+            settled: certain,
+            expired,
+            jobs,
+        } = inserted;
+        queue.enqueued(&jobs);
+        settled.extend(certain);
+        left.retain(|media| !settled.contains_key(&media.id));
+        if !expired.is_empty() {
+            let mut conn = pool.acquire().await?;
+            insert::forget_expired(&mut conn, &left).await?;
         }
     }
+    Ok(settled)
 }
 
 async fn attempt(
     pool: &PgPool,
     media: &[&NewMedia],
     deadline: Instant,
-) -> Result<Stored, sqlx::Error> {
+) -> Result<Inserted, sqlx::Error> {
     let inserting = async {
         let mut conn = pool.acquire().await?;
-        insert(&mut conn, media).await
+        insert::insert(&mut conn, media).await
     };
     tokio::time::timeout_at(deadline.into(), inserting)
         .await
@@ -119,11 +137,4 @@ fn is_the_rows_fault(error: &sqlx::Error) -> bool {
         .as_database_error()
         .and_then(sqlx::error::DatabaseError::code);
     code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
-}
-
-fn is_own_row(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .and_then(|error| error.constraint())
-        == Some("media_pkey")
 }

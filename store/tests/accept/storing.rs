@@ -1,110 +1,17 @@
-//! Accepting submissions on a real Postgres.
+//! What is stored with a submission, and when nothing is.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+use std::time::Duration;
 
-use std::{sync::Arc, time::Duration};
-
-use domain::{
-    event::EventKind,
-    id::{GroupVersionId, MediaId, SiteId, TeamId},
-    key::SiteKey,
-    submission::{RawSubmission, Submission, SubmissionLimits},
-};
-use queue::Queue;
+use domain::{event::EventKind, id::GroupVersionId};
 use sqlx::PgPool;
 use store::{
-    accept::{Acceptance, Acceptor, NewMedia, Settings},
+    accept::Acceptance,
     rule_group::{self, NewVersion},
-    schema,
-    seal::MasterKey,
-    site::{Site, Sites},
     tenant,
 };
 use uuid::Uuid;
 
-struct Tenant {
-    team: TeamId,
-    site: SiteId,
-    key: SiteKey,
-}
-
-struct Fixture {
-    pool: PgPool,
-    queue: Queue,
-    acceptor: Acceptor,
-    sites: Sites,
-    tenant: Tenant,
-}
-
-impl Fixture {
-    async fn new(pool: PgPool) -> Self {
-        schema::migrate(&pool).await.unwrap();
-        let mut conn = pool.acquire().await.unwrap();
-        let team = tenant::create_team(&mut conn, "team").await.unwrap();
-        let mut tx = pool.begin().await.unwrap();
-        let version = NewVersion {
-            rules: &[],
-            uses_ai: true,
-        };
-        let group = rule_group::create(&mut tx, team, "rules", version)
-            .await
-            .unwrap();
-        tx.commit().await.unwrap();
-        let master_key = MasterKey::new([7; 32]);
-        let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group)
-            .await
-            .unwrap();
-        tenant::create_endpoint(&mut conn, site, "https://example.com/", EventKind::ALL)
-            .await
-            .unwrap();
-        let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
-        let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
-        Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), Settings::default()),
-            sites: Sites::new(pool.clone()),
-            tenant: Tenant { team, site, key },
-            queue,
-            pool,
-        }
-    }
-
-    async fn site(&self) -> Arc<Site> {
-        self.sites
-            .find(self.tenant.key.hash())
-            .await
-            .unwrap()
-            .expect("the key is valid")
-    }
-
-    fn media(&self, site: &Arc<Site>, body: &str) -> NewMedia {
-        let raw = RawSubmission {
-            body: Some("text"),
-            ..RawSubmission::default()
-        };
-        let submission = Submission::parse(raw, &SubmissionLimits::default()).unwrap();
-        NewMedia {
-            id: MediaId::from(Uuid::now_v7()),
-            key: self.tenant.key.hash(),
-            site: Arc::clone(site),
-            judges: site.judges.clone(),
-            submission: Submission {
-                body: Some(body.to_owned()),
-                ..submission
-            },
-        }
-    }
-
-    async fn count(&self, statement: &'static str) -> i64 {
-        sqlx::query_scalar(statement)
-            .fetch_one(&self.pool)
-            .await
-            .unwrap()
-    }
-
-    async fn close(self) {
-        self.queue.close(Duration::from_secs(1)).await;
-    }
-}
+use crate::fixture::Fixture;
 
 #[sqlx::test(migrations = false)]
 async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {

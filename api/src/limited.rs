@@ -1,0 +1,55 @@
+//! Rate limits as clients see them: the headers `RateLimit` and `RateLimit-Policy` of the IETF draft
+//! draft-ietf-httpapi-ratelimit-headers-10.
+
+use domain::limit::{RateWindow, WINDOW_SECONDS};
+use poem::{
+    IntoResponse, Response,
+    http::{HeaderMap, HeaderName, HeaderValue},
+};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaResponses, Registry},
+};
+
+pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// An answer, and where its site key stands in the present minute.
+pub(crate) struct Limited<T> {
+    pub(crate) window: RateWindow,
+    pub(crate) answer: T,
+}
+
+impl<T: IntoResponse> IntoResponse for Limited<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.answer.into_response();
+        declare(response.headers_mut(), self.window);
+        response
+    }
+}
+
+impl<T: ApiResponse> ApiResponse for Limited<T> {
+    fn meta() -> MetaResponses {
+        T::meta()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+/// Adds both headers.
+pub(crate) fn declare(headers: &mut HeaderMap, window: RateWindow) {
+    let RateWindow {
+        policy,
+        limit,
+        remaining,
+        resets_in,
+    } = window;
+    let stands = format!("\"{policy}\";r={remaining};t={resets_in}");
+    let allowed = format!("\"{policy}\";q={limit};w={WINDOW_SECONDS}");
+    for (name, value) in [(RATE_LIMIT, stands), (RATE_LIMIT_POLICY, allowed)] {
+        let value = HeaderValue::from_str(&value).expect("names and numbers are visible ASCII");
+        headers.insert(name, value);
+    }
+}

@@ -1,0 +1,119 @@
+//! A batch as the columns of its statement.
+
+use domain::{
+    event::EventKind,
+    id::{DeliveryId, EventId},
+    submission::ImageSource,
+};
+use queue::NewJobs;
+use uuid::Uuid;
+
+use super::NewMedia;
+use crate::jobs;
+
+/// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
+#[derive(Default)]
+pub(super) struct Columns<'a> {
+    pub(super) id: Vec<Uuid>,
+    pub(super) event: Vec<Uuid>,
+    pub(super) key_hash: Vec<&'a [u8]>,
+    pub(super) revision: Vec<i64>,
+    pub(super) content_type: Vec<&'static str>,
+    pub(super) app_media_id: Vec<Option<&'a str>>,
+    pub(super) body: Vec<Option<&'a str>>,
+    pub(super) content_url: Vec<Option<&'a str>>,
+    pub(super) metadata: Vec<Option<&'a str>>,
+    pub(super) idempotency_key: Vec<Option<&'a str>>,
+    pub(super) fingerprint: Vec<Option<&'a [u8]>>,
+    /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
+    pub(super) group_versions: Vec<String>,
+    pub(super) image: ImageColumns<'a>,
+    pub(super) delivery: DeliveryColumns,
+    pub(super) job_ordinal: Vec<i64>,
+    pub(super) jobs: NewJobs,
+}
+
+#[derive(Default)]
+pub(super) struct ImageColumns<'a> {
+    pub(super) ordinal: Vec<i64>,
+    pub(super) format: Vec<&'static str>,
+    pub(super) bytes: Vec<&'a [u8]>,
+}
+
+#[derive(Default)]
+pub(super) struct DeliveryColumns {
+    pub(super) ordinal: Vec<i64>,
+    pub(super) id: Vec<Uuid>,
+    pub(super) endpoint: Vec<Uuid>,
+}
+
+impl<'a> Columns<'a> {
+    pub(super) fn of(batch: impl IntoIterator<Item = &'a NewMedia>) -> Self {
+        let mut columns = Self::default();
+        for media in batch {
+            columns.push(media);
+        }
+        columns
+    }
+
+    fn push(&mut self, media: &'a NewMedia) {
+        let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
+        let NewMedia {
+            id,
+            key,
+            site,
+            judges,
+            submission,
+            idempotency,
+        } = media;
+        self.id.push(id.as_uuid());
+        self.event.push(EventId::from(Uuid::now_v7()).as_uuid());
+        self.key_hash.push(key.as_bytes());
+        self.revision.push(site.revision);
+        self.content_type.push(submission.content_type().as_str());
+        self.app_media_id.push(submission.app_media_id.as_deref());
+        self.body.push(submission.body.as_deref());
+        let idempotency = idempotency.as_ref();
+        self.idempotency_key
+            .push(idempotency.map(|request| request.key.as_str()));
+        self.fingerprint
+            .push(idempotency.map(|request| &request.fingerprint.as_bytes()[..]));
+        self.metadata
+            .push(submission.metadata.as_ref().map(|metadata| metadata.get()));
+        let versions: Vec<String> = judges.versions.iter().map(ToString::to_string).collect();
+        self.group_versions
+            .push(format!("{{{}}}", versions.join(",")));
+
+        let mut url = None;
+        match &submission.image {
+            Some(ImageSource::Url(source)) => url = Some(source.as_str()),
+            Some(ImageSource::Inline { format, bytes }) => {
+                self.image.ordinal.push(ordinal);
+                self.image.format.push(format.as_str());
+                self.image.bytes.push(bytes);
+            }
+            None => {}
+        }
+        self.content_url.push(url);
+
+        let next = if judges.uses_ai {
+            jobs::analyse(*id, site.team)
+        } else {
+            jobs::judge(*id, site.team)
+        };
+        self.job_ordinal.push(ordinal);
+        self.jobs.push(next);
+        let subscribed = site
+            .endpoints
+            .iter()
+            .filter(|e| e.events.contains(&EventKind::MediaCreated));
+        for endpoint in subscribed {
+            let delivery = DeliveryId::from(Uuid::now_v7());
+            self.delivery.ordinal.push(ordinal);
+            self.delivery.id.push(delivery.as_uuid());
+            self.delivery.endpoint.push(endpoint.id.as_uuid());
+            self.job_ordinal.push(ordinal);
+            self.jobs.push(jobs::deliver(delivery, endpoint.id));
+        }
+    }
+}

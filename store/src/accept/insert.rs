@@ -1,0 +1,274 @@
+//! The statement that accepts a batch.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::id::MediaId;
+use queue::NewJobs;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{Acceptance, NewMedia, columns::Columns};
+
+/// What became of a batch.
+#[derive(Default)]
+pub(super) struct Inserted {
+    /// What is certain.
+    pub(super) settled: HashMap<MediaId, Acceptance>,
+    /// Those in whose way an idempotency key stands that has expired.
+    pub(super) expired: HashSet<MediaId>,
+    /// What was enqueued.
+    pub(super) jobs: NewJobs,
+}
+
+/// Stores those of the batch that may be stored, and says what became of each. No two of them may have one idempotency key.
+///
+/// # Errors
+/// Two processes that store requests of one idempotency key at the same time meet in its unique index; see
+/// [`is_race`]. Nothing of the batch is stored then.
+pub(super) async fn insert(
+    conn: &mut PgConnection,
+    batch: &[&NewMedia],
+) -> Result<Inserted, sqlx::Error> {
+    let columns = Columns::of(batch.iter().copied());
+    let jobs = columns.jobs.columns()?;
+    let rows = sqlx::query!(
+        r#"
+        with input as materialized (
+            select *
+            from unnest(
+                $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
+                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea []
+            ) with ordinality as i (
+                id, event_id, key_hash, revision, content_type, app_media_id, body,
+                content_url, metadata, group_versions, idempotency_key, fingerprint, ordinal
+            )
+        ),
+        -- Those whose key and site are what they were prepared for.
+        known as materialized (
+            select
+                i.*, s.id as site_id, s.team_id,
+                b.started_at <= now() and (
+                    b.state = 'active' or (b.state = 'past_due' and b.past_due_since > now() - interval '7 days')
+                ) as subscribed,
+                p.submissions_per_period as quota,
+                billing_period(b.started_at, now()) as period_start,
+                f.media_id as first_id,
+                f.fingerprint = i.fingerprint as is_repetition,
+                f.created_at <= now() - interval '24 hours' as is_expired
+            from input i
+            join site_keys k on k.hash = i.key_hash and k.disabled_at is null
+            join sites s on s.id = k.site_id and s.revision = i.revision
+            left join subscriptions b on b.team_id = s.team_id
+            left join plans p on p.id = b.plan_id
+            left join idempotency_keys f on f.site_id = s.id and f.key = i.idempotency_key
+        ),
+        fresh as materialized (
+            select *, row_number() over (partition by team_id order by ordinal) as place
+            from known
+            where subscribed and first_id is null
+        ),
+        -- The row of a team and period is locked until the commit, by all processes in the order of the teams.
+        booked as (
+            insert into usage as u (team_id, period_start, submissions, quota, granted)
+            select team_id, period_start, least(count(*), quota), quota, least(count(*), quota)
+            from fresh
+            group by team_id, period_start, quota
+            order by team_id
+            on conflict (team_id, period_start) do update set
+                (submissions, quota, granted) = (
+                    select u.submissions + granted, excluded.quota, granted
+                    from least(
+                        excluded.granted, greatest(coalesce(excluded.quota, 9223372036854775807) - u.submissions, 0)
+                    ) as granted
+                )
+            returning team_id, granted
+        ),
+        admitted as materialized (
+            select f.* from fresh f join booked b on b.team_id = f.team_id and f.place <= b.granted
+        ),
+        new_keys as (
+            insert into idempotency_keys (site_id, key, fingerprint, media_id)
+            select site_id, idempotency_key, fingerprint, id
+            from admitted
+            where idempotency_key is not null
+            order by site_id, idempotency_key
+        ),
+        new_media as (
+            insert into media
+                (id, team_id, site_id, content_type, app_media_id, body, content_url, metadata, group_versions)
+            select
+                id, team_id, site_id, content_type, app_media_id, body, content_url, metadata::json,
+                group_versions::uuid []
+            from admitted
+        ),
+        new_images as (
+            insert into media_images (media_id, format, bytes)
+            select a.id, i.format, i.bytes
+            from unnest($13::bigint [], $14::text [], $15::bytea []) as i (ordinal, format, bytes)
+            join admitted a using (ordinal)
+        ),
+        new_events as (
+            insert into events (id, media_id, site_id, kind)
+            select event_id, id, site_id, 'media.created' from admitted
+        ),
+        new_deliveries as (
+            insert into deliveries (id, event_id, endpoint_id)
+            select d.id, a.event_id, d.endpoint_id
+            from unnest($16::bigint [], $17::uuid [], $18::uuid []) as d (ordinal, id, endpoint_id)
+            join admitted a using (ordinal)
+        ),
+        new_jobs as (
+            select queue.enqueue(
+                array_agg(j.queue), array_agg(j.lane), array_agg(j.payload), array_agg(j.priority),
+                array_agg(j.delay_ms), array_agg(j.max_attempts)
+            )
+            from unnest(
+                $19::bigint [], $20::text [], $21::uuid [], $22::text [], $23::smallint [], $24::bigint [],
+                $25::smallint []
+            ) as j (ordinal, queue, lane, payload, priority, delay_ms, max_attempts)
+            join admitted a using (ordinal)
+        )
+        select
+            i.id as "id!",
+            a.id is not null as "admitted!",
+            k.id is not null as "known!",
+            coalesce(k.subscribed, false) as "subscribed!",
+            k.first_id as "first_id?",
+            coalesce(k.is_repetition, false) as "is_repetition!",
+            coalesce(k.is_expired, false) as "is_expired!"
+        from input i
+        left join known k using (ordinal)
+        left join admitted a using (ordinal)
+        -- Reading new_jobs makes it run.
+        cross join new_jobs
+        "#,
+        &columns.id,
+        &columns.event,
+        &columns.key_hash as &[&[u8]],
+        &columns.revision,
+        &columns.content_type as &[&str],
+        &columns.app_media_id as &[Option<&str>],
+        &columns.body as &[Option<&str>],
+        &columns.content_url as &[Option<&str>],
+        &columns.metadata as &[Option<&str>],
+        &columns.group_versions,
+        &columns.idempotency_key as &[Option<&str>],
+        &columns.fingerprint as &[Option<&[u8]>],
+        &columns.image.ordinal,
+        &columns.image.format as &[&str],
+        &columns.image.bytes as &[&[u8]],
+        &columns.delivery.ordinal,
+        &columns.delivery.id,
+        &columns.delivery.endpoint,
+        &columns.job_ordinal,
+        jobs.queues as &[&str],
+        jobs.lanes,
+        jobs.payloads,
+        jobs.priorities,
+        jobs.delays_ms,
+        jobs.max_attempts,
+    )
+    .fetch_all(conn)
+    .await?;
+
+    let mut inserted = Inserted::default();
+    let mut accepted = 0;
+    for row in rows {
+        let id = MediaId::from(row.id);
+        let acceptance = match row.first_id.map(MediaId::from) {
+            _ if row.admitted => {
+                accepted += 1;
+                Acceptance::Accepted
+            }
+            _ if !row.known => Acceptance::Stale,
+            _ if !row.subscribed => Acceptance::NoSubscription,
+            None => Acceptance::QuotaExceeded,
+            Some(_) if row.is_expired => {
+                inserted.expired.insert(id);
+                continue;
+            }
+            // Its own row: the commit whose answer was lost has happened.
+            Some(first) if first == id => Acceptance::Accepted,
+            Some(first) if row.is_repetition => Acceptance::Repeated(first),
+            Some(_) => Acceptance::IdempotencyConflict,
+        };
+        inserted.settled.insert(id, acceptance);
+    }
+    inserted.jobs = if accepted == batch.len() {
+        columns.jobs
+    } else {
+        jobs_of(batch, |id| {
+            inserted.settled.get(&id) == Some(&Acceptance::Accepted)
+        })
+    };
+    Ok(inserted)
+}
+
+/// Whether another process has just stored a request of the same idempotency key. The next try finds it.
+pub(super) fn is_race(error: &sqlx::Error) -> bool {
+    constraint_of(error) == Some("idempotency_keys_pkey")
+}
+
+/// Whether a row of the batch is there already.
+pub(super) fn is_own_row(error: &sqlx::Error) -> bool {
+    constraint_of(error) == Some("media_pkey")
+}
+
+fn constraint_of(error: &sqlx::Error) -> Option<&str> {
+    error
+        .as_database_error()
+        .and_then(|error| error.constraint())
+}
+
+/// What a commit whose answer was lost has stored of these.
+pub(super) async fn existing(
+    conn: &mut PgConnection,
+    batch: &[&NewMedia],
+) -> Result<Inserted, sqlx::Error> {
+    let ids: Vec<Uuid> = batch.iter().map(|media| media.id.as_uuid()).collect();
+    let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids)
+        .fetch_all(conn)
+        .await?;
+    let settled: HashMap<_, _> = found
+        .into_iter()
+        .map(|id| (MediaId::from(id), Acceptance::Accepted))
+        .collect();
+    let jobs = jobs_of(batch, |id| settled.contains_key(&id));
+    Ok(Inserted {
+        settled,
+        expired: HashSet::new(),
+        jobs,
+    })
+}
+
+/// Forgets the idempotency keys of these if they have expired.
+pub(super) async fn forget_expired(
+    conn: &mut PgConnection,
+    batch: &[&NewMedia],
+) -> Result<(), sqlx::Error> {
+    let (sites, keys): (Vec<Uuid>, Vec<&str>) = batch
+        .iter()
+        .filter_map(|media| {
+            let idempotency = media.idempotency.as_ref()?;
+            Some((media.site.id.as_uuid(), idempotency.key.as_str()))
+        })
+        .unzip();
+    sqlx::query!(
+        "
+        delete from idempotency_keys f
+        using unnest($1::uuid [], $2::text []) as i (site_id, key)
+        where f.site_id = i.site_id and f.key = i.key and f.created_at <= now() - interval '24 hours'
+        ",
+        &sites,
+        &keys as &[&str],
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The jobs that come with some of the batch.
+fn jobs_of(batch: &[&NewMedia], stored: impl Fn(MediaId) -> bool) -> NewJobs {
+    let stored = batch.iter().copied().filter(|media| stored(media.id));
+    Columns::of(stored).jobs
+}

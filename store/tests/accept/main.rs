@@ -1,0 +1,8 @@
+//! Accepting submissions on a real Postgres.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod fixture;
+mod quota;
+mod repetition;
+mod storing;

@@ -1,0 +1,147 @@
+//! Requests that come again under their idempotency key.
+
+use std::collections::HashSet;
+
+use domain::idempotency::Fingerprint;
+use sqlx::PgPool;
+use store::accept::{Acceptance, Acceptor, Idempotency, NewMedia, Settings};
+
+use crate::fixture::Fixture;
+
+impl Fixture {
+    async fn request(&self, key: &str, body: &str) -> NewMedia {
+        let media = self.media(&self.site().await, body);
+        NewMedia {
+            idempotency: Some(Idempotency {
+                key: key.parse().unwrap(),
+                fingerprint: Fingerprint::of(&media.submission),
+            }),
+            ..media
+        }
+    }
+
+    async fn repeat(&self, key: &str, body: &str) -> Acceptance {
+        self.accept(self.request(key, body).await).await
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_same_request_is_answered_alike_and_another_is_a_conflict(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let first = fixture.request("a", "text").await;
+    let id = first.id;
+    assert_eq!(fixture.accept(first).await, Acceptance::Accepted);
+    assert_eq!(fixture.repeat("a", "text").await, Acceptance::Repeated(id));
+    assert_eq!(
+        fixture.repeat("a", "other").await,
+        Acceptance::IdempotencyConflict
+    );
+    assert_eq!(fixture.repeat("b", "text").await, Acceptance::Accepted);
+    assert_eq!(fixture.repeat("a", "text").await, Acceptance::Repeated(id));
+    for (table, rows) in [
+        ("select count(*) from media", 2),
+        ("select count(*) from queue.jobs", 4),
+        ("select submissions from usage", 2),
+    ] {
+        assert_eq!(fixture.count(table).await, rows, "{table}");
+    }
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn many_at_once_through_several_processes_make_one_item(pool: PgPool) {
+    let fixture = Fixture::new(pool.clone()).await;
+    let acceptors: Vec<_> = (0..4)
+        .map(|_| Acceptor::start(pool.clone(), fixture.queue.clone(), Settings::default()))
+        .collect();
+    for round in 0..10 {
+        let key = format!("round {round}");
+        let mut waiting = Vec::new();
+        for n in 0..40 {
+            // Every fifth asks for something else, and others who share the batches name no key.
+            let body = if n % 5 == 4 { "other" } else { "text" };
+            let request = fixture.request(&key, body).await;
+            let bystander = fixture.media(&fixture.site().await, "bystander");
+            let acceptor = acceptors[n % 4].clone();
+            waiting.push(tokio::spawn(async move {
+                let id = request.id;
+                let (answer, beside) =
+                    tokio::join!(acceptor.accept(request), acceptor.accept(bystander));
+                assert_eq!(beside.unwrap(), Acceptance::Accepted);
+                (id, body, answer.unwrap())
+            }));
+        }
+        let mut items = HashSet::new();
+        let mut asked = HashSet::new();
+        let mut conflicts = 0;
+        for answer in waiting {
+            let (id, body, acceptance) = answer.await.unwrap();
+            match acceptance {
+                Acceptance::Accepted => items.insert(id),
+                Acceptance::Repeated(first) => items.insert(first),
+                other => {
+                    assert_eq!(other, Acceptance::IdempotencyConflict);
+                    conflicts += 1;
+                    continue;
+                }
+            };
+            asked.insert(body);
+        }
+        assert_eq!((items.len(), asked.len()), (1, 1));
+        assert!(conflicts == 8 || conflicts == 32, "{conflicts}");
+    }
+    assert_eq!(
+        fixture
+            .count("select count(*) from media where body <> 'bystander'")
+            .await,
+        10
+    );
+    assert_eq!(fixture.count("select submissions from usage").await, 410);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn only_accepted_requests_are_kept(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    fixture
+        .execute("update plans set submissions_per_period = 0")
+        .await;
+    assert_eq!(fixture.repeat("a", "text").await, Acceptance::QuotaExceeded);
+    fixture
+        .execute("update plans set submissions_per_period = 1")
+        .await;
+    assert_eq!(fixture.repeat("a", "other").await, Acceptance::Accepted);
+    // The quota is used up, which does not concern a repetition.
+    assert!(matches!(
+        fixture.repeat("a", "other").await,
+        Acceptance::Repeated(_)
+    ));
+    assert_eq!(fixture.repeat("b", "text").await, Acceptance::QuotaExceeded);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn after_a_day_a_key_is_new_again(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let first = fixture.request("a", "text").await;
+    let id = first.id;
+    assert_eq!(fixture.accept(first).await, Acceptance::Accepted);
+    fixture
+        .execute("update idempotency_keys set created_at = now() - interval '23 hours 59 minutes'")
+        .await;
+    assert_eq!(fixture.repeat("a", "text").await, Acceptance::Repeated(id));
+    fixture
+        .execute("update idempotency_keys set created_at = now() - interval '24 hours'")
+        .await;
+    assert_eq!(fixture.repeat("a", "other").await, Acceptance::Accepted);
+    assert_eq!(
+        fixture.repeat("a", "text").await,
+        Acceptance::IdempotencyConflict
+    );
+    assert_eq!(fixture.count("select count(*) from media").await, 2);
+    assert_eq!(
+        fixture.count("select count(*) from idempotency_keys").await,
+        1
+    );
+    fixture.close().await;
+}

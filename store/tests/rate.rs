@@ -1,0 +1,176 @@
+//! Rate limits on a real Postgres, through several processes' worth of them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::time::Duration;
+
+use domain::{
+    key::{SecretHash, SiteKey},
+    limit::RatePolicy,
+};
+use sqlx::PgPool;
+use store::{
+    rate::{Admission, Rates},
+    rule_group::{self, NewVersion},
+    schema,
+    seal::MasterKey,
+    tenant,
+};
+
+/// A site key whose plan allows so many submissions a minute.
+async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
+    schema::migrate(pool).await.unwrap();
+    let mut tx = pool.begin().await.unwrap();
+    let team = tenant::create_team(&mut tx, "team").await.unwrap();
+    let version = NewVersion {
+        rules: &[],
+        uses_ai: false,
+    };
+    let group = rule_group::create(&mut tx, team, "rules", version)
+        .await
+        .unwrap();
+    let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
+        .await
+        .unwrap();
+    let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+    sqlx::query("update plans set submissions_per_minute = $1")
+        .bind(per_minute)
+        .execute(&mut *tx)
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+    key
+}
+
+/// Waits until the present minute has time enough left for a test.
+async fn enough_of_the_minute(pool: &PgPool) {
+    let gone: f64 = sqlx::query_scalar("select extract(second from clock_timestamp())::float8")
+        .fetch_one(pool)
+        .await
+        .unwrap();
+    if gone > 40.0 {
+        tokio::time::sleep(Duration::from_secs_f64(60.5 - gone)).await;
+    }
+}
+
+async fn admitted(rates: &Rates, key: SecretHash) -> bool {
+    match rates.admit(key, RatePolicy::Submit).await.unwrap() {
+        Admission::Admitted(_) => true,
+        Admission::Refused(window) => {
+            assert_eq!(window.remaining, 0);
+            false
+        }
+        Admission::UnknownKey => panic!("the key is valid"),
+    }
+}
+
+/// How many of so many at once are admitted.
+async fn admitted_of(rates: &[&Rates], key: SecretHash, requests: usize) -> usize {
+    let waiting: Vec<_> = (0..requests)
+        .map(|n| {
+            let rates = rates[n % rates.len()].clone();
+            tokio::spawn(async move { admitted(&rates, key).await })
+        })
+        .collect();
+    let mut count = 0;
+    for answer in waiting {
+        count += usize::from(answer.await.unwrap());
+    }
+    count
+}
+
+#[sqlx::test(migrations = false)]
+async fn three_processes_together_admit_exactly_the_limit(pool: PgPool) {
+    let key = key(&pool, 1_000).await.hash();
+    let rates: Vec<Rates> = (0..3).map(|_| Rates::start(pool.clone())).collect();
+    let [a, b, c] = &rates[..] else {
+        unreachable!()
+    };
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    enough_of_the_minute(&pool).await;
+    let mut count = admitted_of(&[a, b, c], key, 700).await;
+    assert_eq!(count, 700);
+    count += admitted_of(&[a, b, c], key, 700).await;
+    assert_eq!(count, 1_000);
+    assert_eq!(admitted_of(&[a, b, c], key, 100).await, 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_a_process_holds_unspent_is_given_to_who_needs_it(pool: PgPool) {
+    let key = key(&pool, 800).await.hash();
+    let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    enough_of_the_minute(&pool).await;
+    // A share of 100, of which one is spent.
+    assert!(admitted(&idle, key).await);
+    let mut count = 0;
+    while count < 799 {
+        assert!(admitted(&busy, key).await, "refused after {count}");
+        count += 1;
+    }
+    assert!(!admitted(&busy, key).await);
+    assert!(!admitted(&idle, key).await);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_process_that_died_delays_nobody_for_long_and_nothing_is_given_twice(pool: PgPool) {
+    let key = key(&pool, 80).await.hash();
+    let (dying, alive) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
+    enough_of_the_minute(&pool).await;
+    assert!(admitted(&dying, key).await);
+    drop(dying);
+    assert_eq!(admitted_of(&[&alive], key, 100).await, 70);
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_next_minute_starts_anew(pool: PgPool) {
+    let key = key(&pool, 5).await.hash();
+    let rates = Rates::start(pool.clone());
+    enough_of_the_minute(&pool).await;
+    assert_eq!(admitted_of(&[&rates], key, 10).await, 5);
+    // What was given out a minute ago.
+    sqlx::query("update rate_windows set minute = minute - interval '1 minute'")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let restarted = Rates::start(pool.clone());
+    assert_eq!(admitted_of(&[&restarted], key, 10).await, 5);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_disabled_key_is_unknown_also_when_its_limit_is_reached(pool: PgPool) {
+    let key = key(&pool, 5).await.hash();
+    let rates = Rates::start(pool.clone());
+    enough_of_the_minute(&pool).await;
+    assert_eq!(admitted_of(&[&rates], key, 10).await, 5);
+    sqlx::query("update site_keys set disabled_at = now()")
+        .execute(&pool)
+        .await
+        .unwrap();
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    let answer = rates.admit(key, RatePolicy::Submit).await.unwrap();
+    assert_eq!(answer, Admission::UnknownKey);
+    let unknown = SecretHash::from([1; 32]);
+    let answer = rates.admit(unknown, RatePolicy::Status).await.unwrap();
+    assert_eq!(answer, Admission::UnknownKey);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_site_may_want_less_than_its_plan_allows_but_not_more(pool: PgPool) {
+    let key = key(&pool, 20).await.hash();
+    enough_of_the_minute(&pool).await;
+    sqlx::query("update sites set submissions_per_minute = 7, status_queries_per_minute = 1000000")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let rates = Rates::start(pool.clone());
+    let Admission::Admitted(submit) = rates.admit(key, RatePolicy::Submit).await.unwrap() else {
+        panic!("refused")
+    };
+    assert_eq!((submit.limit, submit.remaining), (7, 6));
+    assert!((1..=60).contains(&submit.resets_in));
+    let Admission::Admitted(status) = rates.admit(key, RatePolicy::Status).await.unwrap() else {
+        panic!("refused")
+    };
+    assert_eq!((status.limit, status.remaining), (2_000, 1_999));
+}
