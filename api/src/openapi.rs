@@ -4,6 +4,7 @@
 //! put right here and in [`document`]: the version, webhooks as callbacks, the problems of each operation, the request
 //! id header, examples. The order of members is stable.
 
+use poem::http::StatusCode;
 use poem_openapi::{registry::Registry, types::Type as _};
 use serde_json::{Map, Value, json};
 
@@ -67,9 +68,40 @@ pub(crate) fn declare_common(document: &mut Value) {
                     "required": true,
                     "schema": { "type": "integer", "minimum": 0 },
                 },
+                "RateLimit": {
+                    "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
+                                    minute as far as is known, `t` the seconds until the next one \
+                                    (draft-ietf-httpapi-ratelimit-headers-10).",
+                    "schema": { "type": "string" },
+                    "example": "\"submit\";r=998;t=41",
+                },
+                "RateLimitPolicy": {
+                    "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
+                                    length in seconds.",
+                    "schema": { "type": "string" },
+                    "example": "\"submit\";q=1000;w=60",
+                },
             },
         }),
     );
+}
+
+/// Declares that the operation tells where the caller's key stands, in every answer that it can have checked the key for.
+pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
+    let responses = at(document, &format!("{operation}/responses")).as_object_mut();
+    for (status, response) in responses.into_iter().flatten() {
+        let keyless = [
+            StatusCode::UNAUTHORIZED,
+            StatusCode::REQUEST_TIMEOUT,
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ];
+        if keyless.iter().all(|keyless| keyless.as_str() != status) {
+            response["headers"]["RateLimit"] = json!({ "$ref": "#/components/headers/RateLimit" });
+            response["headers"]["RateLimit-Policy"] =
+                json!({ "$ref": "#/components/headers/RateLimitPolicy" });
+        }
+    }
 }
 
 /// Declares the problems that an operation answers with, by status, and the request id of its success.

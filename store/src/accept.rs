@@ -10,6 +10,7 @@ mod columns;
 mod insert;
 mod rejection;
 mod repetition;
+mod retention;
 mod writer;
 
 use std::{sync::Arc, time::Duration};
@@ -23,6 +24,7 @@ use domain::{
 use metrics::counter;
 use queue::Queue;
 use sqlx::PgPool;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::rejection::Rejection;
 use crate::{
@@ -108,6 +110,8 @@ impl Default for Settings {
 #[derive(Clone)]
 pub struct Acceptor {
     gather: Gather<NewMedia, Acceptance>,
+    /// Ends the retention with the last clone.
+    _retention: Arc<DropGuard>,
 }
 
 impl Acceptor {
@@ -115,10 +119,18 @@ impl Acceptor {
     pub fn start(pool: PgPool, queue: Queue, settings: Settings) -> Self {
         Rejection::expect_none();
         quota_refused(0);
+        let stop = CancellationToken::new();
+        tokio::spawn(
+            stop.clone()
+                .run_until_cancelled_owned(retention::run(pool.clone())),
+        );
         let gather = Gather::start(settings.bounds, move |batch| {
             writer::write(pool.clone(), queue.clone(), settings.patience, batch)
         });
-        Self { gather }
+        Self {
+            gather,
+            _retention: Arc::new(stop.drop_guard()),
+        }
     }
 
     /// Stores a submission together with everything that follows from it, or nothing.

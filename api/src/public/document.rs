@@ -4,7 +4,7 @@ use domain::media::{ContentType, ModerationType, Status, StatusVocabulary};
 use serde_json::{Value, json};
 
 use super::{examples, status, submit};
-use crate::openapi::{at, declare_answers, declare_common, extend};
+use crate::openapi::{at, declare_answers, declare_common, declare_rate_limit, extend};
 
 const SUBMIT: &str = "/paths/~1submit-media/post";
 const STATUS_BY_POST: &str = "/paths/~1get-media-status/post";
@@ -18,6 +18,9 @@ pub(crate) fn finish(document: &mut Value) {
     declare_answers(document, SUBMIT, submit::REFUSALS);
     declare_answers(document, STATUS_BY_POST, status::REFUSALS);
     declare_answers(document, STATUS_BY_GET, status::REFUSALS);
+    for operation in [SUBMIT, STATUS_BY_POST, STATUS_BY_GET] {
+        declare_rate_limit(document, operation);
+    }
     move_webhooks_to_callbacks(document);
     refine_schemas(document);
     add_examples(document);

@@ -99,6 +99,21 @@ impl App {
     pub(crate) async fn with(pool: PgPool, options: Options) -> Self {
         schema::migrate(&pool).await.unwrap();
         let tenant = Tenant::create(&pool, "main").await;
+        Self::serve(pool, tenant, options).await
+    }
+
+    /// A second process, as it were, for the same database and tenant.
+    pub(crate) async fn beside(other: &Self) -> Self {
+        let Tenant { team, site, key } = &other.tenant;
+        let tenant = Tenant {
+            team: *team,
+            site: *site,
+            key: key.clone(),
+        };
+        Self::serve(other.pool.clone(), tenant, Options::default()).await
+    }
+
+    async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let (ready, readiness) = watch::channel(Readiness::Ready);
         let endpoint = public(Public {

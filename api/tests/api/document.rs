@@ -74,8 +74,16 @@ fn every_answer_declares_its_request_id_and_every_refusal_is_a_problem() {
                 assert!(response["headers"]["X-Request-Id"].is_object(), "{status}");
                 assert_eq!(
                     response["headers"]["Retry-After"].is_object(),
-                    status == "503"
+                    status == "503" || status == "429"
                 );
+                for limit in ["RateLimit", "RateLimit-Policy"] {
+                    let known_key = !matches!(status.as_str(), "401" | "408" | "413" | "415");
+                    assert_eq!(
+                        response["headers"][limit].is_object(),
+                        known_key,
+                        "{status}"
+                    );
+                }
                 let content = members(&response["content"]);
                 let expected = if status == "200" {
                     "application/json"

@@ -7,6 +7,7 @@ mod client;
 mod connections;
 mod document;
 mod front;
+mod limits;
 mod operations;
 mod status;
 mod submit;

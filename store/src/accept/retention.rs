@@ -1,0 +1,69 @@
+//! Forgets idempotency keys that have expired. Until then they are told apart by their age, so when exactly it happens does
+//! not matter, nor does that every process does it.
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tracing::warn;
+
+const EVERY: Duration = Duration::from_mins(10);
+/// Rows of one statement, which holds no lock for long.
+const ROWS: i64 = 5_000;
+
+pub(super) async fn run(pool: PgPool) {
+    loop {
+        tokio::time::sleep(EVERY).await;
+        if let Err(error) = forget(&pool).await {
+            warn!(%error, "expired idempotency keys could not be removed; trying again later");
+        }
+    }
+}
+
+/// Removes all that have expired, and returns how many they were.
+async fn forget(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let mut removed = 0;
+    loop {
+        let rows = sqlx::query!(
+            "
+            delete from idempotency_keys
+            where ctid = any(
+                array(
+                    select ctid from idempotency_keys
+                    where created_at <= now() - interval '24 hours'
+                    limit $1
+                    for update skip locked
+                )
+            )
+            ",
+            ROWS,
+        )
+        .execute(pool)
+        .await?
+        .rows_affected();
+        removed += rows;
+        if rows == 0 {
+            return Ok(removed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    #[sqlx::test(migrations = false)]
+    async fn only_what_has_expired_is_forgotten(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        sqlx::query(
+            "insert into idempotency_keys (site_id, key, fingerprint, media_id, created_at)
+             select gen_random_uuid(), 'k', '\\x00', gen_random_uuid(), now() - make_interval(mins => n)
+             from generate_series(1, 12000) n",
+        )
+        .execute(&pool)
+        .await
+        .unwrap();
+        assert_eq!(forget(&pool).await.unwrap(), 12_000 - 1_439);
+        assert_eq!(forget(&pool).await.unwrap(), 0);
+    }
+}
