@@ -4,6 +4,7 @@
 
 mod crashes;
 mod dashboards;
+mod limits;
 mod prometheus;
 mod providers;
 #[expect(dead_code, reason = "the queue's tests need more of it")]

@@ -1,6 +1,7 @@
 //! What the tests of the whole service share: a running `gatehouse up`, a receiver for its webhooks, and waiting with a
 //! deadline. Whatever a test starts here ends with it, also when it panics.
 
+mod api;
 mod data_dir;
 mod openai;
 mod receiver;
@@ -8,6 +9,7 @@ mod up;
 
 use std::time::{Duration, Instant};
 
+pub(crate) use api::{Api, site_key};
 pub(crate) use data_dir::DataDir;
 pub(crate) use openai::{Mode, OpenAi};
 pub(crate) use receiver::{Received, Receiver};

@@ -19,7 +19,7 @@ const STOP: Duration = Duration::from_secs(40);
 const VERDICT: Duration = Duration::from_secs(20);
 
 /// What the surroundings must not decide: the suite itself runs with a database of its own.
-const UNSET: [&str; 6] = [
+pub(super) const UNSET: [&str; 6] = [
     "DATABASE_URL",
     "GATEHOUSE_EGRESS_ALLOW",
     "GATEHOUSE_LISTEN",

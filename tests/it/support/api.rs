@@ -1,0 +1,128 @@
+//! Running `gatehouse api` processes, several on one database, and a site that they all serve.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use reqwest::Client;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use sqlx::{ConnectOptions as _, PgPool};
+
+use super::{eventually, http, up::UNSET};
+
+const START: Duration = Duration::from_secs(30);
+/// 32 bytes in base64; what they are does not matter.
+const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// The process; killed when dropped.
+pub(crate) struct Api {
+    child: Child,
+    /// Ends with `/functions/v1`.
+    pub(crate) base_url: String,
+    pub(crate) http: Client,
+}
+
+impl Api {
+    /// Starts one on free ports and waits until it is ready.
+    pub(crate) async fn start(pool: &PgPool) -> Self {
+        let [listen, metrics] = [free_address(), free_address()];
+        let child = gatehouse(pool)
+            .arg("api")
+            .args(["--listen", &listen.to_string()])
+            .args(["--metrics-listen", &metrics.to_string()])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let api = Self {
+            child,
+            base_url: format!("http://{listen}/functions/v1"),
+            http: http(),
+        };
+        let ready = format!("http://{listen}/readyz");
+        eventually("the interface is ready", START, async || {
+            let answer = api.http.get(&ready).send().await.ok()?;
+            answer.status().is_success().then_some(())
+        })
+        .await;
+        api
+    }
+
+    /// A POST to one of its operations; the status and the body.
+    pub(crate) async fn post(
+        &self,
+        operation: &str,
+        idempotency_key: Option<&str>,
+        body: &Value,
+    ) -> reqwest::Result<(u16, Value)> {
+        let mut request = self
+            .http
+            .post(format!("{}/{operation}", self.base_url))
+            .json(body);
+        if let Some(key) = idempotency_key {
+            request = request.header("Idempotency-Key", key);
+        }
+        let answer = request.send().await?;
+        Ok((answer.status().as_u16(), answer.json().await?))
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&self) {
+        let process = Pid::from_child(&self.child);
+        kill_process(process, Signal::KILL).unwrap();
+    }
+}
+
+impl Drop for Api {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Brings the database to the schema, and makes a team with a site; its key.
+pub(crate) fn site_key(pool: &PgPool) -> String {
+    run(pool, &["migrate"]);
+    let made = |arguments: &[&str]| {
+        let output = run(pool, &[&["admin", "--json"], arguments].concat());
+        serde_json::from_slice::<Value>(&output).unwrap()
+    };
+    let team = made(&["create-team", "--name", "team"]);
+    let team = team["team_id"].as_str().unwrap();
+    let site = made(&["create-site", "--team", team, "--name", "site"]);
+    let site = site["site_id"].as_str().unwrap();
+    let key = made(&["create-key", "--site", site]);
+    key["site_key"].as_str().unwrap().to_owned()
+}
+
+fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
+    let output = gatehouse(pool).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    output.stdout
+}
+
+fn gatehouse(pool: &PgPool) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
+    for variable in UNSET {
+        command.env_remove(variable);
+    }
+    command
+        .env(
+            "DATABASE_URL",
+            pool.connect_options().to_url_lossy().as_str(),
+        )
+        .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
+        .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
+        .stdin(Stdio::null());
+    command
+}
+
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+}
