@@ -1,4 +1,4 @@
-.PHONY: help run test reliability audit fix bench bench-queue endurance chaos
+.PHONY: help run test lint-documents test-clients reliability audit fix bench bench-queue endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
@@ -9,6 +9,12 @@ run: ## build Gatehouse and start everything: a private Postgres, the API and th
 
 test: ## everything that CI runs, each step with its time
 	@scripts/test
+
+lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js)
+	@scripts/lint-documents
+
+test-clients: ## generated TypeScript, Python and Rust clients against a real service (needs Node.js and Python)
+	@scripts/test-clients $(CLIENTS)
 
 reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
 	@scripts/setup test

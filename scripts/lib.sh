@@ -30,3 +30,26 @@ postgres_programs() {
     done
     initdb=$(command -v initdb) && dirname "$(readlink -f "$initdb")"
 }
+
+# Prints where cargo puts the program that `cargo build --package gatehouse` makes.
+built_program() {
+    echo "$(cargo metadata --no-deps --format-version=1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/gatehouse"
+}
+
+# Installs what a directory's package-lock.json pins, unless that is there already. No package's own scripts are run.
+install_node_packages() {
+    command -v npm >/dev/null || die "npm is missing; install Node.js 20.19 or later"
+    [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
+        npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
+        die "npm ci failed in $1: is there a network?"
+}
+
+# Makes a directory's .venv with what its requirements.txt pins, unless that is there already.
+install_python_packages() {
+    [ "$1/.venv/installed" -nt "$1/requirements.txt" ] && return
+    rm -rf "$1/.venv"
+    python3 -m venv "$1/.venv" || die "Python 3.11 or later with venv is missing (Debian: apt-get install python3-venv)"
+    "$1/.venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --requirement "$1/requirements.txt" ||
+        die "pip install failed for $1: is there a network?"
+    touch "$1/.venv/installed"
+}

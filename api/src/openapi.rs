@@ -45,12 +45,24 @@ pub(crate) fn extend(document: &mut Value, pointer: &str, members: Value) {
     }
 }
 
-/// States the version, and declares what every operation shares: problem documents and the request id.
+/// States version, licence and whom to ask, and declares what every operation shares: problem documents and the request
+/// id.
 pub(crate) fn declare_common(document: &mut Value) {
     let mut registry = Registry::new();
     Problem::register(&mut registry);
     let schemas = serde_json::to_value(&registry.schemas).expect("schemas are JSON");
     *at(document, "/openapi") = "3.0.3".into();
+    extend(
+        document,
+        "/info",
+        json!({
+            "contact": { "name": "Gatehouse", "url": env!("CARGO_PKG_REPOSITORY") },
+            "license": {
+                "name": env!("CARGO_PKG_LICENSE"),
+                "url": concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/LICENSE-MIT"),
+            },
+        }),
+    );
     extend(document, "/components/schemas", schemas);
     extend(
         document,

@@ -219,7 +219,7 @@ impl Refusal {
             detail: self.detail.into_owned(),
             code: self.code.as_str().to_owned(),
             request_id: request.as_str().to_owned(),
-            errors: self.errors,
+            errors: (!self.errors.is_empty()).then_some(self.errors),
         };
         let body = serde_json::to_vec(&problem).expect("a problem has string keys only");
         let mut response = Response::builder()
@@ -305,9 +305,8 @@ pub(crate) struct Problem {
     /// The value of `X-Request-Id`, to be quoted when you ask for help.
     request_id: String,
     /// The members of the request that are to blame, if any are.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[oai(default)]
-    errors: Vec<FieldProblem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<FieldProblem>>,
 }
 
 /// What is wrong with one member of a request.

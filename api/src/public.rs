@@ -139,6 +139,8 @@ impl PublicApi {
     }
 
     /// Ask where a media item stands
+    ///
+    /// Ask again while it is `pending`; a webhook tells without asking.
     #[oai(
         path = "/get-media-status",
         method = "post",

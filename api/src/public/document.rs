@@ -21,6 +21,7 @@ pub(crate) fn finish(document: &mut Value) {
     for operation in [SUBMIT, STATUS_BY_POST, STATUS_BY_GET] {
         declare_rate_limit(document, operation);
     }
+    link_status(document);
     move_webhooks_to_callbacks(document);
     refine_schemas(document);
     add_examples(document);
@@ -38,8 +39,21 @@ fn describe(document: &mut Value) {
                  Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
                  header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
                  additive: ignore members that you do not know.",
-            "license": { "name": "MIT OR Apache-2.0" },
         }),
+    );
+}
+
+/// What was submitted can be asked about.
+fn link_status(document: &mut Value) {
+    let link = json!({
+        "operationId": "getMediaStatus",
+        "description": "Where the submitted item stands.",
+        "requestBody": { "api_key": "$request.body#/api_key", "media_id": "$response.body#/id" },
+    });
+    extend(
+        document,
+        &format!("{SUBMIT}/responses/200"),
+        json!({ "links": { "status": link } }),
     );
 }
 

@@ -4,6 +4,7 @@
 
 mod app;
 mod client;
+mod compatibility;
 mod connections;
 mod document;
 mod front;

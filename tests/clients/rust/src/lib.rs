@@ -1,0 +1,3 @@
+//! The client that `build.rs` generated.
+
+include!(concat!(env!("OUT_DIR"), "/gatehouse.rs"));
