@@ -6,6 +6,7 @@ mod app;
 mod client;
 mod connections;
 mod document;
+mod edge;
 mod front;
 mod limits;
 mod operations;
