@@ -1,6 +1,7 @@
 //! Every option and environment variable of every command. Nothing else reads the environment.
 
 mod egress;
+mod http;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -14,6 +15,7 @@ use url::Url;
 use crate::commands::{admin, listen, queue as queue_command};
 
 pub(crate) use egress::EgressOptions;
+pub(crate) use http::HttpOptions;
 
 /// A self-hosted content moderation service.
 #[derive(Debug, Parser)]
@@ -67,6 +69,8 @@ pub(crate) struct UpOptions {
     #[command(flatten)]
     pub(crate) listen: ListenOptions,
     #[command(flatten)]
+    pub(crate) http: HttpOptions,
+    #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
     /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard
     #[arg(long)]
@@ -92,6 +96,8 @@ pub(crate) struct ApiOptions {
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]
     pub(crate) listen: ListenOptions,
+    #[command(flatten)]
+    pub(crate) http: HttpOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
 }

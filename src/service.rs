@@ -5,6 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use ::api::{Readiness, operations::Operations, serve};
 use anyhow::{Context as _, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sqlx::{Connection as _, PgConnection};
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
 use tokio::{
@@ -55,9 +56,45 @@ pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Re
 
 /// Binds a listener, or says in one line what to do.
 pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| {
+    let listener = TcpListener::bind(address).await.with_context(|| {
         format!("cannot listen on {address}; stop what uses it or choose another with {option}")
-    })
+    })?;
+    info!(address = %listener.local_addr()?, option, "listening");
+    Ok(listener)
+}
+
+/// File descriptors that a process needs beside those of its clients: databases, endpoints, providers, files.
+const OWN_FILES: usize = 512;
+
+/// As many connections as are wanted, if the system lets this process have so many file descriptors beside its own: one
+/// that spent them all on clients could not even reach its database.
+pub(crate) fn possible_connections(wanted: usize) -> usize {
+    let Some(files) = allow_files() else {
+        return wanted;
+    };
+    let possible = files.saturating_sub(OWN_FILES).max(files / 2);
+    if possible < wanted {
+        warn!(
+            wanted,
+            possible, "too few file descriptors for all connections: raise the limit (ulimit -n)"
+        );
+    }
+    wanted.min(possible)
+}
+
+/// Raises this process's limit of open files as far as it may, and says where it is; none: it has no limit. Many systems
+/// start processes with 1,024, for the sake of programs that use `select`.
+fn allow_files() -> Option<usize> {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    let files = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    files.map(|files| usize::try_from(files).unwrap_or(usize::MAX))
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.

@@ -1,140 +1,159 @@
 //! Reading request bodies within bounds: of one body's size, of the time it takes, and of the memory that all bodies
 //! take together.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, combinators::BoxBody};
-use poem::{Body, Request, http::header};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+use poem::{Addr, Body, Request, http::header};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    fair::{Fair, Proxies, Share},
+    problem::{Code, Refusal},
 };
 
-use crate::problem::{Code, Refusal};
-
 /// The bounds of request bodies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BodySettings {
     /// Bytes of one body.
     pub max_bytes: usize,
     /// How long one body may take to arrive.
     pub deadline: Duration,
+    /// How long it may take however little of it arrives.
+    pub grace: Duration,
+    /// After the grace, so many bytes must have arrived in each second since.
+    pub bytes_per_second: u32,
     /// Bytes that all large bodies together may hold at one time. Small ones (16 KiB) are not counted: they are
-    /// bounded by the number of connections.
+    /// bounded by the number of connections. An address may hold as much as it leaves free.
     pub budget_bytes: usize,
+    /// Who may hold all of it.
+    pub proxies: Proxies,
 }
 
 impl Default for BodySettings {
-    /// 16 MiB each within 30 s, 256 MiB together.
+    /// 16 MiB each within 30 s, 16 KiB a second after the first 10 s, 256 MiB together.
     fn default() -> Self {
         Self {
             max_bytes: 16 << 20,
             deadline: Duration::from_secs(30),
+            grace: Duration::from_secs(10),
+            bytes_per_second: 16 << 10,
             budget_bytes: 256 << 20,
+            proxies: Proxies::default(),
         }
     }
 }
 
 const SMALL: usize = 16 << 10;
-/// How long a client that sends too much may go on sending, unheard. See [`discard`].
-const LINGER: Duration = Duration::from_secs(2);
 
 /// Reads bodies; shared by all handlers of a listener.
 #[derive(Clone)]
 pub(crate) struct BodyReader {
     settings: BodySettings,
-    budget: Arc<Semaphore>,
+    budget: Arc<Fair>,
 }
 
 /// A whole body, and its share of the budget for as long as this lives.
-#[derive(Default)]
 pub(crate) struct Held {
     pub(crate) bytes: Bytes,
     pub(crate) share: Share,
 }
 
-/// A part of the memory budget; given back when dropped.
-#[derive(Default)]
-pub(crate) struct Share(Option<OwnedSemaphorePermit>);
-
 impl BodyReader {
     pub(crate) fn new(settings: BodySettings) -> Self {
-        Self {
-            settings,
-            budget: Arc::new(Semaphore::new(settings.budget_bytes)),
-        }
+        let budget = Fair::new(settings.budget_bytes, settings.proxies.clone());
+        Self { settings, budget }
     }
 
-    /// The whole body. A declared length over the limit is refused before anything is read.
+    /// The whole body. A declared length over the limit, and a compressed body, are refused before anything is read.
     pub(crate) async fn read(&self, request: &Request, body: Body) -> Result<Held, Refusal> {
-        let body = body.into();
         if declared_length(request).is_some_and(|length| length > self.settings.max_bytes as u64) {
-            return Err(self.too_large(body));
+            return Err(self.too_large());
         }
-        let reading = self.collect(body);
-        timeout(self.settings.deadline, reading)
+        if is_encoded(request) {
+            return Err(Refusal::new(
+                Code::UnsupportedMediaType,
+                "The body must be sent as it is, without Content-Encoding.",
+            ));
+        }
+        self.collect(body.into(), self.budget.share(sender(request)))
             .await
-            .unwrap_or_else(|_| {
-                Err(Refusal::new(
-                    Code::RequestTimeout,
-                    "The body did not arrive in time.",
-                ))
-            })
     }
 
-    async fn collect(&self, mut body: BoxBody<Bytes, io::Error>) -> Result<Held, Refusal> {
-        let mut held = Held::default();
+    async fn collect(
+        &self,
+        mut body: BoxBody<Bytes, io::Error>,
+        mut share: Share,
+    ) -> Result<Held, Refusal> {
+        let started = Instant::now();
         // Nearly every body is one chunk, which is then taken as it is.
-        let mut joined = BytesMut::new();
-        while let Some(frame) = body.frame().await {
+        let (mut first, mut joined) = (Bytes::new(), BytesMut::new());
+        loop {
+            let length = first.len() + joined.len();
+            let by = started + self.time_for(length);
+            let frame = timeout_at(by, body.frame()).await.map_err(|_| too_slow())?;
+            let Some(frame) = frame else { break };
             let frame = frame.map_err(|_| {
                 Refusal::invalid_request("The body ended early or is not well-formed.")
             })?;
+            // What is no data is a trailer, of which none means anything here.
             let Ok(chunk) = frame.into_data() else {
                 continue;
             };
-            let length = held.bytes.len() + joined.len() + chunk.len();
+            let length = length + chunk.len();
             if length > self.settings.max_bytes {
-                return Err(self.too_large(body));
+                return Err(self.too_large());
             }
-            held.share.grow(&self.budget, length)?;
-            if held.bytes.is_empty() && joined.is_empty() {
-                held.bytes = chunk;
+            cover(&mut share, length)?;
+            if first.is_empty() && joined.is_empty() {
+                first = chunk;
                 continue;
             }
-            joined.extend_from_slice(&std::mem::take(&mut held.bytes));
+            joined.extend_from_slice(&std::mem::take(&mut first));
             joined.extend_from_slice(&chunk);
         }
-        if held.bytes.is_empty() {
-            held.bytes = joined.freeze();
-        }
-        Ok(held)
+        let bytes = if joined.is_empty() {
+            first
+        } else {
+            joined.freeze()
+        };
+        Ok(Held { bytes, share })
     }
 
-    fn too_large(&self, body: BoxBody<Bytes, io::Error>) -> Refusal {
-        tokio::spawn(discard(body));
+    /// Within what time more must come of a body of which so much has come.
+    fn time_for(&self, length: usize) -> Duration {
+        let earned = length as u64 * 1_000 / u64::from(self.settings.bytes_per_second.max(1));
+        self.settings
+            .grace
+            .saturating_add(Duration::from_millis(earned))
+            .min(self.settings.deadline)
+    }
+
+    fn too_large(&self) -> Refusal {
         let detail = format!("The body is larger than {} bytes.", self.settings.max_bytes);
         Refusal::new(Code::PayloadTooLarge, detail)
     }
 }
 
-impl Share {
-    /// Covers a body that has grown to `length` bytes.
-    fn grow(&mut self, budget: &Arc<Semaphore>, length: usize) -> Result<(), Refusal> {
-        if length <= SMALL {
-            return Ok(());
-        }
-        let has = self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = u32::try_from(length - has).unwrap_or(u32::MAX);
-        let permit = Arc::clone(budget)
-            .try_acquire_many_owned(more)
-            .map_err(|_| Refusal::overloaded())?;
-        match &mut self.0 {
-            Some(share) => share.merge(permit),
-            None => self.0 = Some(permit),
-        }
-        Ok(())
+/// Lets the share cover a body that has grown to `length` bytes.
+fn cover(share: &mut Share, length: usize) -> Result<(), Refusal> {
+    if length <= SMALL {
+        return Ok(());
+    }
+    let more = length - share.amount();
+    share.grow(more).map_err(|_| Refusal::overloaded())
+}
+
+fn too_slow() -> Refusal {
+    Refusal::new(Code::RequestTimeout, "The body did not arrive in time.")
+}
+
+fn sender(request: &Request) -> IpAddr {
+    match &request.remote_addr().0 {
+        Addr::SocketAddr(address) => address.ip(),
+        // No listener of ours is of another kind.
+        Addr::Unix(_) | Addr::Custom(..) => IpAddr::from([0; 4]),
     }
 }
 
@@ -148,10 +167,9 @@ fn declared_length(request: &Request) -> Option<u64> {
         .ok()
 }
 
-/// Goes on reading a refused body for a moment, keeping nothing. Closing at once would reset the connection of a client
-/// that is still sending, and the answer with it.
-async fn discard(mut body: BoxBody<Bytes, io::Error>) {
-    let rest = async { while let Some(Ok(_)) = body.frame().await {} };
-    // Whether it ended or not, it is over.
-    let _ = timeout(LINGER, rest).await;
+fn is_encoded(request: &Request) -> bool {
+    let encodings = request.headers().get_all(header::CONTENT_ENCODING);
+    encodings
+        .iter()
+        .any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
 }

@@ -1,19 +1,23 @@
-//! What every request passes on its way in and out: its id, its metrics and log line, and the rendering of errors and
-//! panics as problem documents.
+//! What every request passes on its way in and out: its id, its deadline, its metrics and log line, and the rendering of
+//! errors and panics as problem documents.
 //!
 //! Logged are method, route, status and time: never the query, a header, a key or content.
 
-use std::{panic::AssertUnwindSafe, time::Instant};
+use std::{
+    panic::AssertUnwindSafe,
+    time::{Duration, Instant},
+};
 
 use futures::FutureExt as _;
 use poem::{
     Endpoint, Request, Response, Result,
     http::{StatusCode, header},
 };
+use tokio::time::timeout;
 use tracing::{debug, error, warn};
 
 use crate::{
-    access::Routes,
+    access::{Route, Routes},
     problem::{self, Refusal},
     request_id::{self, RequestId},
 };
@@ -22,7 +26,12 @@ use crate::{
 pub(crate) struct Front<E> {
     pub(crate) router: E,
     pub(crate) routes: Routes,
+    /// How long a request may take, its body included.
+    pub(crate) deadline: Duration,
 }
+
+/// Longer than a body and an outage that is waited out take together.
+pub const DEADLINE: Duration = Duration::from_mins(1);
 
 impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
     type Output = Response;
@@ -34,21 +43,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
         let method = request.method().clone();
         let route = self.routes.find(request.uri().path());
 
-        let mut response = match AssertUnwindSafe(self.router.call(request))
-            .catch_unwind()
-            .await
-        {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => problem::answer(error, &id),
-            Err(_) => {
-                error!(
-                    request.id = id.as_str(),
-                    route = route.template(),
-                    "a handler panicked"
-                );
-                Refusal::internal().render(&id)
-            }
-        };
+        let mut response = self.answer(request, &id, route).await;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, route.allow());
         }
@@ -68,9 +63,32 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
     }
 }
 
+impl<E: Endpoint<Output = Response>> Front<E> {
+    async fn answer(&self, request: Request, id: &RequestId, route: &Route) -> Response {
+        let answering = AssertUnwindSafe(self.router.call(request)).catch_unwind();
+        match timeout(self.deadline, answering).await {
+            Ok(Ok(Ok(response))) => response,
+            Ok(Ok(Err(error))) => problem::answer(error, id),
+            Ok(Err(_)) => {
+                error!(
+                    request.id = id.as_str(),
+                    route = route.template(),
+                    "a handler panicked"
+                );
+                Refusal::internal().render(id)
+            }
+            Err(_) => Refusal::overloaded().render(id),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use poem::{endpoint::make_sync, error::InternalServerError, http::Uri};
+    use poem::{
+        endpoint::{make, make_sync},
+        error::InternalServerError,
+        http::Uri,
+    };
 
     use super::*;
 
@@ -78,6 +96,7 @@ mod tests {
         let front = Front {
             router,
             routes: Routes::new([]),
+            deadline: Duration::from_millis(100),
         };
         let request = Request::builder()
             .uri(Uri::from_static("/?api_key=site_secret"))
@@ -106,5 +125,12 @@ mod tests {
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(body["code"], "internal_error");
         assert!(!body.to_string().contains("secret"));
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_never_ends_is_given_up_at_the_deadline() {
+        let (status, body) = body_of(make(|_| std::future::pending::<Response>())).await;
+        assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(body["code"], "overloaded");
     }
 }

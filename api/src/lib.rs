@@ -8,6 +8,7 @@ mod access;
 mod answer;
 mod body;
 mod caller;
+mod fair;
 mod front;
 mod idempotency;
 mod limited;
@@ -23,4 +24,6 @@ mod request_id;
 pub mod serve;
 
 pub use body::BodySettings;
+pub use fair::Proxies;
+pub use front::DEADLINE;
 pub use probes::Readiness;

@@ -4,7 +4,12 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use poem::{Endpoint, Response, Route, endpoint::make_sync, get, http::Method};
 use tokio::sync::watch;
 
-use crate::{Readiness, access::Routes, front::Front, probes};
+use crate::{
+    Readiness,
+    access::Routes,
+    front::{DEADLINE, Front},
+    probes,
+};
 
 /// What the operations endpoints show.
 pub struct Operations {
@@ -36,5 +41,6 @@ pub fn operations(operations: Operations) -> impl Endpoint<Output = Response> + 
     Front {
         router,
         routes: Routes::new(paths),
+        deadline: DEADLINE,
     }
 }

@@ -14,10 +14,7 @@ use poem_openapi::{
 use serde::de::{Deserialize, DeserializeOwned};
 use serde_json::{Deserializer, de::Read};
 
-use crate::{
-    body::{BodyReader, Share},
-    problem::Refusal,
-};
+use crate::{body::BodyReader, fair::Share, problem::Refusal};
 
 /// A required JSON object.
 pub(crate) struct JsonBody<T> {

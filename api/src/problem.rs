@@ -11,13 +11,16 @@ use domain::{
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use poem_openapi::{Object, error::ContentTypeError};
 use serde::Serialize;
 use tracing::error;
 
-use crate::{limited, request_id::RequestId};
+use crate::{
+    limited,
+    request_id::{self, RequestId},
+};
 
 /// The content type of every problem document.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
@@ -211,6 +214,50 @@ impl Refusal {
 
     /// The problem document as a response.
     pub(crate) fn render(self, request: &RequestId) -> Response {
+        let mut response = Response::builder().status(self.code.status()).body(());
+        *response.headers_mut() = self.headers();
+        response.set_body(self.document(request));
+        response
+    }
+
+    /// The same as the bytes of a response after which the connection closes, for where no request was read.
+    pub(crate) fn render_raw(self, request: &RequestId) -> Vec<u8> {
+        let mut headers = self.headers();
+        let status = self.code.status();
+        let body = self.document(request);
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        let mut answer = format!(
+            "HTTP/1.1 {status}\r\n{}: {}\r\n",
+            request_id::HEADER,
+            request.as_str()
+        )
+        .into_bytes();
+        for (name, value) in &headers {
+            answer.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        answer.extend_from_slice(b"\r\n");
+        answer.extend(body);
+        answer
+    }
+
+    fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+        if self.code.is_passing() {
+            let seconds = match self.window {
+                Some(window) if self.code == Code::RateLimited => window.resets_in,
+                Some(_) | None => SOON,
+            };
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if let Some(window) = self.window {
+            limited::declare(&mut headers, window);
+        }
+        headers
+    }
+
+    fn document(self, request: &RequestId) -> Vec<u8> {
         let status = self.code.status();
         let problem = Problem {
             kind: "about:blank".to_owned(),
@@ -221,23 +268,7 @@ impl Refusal {
             request_id: request.as_str().to_owned(),
             errors: (!self.errors.is_empty()).then_some(self.errors),
         };
-        let body = serde_json::to_vec(&problem).expect("a problem has string keys only");
-        let mut response = Response::builder()
-            .status(status)
-            .content_type(CONTENT_TYPE)
-            .body(body);
-        let headers = response.headers_mut();
-        if self.code.is_passing() {
-            let seconds = match self.window {
-                Some(window) if self.code == Code::RateLimited => window.resets_in,
-                Some(_) | None => SOON,
-            };
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        if let Some(window) = self.window {
-            limited::declare(headers, window);
-        }
-        response
+        serde_json::to_vec(&problem).expect("a problem has string keys only")
     }
 }
 

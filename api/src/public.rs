@@ -7,7 +7,7 @@ mod examples;
 mod status;
 mod submit;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use domain::submission::SubmissionLimits;
 use poem::{
@@ -53,6 +53,8 @@ pub struct Public {
     pub limits: SubmissionLimits,
     /// The bounds of request bodies.
     pub body: BodySettings,
+    /// How long one request may take, its body included.
+    pub deadline: Duration,
     /// Whether the process can work.
     pub ready: watch::Receiver<Readiness>,
 }
@@ -64,7 +66,8 @@ const DOCS: &str = "/docs";
 
 /// The endpoint to [`crate::serve::serve`] on the public address.
 pub fn public(public: Public) -> impl Endpoint<Output = Response> + 'static {
-    let (reader, ready) = (BodyReader::new(public.body), public.ready.clone());
+    let reader = BodyReader::new(public.body.clone());
+    let (ready, deadline) = (public.ready.clone(), public.deadline);
     let document = openapi::public_document();
     let docs = Html(openapi::public_swagger_ui(&document));
     let operations = service().data(Arc::new(public)).data(reader);
@@ -82,6 +85,7 @@ pub fn public(public: Public) -> impl Endpoint<Output = Response> + 'static {
     Front {
         router: probes::mount(router, ready),
         routes: Routes::new(paths()),
+        deadline,
     }
 }
 

@@ -21,7 +21,8 @@ impl RequestId {
         }
     }
 
-    fn generate() -> Self {
+    /// A new one.
+    pub(crate) fn generate() -> Self {
         let mut buffer = Uuid::encode_buffer();
         let text = Uuid::now_v7().hyphenated().encode_lower(&mut buffer);
         Self(HeaderValue::from_str(text).expect("a UUID is printable ASCII"))

@@ -1,55 +1,75 @@
-//! The accept loop: HTTP/1.1 with a deadline for request heads, a cap on connections, and a shutdown that lets running
-//! requests finish.
+//! The accept loop: HTTP/1.1 with bounds of time and number on connections, and a shutdown that lets running requests
+//! finish.
 //!
-//! poem's own server is not used, because it never gives hyper a timer: a client that sends one header byte a second
-//! would keep its connection for ever.
+//! poem's own server is not used, because it bounds nothing: a client that sends one header byte a second, or never reads
+//! its answer, would keep its connection for ever.
+
+mod door;
+mod linger;
+mod pace;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use http_body_util::combinators::BoxBody;
+use hyper::{
+    body::{Body as _, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
 };
 use poem::{
-    Addr, Endpoint, Request, Response,
+    Addr, Body, Endpoint, Request, Response,
     http::uri::Scheme,
     web::{LocalAddr, RemoteAddr},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
+use tokio::{net::TcpListener, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
+use self::{
+    door::{Door, Guest},
+    linger::Lingering,
+    pace::{Paced, Patience, Turns},
+};
+use crate::fair::Proxies;
+
 /// The bounds of a listener.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long a request's head may take to arrive. An idle connection is closed after the same time.
-    pub header_deadline: Duration,
-    /// Open connections; more wait in the system's backlog.
+    /// How long a request's head may take to arrive, from its first byte; on a new connection from the start.
+    pub head: Duration,
+    /// How long a connection may stay open between two requests.
+    pub idle: Duration,
+    /// How long a client may take to read an answer.
+    pub answer: Duration,
+    /// Open connections; more wait in the system's backlog. An address may have as many as it leaves free.
     pub connections: usize,
+    /// Who may have all of them.
+    pub proxies: Proxies,
     /// How long running requests may take to finish at shutdown.
     pub drain: Duration,
 }
 
 impl Default for Settings {
-    /// 5 s, 10,000 connections, 10 s.
+    /// 5 s, 75 s, 30 s, 10,000 connections, no proxies, 10 s.
     fn default() -> Self {
         Self {
-            header_deadline: Duration::from_secs(5),
+            head: Duration::from_secs(5),
+            // Load balancers keep theirs for a minute; who closes first must not be the one that is sent requests.
+            idle: Duration::from_secs(75),
+            answer: Duration::from_secs(30),
             connections: 10_000,
+            proxies: Proxies::default(),
             drain: Duration::from_secs(10),
         }
     }
 }
 
-/// The largest request head, and what is read from a socket at a time.
-const BUFFER_BYTES: usize = 64 << 10;
-/// After a failed accept, which is nearly always for want of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// The largest request head, and what is read from a socket at a time. Every connection may hold as much.
+const BUFFER_BYTES: usize = 16 << 10;
 
 /// Serves until `shutdown` resolves, then closes the listener, lets running requests finish within the drain limit, and
 /// cuts off the rest.
@@ -67,28 +87,34 @@ where
 {
     let local = LocalAddr(Addr::SocketAddr(listener.local_addr()?));
     let endpoint = Arc::new(endpoint);
-    let slots = Arc::new(Semaphore::new(settings.connections));
+    let patience = Patience {
+        head: settings.head,
+        idle: settings.idle,
+        answer: settings.answer,
+    };
+    let door = Door::new(listener, settings.connections, settings.proxies);
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let mut http = http1::Builder::new();
+    // Ours are shorter. But only with a timer of its own does hyper look at a connection that has become idle.
     http.timer(TokioTimer::new())
-        .header_read_timeout(settings.header_deadline)
+        .header_read_timeout(settings.idle.saturating_add(settings.head))
         .max_buf_size(BUFFER_BYTES);
 
     let accepting = async {
         loop {
-            let slot = Arc::clone(&slots)
-                .acquire_owned()
-                .await
-                .expect("the semaphore is never closed");
-            let (stream, peer) = accept(&listener).await;
+            let Guest { stream, peer, seat } = door.next().await;
             let remote = RemoteAddr(Addr::SocketAddr(peer));
             let (endpoint, local) = (Arc::clone(&endpoint), local.clone());
+            let turns = Turns::default();
+            let stream = Paced::new(stream, patience, turns.clone(), door.room());
             let service = service_fn(move |request: hyper::Request<Incoming>| {
-                let request = Request::from((request, local.clone(), remote.clone(), Scheme::HTTP));
+                let turn = turns.take();
+                let request = received(request, local.clone(), remote.clone());
                 let endpoint = Arc::clone(&endpoint);
                 async move {
                     let response: hyper::Response<_> = endpoint.get_response(request).await.into();
+                    drop(turn);
                     Ok::<_, Infallible>(response)
                 }
             });
@@ -101,7 +127,7 @@ where
                     },
                     () = cut_off.cancelled() => {}
                 }
-                drop(slot);
+                drop(seat);
             });
         }
     };
@@ -109,7 +135,7 @@ where
         () = accepting => {}
         () = shutdown => {}
     }
-    drop(listener);
+    drop(door);
     info!(
         connections = graceful.count(),
         "no longer accepting connections"
@@ -121,20 +147,12 @@ where
     Ok(())
 }
 
-async fn accept(listener: &TcpListener) -> (TcpStream, std::net::SocketAddr) {
-    loop {
-        match listener.accept().await {
-            Ok((stream, peer)) => {
-                // Answers are small and complete: waiting to send more together only delays them.
-                if let Err(error) = stream.set_nodelay(true) {
-                    debug!(%error, "a connection was gone before it was served");
-                }
-                return (stream, peer);
-            }
-            Err(error) => {
-                warn!(%error, "could not accept a connection");
-                sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
+fn received(request: hyper::Request<Incoming>, local: LocalAddr, remote: RemoteAddr) -> Request {
+    let (head, body) = request.into_parts();
+    let body = if body.is_end_stream() {
+        Body::empty()
+    } else {
+        BoxBody::new(Lingering::new(body, &head.headers)).into()
+    };
+    Request::from_parts((head, local, remote, Scheme::HTTP).into(), body)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::api::{BodySettings, Readiness, public::Public, serve};
+use ::api::{Readiness, public::Public, serve};
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
@@ -11,7 +11,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{self, ApiOptions},
+    config::{self, ApiOptions, HttpOptions},
     service, telemetry,
 };
 
@@ -34,7 +34,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let (ready, readiness) = watch::channel(service::starting());
 
     let queue = Queue::open(pool.clone(), queue::Config::default())?;
-    let interface = interface(&pool, &queue, readiness.clone());
+    let interface = interface(&options.http, &pool, &queue, readiness.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let operations = service::serve_operations(
@@ -45,7 +45,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         quiet.clone(),
         sample,
     );
-    let server = serve(listener, interface, stop.clone());
+    let server = serve(&options.http, listener, interface, stop.clone());
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
     }
@@ -59,14 +59,20 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
 }
 
 /// What the interface works with.
-pub(crate) fn interface(pool: &PgPool, queue: &Queue, ready: watch::Receiver<Readiness>) -> Public {
+pub(crate) fn interface(
+    bounds: &HttpOptions,
+    pool: &PgPool,
+    queue: &Queue,
+    ready: watch::Receiver<Readiness>,
+) -> Public {
     Public {
         rates: Rates::start(pool.clone()),
         sites: Sites::new(pool.clone()),
         acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
         statuses: Statuses::new(pool.clone()),
         limits: SubmissionLimits::default(),
-        body: BodySettings::default(),
+        body: bounds.body(),
+        deadline: bounds.deadline(),
         ready,
     }
 }
@@ -80,15 +86,17 @@ pub(crate) fn sample(interface: &Public) -> impl Fn() + Send + Sync + 'static {
 
 /// Serves the interface until `stop`, then lets open requests end.
 pub(crate) fn serve(
+    bounds: &HttpOptions,
     listener: TcpListener,
     interface: Public,
     stop: CancellationToken,
 ) -> JoinHandle<std::io::Result<()>> {
     let endpoint = ::api::public::public(interface);
+    let connections = service::possible_connections(bounds.connections());
     tokio::spawn(serve::serve(
         listener,
         endpoint,
-        serve::Settings::default(),
+        bounds.serve(connections),
         stop.cancelled_owned(),
     ))
 }

@@ -110,7 +110,7 @@ async fn serve(
         providers,
         outbound: Outbound::new(options.egress.policy(exemption)),
     };
-    let interface = api::interface(pool, &queue, readiness.clone());
+    let interface = api::interface(&options.http, pool, &queue, readiness.clone());
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);
     let operations = service::serve_operations(
@@ -123,7 +123,7 @@ async fn serve(
     );
 
     // In order: first nothing new comes in, then what runs ends, then what ended is written.
-    let server = api::serve(listener, interface, stop.clone());
+    let server = api::serve(&options.http, listener, interface, stop.clone());
     let drained = CancellationToken::new();
     let settings = Settings {
         concurrency: options.work.concurrency.into(),

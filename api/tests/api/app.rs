@@ -34,11 +34,23 @@ pub(crate) const STATUS: &str = "/functions/v1/get-media-status";
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// What a test may want to be otherwise.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) serve: Settings,
     pub(crate) body: BodySettings,
+    pub(crate) deadline: Duration,
     pub(crate) accept: accept::Settings,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            serve: Settings::default(),
+            body: BodySettings::default(),
+            deadline: api::DEADLINE,
+            accept: accept::Settings::default(),
+        }
+    }
 }
 
 pub(crate) struct App {
@@ -123,6 +135,7 @@ impl App {
             statuses: Statuses::new(pool.clone()),
             limits: SubmissionLimits::default(),
             body: options.body,
+            deadline: options.deadline,
             ready: readiness,
         });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

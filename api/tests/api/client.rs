@@ -1,11 +1,16 @@
 //! A raw HTTP/1.1 client: it can also send what a proper one refuses to.
 
-use std::{fmt::Write as _, net::SocketAddr, time::Duration};
+use std::{
+    fmt::Write as _,
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     time::timeout,
 };
 
@@ -99,6 +104,85 @@ pub(crate) async fn exchange(address: SocketAddr, request: &[u8]) -> Answer {
         .expect("an answer in time")
         .expect("an answer");
     parse(&answer)
+}
+
+/// A connection for more than one request, or less.
+pub(crate) struct Wire {
+    pub(crate) stream: TcpStream,
+    unread: Vec<u8>,
+}
+
+impl Wire {
+    pub(crate) async fn open(address: SocketAddr) -> Self {
+        Self::over(TcpStream::connect(address).await.unwrap())
+    }
+
+    /// Comes from another address of this machine: all of 127.0.0.0/8 is.
+    pub(crate) async fn open_from(from: &str, address: SocketAddr) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        let from: IpAddr = from.parse().unwrap();
+        socket.bind((from, 0).into()).unwrap();
+        Self::over(socket.connect(address).await.unwrap())
+    }
+
+    pub(crate) fn over(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            unread: Vec::new(),
+        }
+    }
+
+    /// # Panics
+    /// When the server has closed.
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.stream.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    /// The next answer; none if the server closes instead.
+    pub(crate) async fn try_answer(&mut self) -> Option<Answer> {
+        timeout(PATIENCE, self.read_answer())
+            .await
+            .expect("an answer or an end in time")
+            .ok()
+    }
+
+    /// The next answer.
+    pub(crate) async fn answer(&mut self) -> Answer {
+        self.try_answer().await.expect("an answer")
+    }
+
+    async fn read_answer(&mut self) -> io::Result<Answer> {
+        let end = loop {
+            let mut ends = self.unread.windows(4);
+            if let Some(end) = ends.position(|four| four == b"\r\n\r\n") {
+                break end + 4;
+            }
+            self.read_more().await?;
+        };
+        let length = parse(&self.unread[..end])
+            .header("content-length")
+            .map_or(0, |length| length.parse().unwrap());
+        while self.unread.len() < end + length {
+            self.read_more().await?;
+        }
+        let answer = parse(&self.unread[..end + length]);
+        self.unread.drain(..end + length);
+        Ok(answer)
+    }
+
+    async fn read_more(&mut self) -> io::Result<()> {
+        match self.stream.read_buf(&mut self.unread).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends one GET and reads its answer, or sees the connection closed.
+    pub(crate) async fn get(&mut self, target: &str) -> Option<Answer> {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\n\r\n");
+        self.stream.write_all(request.as_bytes()).await.ok()?;
+        self.try_answer().await
+    }
 }
 
 pub(crate) fn parse(answer: &[u8]) -> Answer {

@@ -5,17 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use api::Proxies;
 use serde_json::json;
 use sqlx::PgPool;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     time::{sleep, timeout},
 };
 
 use crate::{
     app::{App, Options, SUBMIT},
-    client,
+    client::{self, Wire},
 };
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 fn impatient() -> Options {
     let mut options = Options::default();
-    options.serve.header_deadline = SOON;
+    options.serve.head = SOON;
     options.serve.drain = SOON;
     options.body.deadline = SOON;
     options
@@ -88,7 +89,8 @@ async fn a_body_of_many_chunks_within_the_limit_is_put_together(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn large_bodies_share_a_budget_and_small_ones_do_not_need_it(pool: PgPool) {
     let mut options = Options::default();
-    options.body.budget_bytes = 100_000;
+    // Half of it is what one address can get.
+    options.body.budget_bytes = 200_000;
     let app = App::with(pool, options).await;
     let large = |text: usize| json!({ "body": "a".repeat(text) });
     app.submit(large(90_000)).await.ok();
@@ -125,18 +127,177 @@ async fn a_slow_body_is_408_and_a_slow_head_is_closed(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn connections_over_the_cap_wait_and_idle_ones_make_room(pool: PgPool) {
+async fn a_body_that_trickles_is_given_up_and_a_steady_one_is_not(pool: PgPool) {
+    let mut options = Options::default();
+    options.body.grace = SOON;
+    options.body.bytes_per_second = 10_000;
+    let app = App::with(pool, options).await;
+    let body = json!({ "api_key": app.tenant.key, "body": "a".repeat(50_000) }).to_string();
+    let request = client::request("POST", SUBMIT, &[JSON], body.as_bytes());
+    let mut steady = Wire::open(app.address).await;
+    for part in request.chunks(5_000) {
+        steady.send(part).await;
+        sleep(SOON / 4).await;
+    }
+    steady.answer().await.ok();
+
+    let mut slow = Wire::open(app.address).await;
+    let trickle = async {
+        for byte in request.chunks(1) {
+            if slow.stream.write_all(byte).await.is_err() {
+                return;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // Two halves of one stream would be simpler, but the writes end when the answer closes it.
+    timeout(SOON * 10, trickle).await.unwrap_err();
+    slow.answer().await.problem(408, "request_timeout");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_request_that_takes_too_long_is_given_up(pool: PgPool) {
+    let options = Options {
+        deadline: SOON,
+        ..Options::default()
+    };
+    let app = App::with(pool, options).await;
+    let mut blocker = app.pool.begin().await.unwrap();
+    sqlx::raw_sql("lock table site_keys in access exclusive mode")
+        .execute(&mut *blocker)
+        .await
+        .unwrap();
+    let answer = app.submit(json!({ "body": "held up" })).await;
+    answer.problem(503, "overloaded");
+    assert!(answer.header("retry-after").is_some(), "{answer:?}");
+    blocker.rollback().await.unwrap();
+    app.submit(json!({ "body": "free again" })).await.ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_connection_may_be_idle_for_longer_than_a_head_may_take(pool: PgPool) {
+    let mut options = impatient();
+    options.serve.idle = SOON * 5;
+    let app = App::with(pool, options).await;
+    let mut wire = Wire::open(app.address).await;
+    wire.get("/healthz").await.expect("an answer").ok();
+    sleep(SOON * 2).await;
+    wire.get("/healthz").await.expect("still open").ok();
+    // The head's own deadline runs from its first byte.
+    wire.send("GET /healthz HTT").await;
+    assert!(wire.try_answer().await.is_none());
+
+    let mut wire = Wire::open(app.address).await;
+    wire.get("/healthz").await.expect("an answer").ok();
+    assert!(wire.try_answer().await.is_none(), "closed when idle");
+}
+
+#[sqlx::test(migrations = false)]
+async fn connections_over_the_cap_wait_for_room(pool: PgPool) {
     let mut options = impatient();
     options.serve.connections = 2;
+    options.serve.proxies = proxy();
     let app = App::with(pool, options).await;
-    let _idle = [
-        TcpStream::connect(app.address).await.unwrap(),
-        TcpStream::connect(app.address).await.unwrap(),
-    ];
+    let _silent = [Wire::open(app.address).await, Wire::open(app.address).await];
     sleep(Duration::from_millis(50)).await;
     let started = Instant::now();
     app.get("/healthz").await.ok();
     assert!(started.elapsed() > SOON / 2, "{:?}", started.elapsed());
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_connection_that_is_idle_for_longest_makes_room(pool: PgPool) {
+    let mut options = Options::default();
+    options.serve.connections = 2;
+    options.serve.proxies = proxy();
+    let app = App::with(pool, options).await;
+    let mut first = Wire::open(app.address).await;
+    first.get("/healthz").await.unwrap().ok();
+    let mut second = Wire::open(app.address).await;
+    second.get("/healthz").await.unwrap().ok();
+    // Not for a connection that may be about to be used again.
+    sleep(Duration::from_millis(1_200)).await;
+    let mut third = Wire::open(app.address).await;
+    third.get("/healthz").await.expect("room").ok();
+    assert!(first.get("/healthz").await.is_none(), "it had to leave");
+    second.get("/healthz").await.expect("it may stay").ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn one_address_cannot_take_all_connections(pool: PgPool) {
+    let mut options = Options::default();
+    options.serve.connections = 10;
+    let app = App::with(pool, options).await;
+    let mut flood = Vec::new();
+    for _ in 0..10 {
+        flood.push(Wire::open(app.address).await);
+    }
+    let mut refused = 0;
+    for wire in &mut flood[5..] {
+        if let Some(answer) = wire.try_answer().await {
+            answer.problem(503, "overloaded");
+            assert!(
+                answer.header("retry-after").is_some() && answer.header("x-request-id").is_some()
+            );
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 5);
+    let mut other = Wire::open_from("127.0.0.2", app.address).await;
+    other.get("/healthz").await.expect("room for others").ok();
+    flood[0]
+        .get("/healthz")
+        .await
+        .expect("who is in stays in")
+        .ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn large_bodies_of_one_address_leave_room_for_those_of_others(pool: PgPool) {
+    let mut options = Options::default();
+    options.body.budget_bytes = 400_000;
+    let app = App::with(pool, options).await;
+    let body = json!({ "api_key": app.tenant.key, "body": "a".repeat(90_000) }).to_string();
+    let request = client::request("POST", SUBMIT, &[JSON], body.as_bytes());
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut wire = Wire::open(app.address).await;
+        wire.send(&request[..request.len() - 1]).await;
+        held.push(wire);
+    }
+    sleep(Duration::from_millis(200)).await;
+    let answer = app.post_text(SUBMIT, &body).await;
+    answer.problem(503, "overloaded");
+    let mut other = Wire::open_from("127.0.0.2", app.address).await;
+    other.send(&request).await;
+    other.answer().await.ok();
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_answer_that_nobody_reads_is_dropped_at_its_deadline(pool: PgPool) {
+    let mut options = Options::default();
+    options.serve.answer = SOON;
+    let app = App::with(pool, options).await;
+    let whole = app.get("/docs").await.body.len();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut wire = Wire::over(socket.connect(app.address).await.unwrap());
+    // More than all buffers of the system hold.
+    let requests = 40;
+    let request = "GET /docs HTTP/1.1\r\nHost: test\r\n\r\n";
+    wire.send(request.repeat(requests)).await;
+    sleep(SOON * 4).await;
+    let mut received = Vec::new();
+    let ended = timeout(PATIENCE, wire.stream.read_to_end(&mut received))
+        .await
+        .expect("an end");
+    assert!(ended.is_err(), "the connection is reset");
+    assert!(received.len() < whole * requests, "{}", received.len());
+}
+
+/// What lets this machine's connections have all there is.
+fn proxy() -> Proxies {
+    Proxies::new(["127.0.0.0/8".parse().unwrap()])
 }
 
 #[sqlx::test(migrations = false)]

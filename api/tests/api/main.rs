@@ -7,6 +7,7 @@ mod client;
 mod compatibility;
 mod connections;
 mod document;
+mod edge;
 mod front;
 mod limits;
 mod operations;

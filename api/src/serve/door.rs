@@ -1,0 +1,138 @@
+//! Lets connections in while there is room, and keeps an address from taking all of it.
+
+use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
+
+use metrics::{Counter, counter, gauge};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    time::sleep,
+};
+use tracing::{debug, warn};
+
+use crate::{
+    fair::{Fair, Proxies, Share},
+    problem::{Code, Refusal},
+    request_id::RequestId,
+};
+
+/// After a failed accept, which is nearly always for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// A listener with a number of seats.
+pub(super) struct Door {
+    listener: TcpListener,
+    seats: Arc<Semaphore>,
+    by_address: Arc<Fair>,
+    room: Arc<Notify>,
+    refused: Counter,
+}
+
+/// A connection that was let in.
+pub(super) struct Guest {
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
+    /// To be kept as long as the connection.
+    pub(super) seat: Seat,
+}
+
+/// Its place among the connections; free again when dropped.
+pub(super) struct Seat {
+    _seat: OwnedSemaphorePermit,
+    _share: Share,
+}
+
+impl Door {
+    pub(super) fn new(listener: TcpListener, connections: usize, proxies: Proxies) -> Self {
+        let refused = counter!("gatehouse_http_connections_refused_total");
+        // Shown from the start: a counter that first appears with its first incident has no increase then.
+        refused.increment(0);
+        gauge!("gatehouse_http_connections").increment(0.0);
+        Self {
+            listener,
+            seats: Arc::new(Semaphore::new(connections)),
+            // And one that waits for a seat.
+            by_address: Fair::new(connections + 1, proxies),
+            room: Arc::default(),
+            refused,
+        }
+    }
+
+    /// Through which the connection that has been idle for longest is asked to leave.
+    pub(super) fn room(&self) -> Arc<Notify> {
+        Arc::clone(&self.room)
+    }
+
+    /// The next connection, once there is a seat for it. Those who come meanwhile wait in the system's backlog.
+    pub(super) async fn next(&self) -> Guest {
+        loop {
+            let (stream, peer) = self.accept().await;
+            let mut share = self.by_address.share(peer.ip());
+            if share.grow(1).is_err() {
+                self.refused.increment(1);
+                refuse(stream);
+                continue;
+            }
+            let seat = self.seat().await;
+            gauge!("gatehouse_http_connections").increment(1.0);
+            return Guest {
+                stream,
+                peer,
+                seat: Seat {
+                    _seat: seat,
+                    _share: share,
+                },
+            };
+        }
+    }
+
+    async fn seat(&self) -> OwnedSemaphorePermit {
+        if let Ok(seat) = Arc::clone(&self.seats).try_acquire_owned() {
+            return seat;
+        }
+        self.room.notify_one();
+        Arc::clone(&self.seats)
+            .acquire_owned()
+            .await
+            .expect("the semaphore is never closed")
+    }
+
+    async fn accept(&self) -> (TcpStream, SocketAddr) {
+        loop {
+            match self.listener.accept().await {
+                Ok((stream, peer)) => {
+                    // Answers are small and complete: waiting to send more together only delays them.
+                    if let Err(error) = stream.set_nodelay(true) {
+                        debug!(%error, "a connection was gone before it was served");
+                    }
+                    return (stream, peer);
+                }
+                Err(error) => {
+                    warn!(%error, "could not accept a connection");
+                    sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        gauge!("gatehouse_http_connections").decrement(1.0);
+    }
+}
+
+/// Says why, if that can be said without waiting, and closes.
+fn refuse(stream: TcpStream) {
+    let refusal = Refusal::new(
+        Code::Overloaded,
+        "Too many connections are open from this address.",
+    );
+    let answer = refusal.render_raw(&RequestId::generate());
+    let sent = stream
+        .into_std()
+        .and_then(|mut stream| stream.write_all(&answer));
+    if let Err(error) = sent {
+        debug!(%error, "a connection was gone before it was refused");
+    }
+}

@@ -1,0 +1,247 @@
+//! A connection's socket with the patience of a server: how long it waits for a request, for the rest of a request's
+//! head, and for the client to take an answer.
+//!
+//! hyper has one timer for reading, which runs from the end of an answer to the end of the next head, so that it cannot
+//! tell an idle connection from a slow head; and none for writing. Here the socket's own reads and writes tell them apart.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    sync::{Notify, futures::OwnedNotified},
+    time::{Instant, Sleep, sleep_until},
+};
+
+/// How long a connection may keep us waiting.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// For a whole head, from its first byte; on a new connection from the start.
+    pub(super) head: Duration,
+    /// For the first byte of another request.
+    pub(super) idle: Duration,
+    /// For the client to take an answer that does not fit into the socket's buffers.
+    pub(super) answer: Duration,
+}
+
+/// How long a connection is left alone between two requests before it counts as idle and may be closed for others.
+const BREATH: Duration = Duration::from_secs(1);
+
+/// Whose turn it is on a connection: even while the client owes a request, odd while we work on one.
+#[derive(Clone, Default)]
+pub(super) struct Turns(Arc<AtomicUsize>);
+
+/// Our turn; ends when dropped.
+pub(super) struct OurTurn(Turns);
+
+impl Turns {
+    /// A request has come.
+    pub(super) fn take(&self) -> OurTurn {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        OurTurn(self.clone())
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for OurTurn {
+    fn drop(&mut self) {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What is expected of the client.
+enum Owed {
+    /// Nothing: it is our turn.
+    Nothing,
+    /// The rest of a head, by then.
+    Head(Instant),
+    /// Another request, some time soon.
+    Request { since: Instant },
+    /// Another request, unless somebody else needs the connection.
+    RequestOrRoom {
+        since: Instant,
+        room: Pin<Box<OwnedNotified>>,
+    },
+}
+
+/// The socket.
+pub(super) struct Paced {
+    stream: TcpStream,
+    patience: Patience,
+    turns: Turns,
+    seen_turns: usize,
+    owed: Owed,
+    /// Until when the client has to take what is written.
+    answer: Option<Instant>,
+    room: Arc<Notify>,
+    reading: Pin<Box<Sleep>>,
+    writing: Pin<Box<Sleep>>,
+}
+
+impl Paced {
+    /// Through `room`, the connection that has been idle for longest can be asked to leave.
+    pub(super) fn new(
+        stream: TcpStream,
+        patience: Patience,
+        turns: Turns,
+        room: Arc<Notify>,
+    ) -> Self {
+        let head = Instant::now() + patience.head;
+        Self {
+            stream,
+            patience,
+            seen_turns: turns.count(),
+            turns,
+            owed: Owed::Head(head),
+            answer: None,
+            room,
+            reading: Box::pin(sleep_until(head)),
+            writing: Box::pin(sleep_until(head)),
+        }
+    }
+
+    /// Brings up to date what the client owes, when a turn has ended since.
+    fn follow_turns(&mut self) {
+        let turns = self.turns.count();
+        if turns == self.seen_turns {
+            return;
+        }
+        self.seen_turns = turns;
+        self.owed = if turns % 2 == 1 {
+            Owed::Nothing
+        } else {
+            Owed::Request {
+                since: Instant::now(),
+            }
+        };
+    }
+
+    /// The client has sent something.
+    fn heard(&mut self) {
+        match self.owed {
+            Owed::Nothing | Owed::Head(_) => {}
+            Owed::Request { .. } | Owed::RequestOrRoom { .. } => {
+                self.owed = Owed::Head(Instant::now() + self.patience.head);
+            }
+        }
+    }
+
+    /// Nothing has come yet: whether to go on waiting.
+    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            match &mut self.owed {
+                Owed::Nothing => return Poll::Pending,
+                Owed::Head(until) => {
+                    ready!(alarm(&mut self.reading, *until, cx));
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
+                Owed::Request { since } => {
+                    let since = *since;
+                    let until = since + BREATH.min(self.patience.idle);
+                    ready!(alarm(&mut self.reading, until, cx));
+                    let room = Box::pin(Arc::clone(&self.room).notified_owned());
+                    self.owed = Owed::RequestOrRoom { since, room };
+                }
+                Owed::RequestOrRoom { since, room } => {
+                    if room.as_mut().poll(cx).is_pending() {
+                        ready!(alarm(&mut self.reading, *since + self.patience.idle, cx));
+                    }
+                    // As if the client had closed it: between two requests either side may.
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+    }
+
+    /// What the socket says of a write, or that the client has been slow for too long.
+    fn written<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            return written;
+        }
+        let patience = self.patience.answer;
+        let until = *self.answer.get_or_insert_with(|| Instant::now() + patience);
+        ready!(alarm(&mut self.writing, until, cx));
+        // The system would go on offering the rest for a quarter of an hour.
+        self.stream.set_zero_linger()?;
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+/// Ready from `until` on.
+fn alarm(sleep: &mut Pin<Box<Sleep>>, until: Instant, cx: &mut Context<'_>) -> Poll<()> {
+    if sleep.deadline() != until {
+        sleep.as_mut().reset(until);
+    }
+    sleep.as_mut().poll(cx)
+}
+
+impl AsyncRead for Paced {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let paced = &mut *self;
+        paced.follow_turns();
+        let before = buffer.filled().len();
+        match Pin::new(&mut paced.stream).poll_read(cx, buffer) {
+            Poll::Ready(result) => {
+                if buffer.filled().len() > before {
+                    paced.heard();
+                }
+                Poll::Ready(result)
+            }
+            Poll::Pending => paced.wait(cx),
+        }
+    }
+}
+
+impl AsyncWrite for Paced {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.written(written, cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.written(written, cx)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    /// hyper flushes when it has nothing left to write.
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.answer = None;
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,110 @@
+//! The bounds that keep slow, greedy and hostile clients from harming others.
+
+use std::{
+    net::{AddrParseError, IpAddr},
+    time::Duration,
+};
+
+use ::api::{BodySettings, Proxies, serve};
+use clap::Args;
+use ipnet::IpNet;
+
+/// Bounds of the HTTP interface.
+#[derive(Debug, Args)]
+pub(crate) struct HttpOptions {
+    /// Addresses or networks of the proxies in front, separated by commas: they stand for many clients, so no share of
+    /// theirs is bounded
+    #[arg(long, env = "GATEHOUSE_PROXIES", value_delimiter = ',', value_parser = network)]
+    proxies: Vec<IpNet>,
+    /// Open connections; an address may have as many as it leaves free
+    #[arg(long, env = "GATEHOUSE_CONNECTIONS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    connections: u32,
+    /// How long a request's head may take to arrive, in seconds
+    #[arg(long, env = "GATEHOUSE_HEAD_SECONDS", default_value_t = 5, value_parser = seconds())]
+    head_seconds: u64,
+    /// How long a connection may stay open between two requests, in seconds
+    #[arg(long, env = "GATEHOUSE_IDLE_SECONDS", default_value_t = 75, value_parser = seconds())]
+    idle_seconds: u64,
+    /// How long a request's body may take to arrive, in seconds
+    #[arg(long, env = "GATEHOUSE_BODY_SECONDS", default_value_t = 30, value_parser = seconds())]
+    body_seconds: u64,
+    /// How many bytes of a body must arrive in each second after the first ten
+    #[arg(
+        long,
+        env = "GATEHOUSE_BODY_BYTES_PER_SECOND",
+        default_value_t = 16_384
+    )]
+    body_bytes_per_second: u32,
+    /// Memory for all bodies over 16 KiB together, in MiB; an address may have as much as it leaves free
+    #[arg(long, env = "GATEHOUSE_BODY_MEMORY_MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(32..=65_536))]
+    body_memory_mib: u32,
+    /// How long a request may take in all, its body included, in seconds
+    #[arg(long, env = "GATEHOUSE_REQUEST_SECONDS", default_value_t = 60, value_parser = seconds())]
+    request_seconds: u64,
+    /// How long a client may take to read an answer, in seconds
+    #[arg(long, env = "GATEHOUSE_ANSWER_SECONDS", default_value_t = 30, value_parser = seconds())]
+    answer_seconds: u64,
+}
+
+fn seconds() -> impl clap::builder::TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(1..=3_600)
+}
+
+/// A network, or an address as the network that is only it.
+fn network(text: &str) -> Result<IpNet, AddrParseError> {
+    text.parse()
+        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+}
+
+impl HttpOptions {
+    /// The bounds of connections, of which no more than `connections` are possible.
+    pub(crate) fn serve(&self, connections: usize) -> serve::Settings {
+        serve::Settings {
+            head: Duration::from_secs(self.head_seconds),
+            idle: Duration::from_secs(self.idle_seconds),
+            answer: Duration::from_secs(self.answer_seconds),
+            connections,
+            proxies: self.proxies(),
+            ..serve::Settings::default()
+        }
+    }
+
+    /// How many connections the operator allows.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections as usize
+    }
+
+    /// The bounds of bodies.
+    pub(crate) fn body(&self) -> BodySettings {
+        BodySettings {
+            deadline: Duration::from_secs(self.body_seconds),
+            bytes_per_second: self.body_bytes_per_second,
+            budget_bytes: (self.body_memory_mib as usize) << 20,
+            proxies: self.proxies(),
+            ..BodySettings::default()
+        }
+    }
+
+    /// How long one request may take.
+    pub(crate) fn deadline(&self) -> Duration {
+        Duration::from_secs(self.request_seconds)
+    }
+
+    fn proxies(&self) -> Proxies {
+        Proxies::new(self.proxies.iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_an_address_or_a_network() {
+        assert_eq!(network("10.0.0.1").unwrap().prefix_len(), 32);
+        assert_eq!(network("fd00::/8").unwrap().prefix_len(), 8);
+        for wrong in ["", "localhost", "10.0.0.0/33"] {
+            assert!(network(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}
