@@ -45,6 +45,8 @@ impl<'a> ApiExtractor<'a> for IdempotencyHeader {
         Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
             min_length: Some(1),
             max_length: Some(MAX_IDEMPOTENCY_KEY),
+            // A header's value neither begins nor ends with a space.
+            pattern: Some("^[!-~]([ -~]*[!-~])?$".to_owned()),
             ..MetaSchema::new("string")
         })))
     }

@@ -29,7 +29,8 @@ use crate::{
     raw::Raw,
 };
 
-/// A submission: text, an image, or both. Unknown members are ignored; null counts as not given.
+/// A submission: text, an image, or both. Unknown members are ignored; null counts as not given, and so do an empty
+/// text, URL or image. No value may contain the character U+0000.
 #[derive(Default, Deserialize, Object)]
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
