@@ -20,7 +20,7 @@ use crate::{
 /// Runs a command to its end.
 pub(crate) async fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Up(options) => up::run(options).await?,
+        Command::Up(options) => up::run(*options).await?,
         Command::Api(options) => api::run(options).await?,
         Command::Worker(options) => worker::run(options).await?,
         Command::Migrate(options) => migrate(options).await?,

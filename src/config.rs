@@ -29,7 +29,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
-    Up(UpOptions),
+    Up(Box<UpOptions>),
     /// Run the HTTP interface
     Api(ApiOptions),
     /// Run workers

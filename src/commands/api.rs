@@ -6,7 +6,7 @@ use ::api::{Readiness, public::Public, serve};
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
-use store::{PgPool, accept, accept::Acceptor, rate::Rates, schema, site::Sites, status::Statuses};
+use store::{PgPool, accept::Acceptor, rate::Rates, schema, site::Sites, status::Statuses};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +68,7 @@ pub(crate) fn interface(
     Public {
         rates: Rates::start(pool.clone()),
         sites: Sites::new(pool.clone()),
-        acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
+        acceptor: Acceptor::start(pool.clone(), queue.clone(), bounds.accept()),
         statuses: Statuses::new(pool.clone()),
         limits: SubmissionLimits::default(),
         body: bounds.body(),

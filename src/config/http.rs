@@ -8,6 +8,7 @@ use std::{
 use ::api::{BodySettings, Proxies, serve};
 use clap::Args;
 use ipnet::IpNet;
+use store::{accept, gather::Bounds};
 
 /// Bounds of the HTTP interface.
 #[derive(Debug, Args)]
@@ -44,6 +45,15 @@ pub(crate) struct HttpOptions {
     /// How long a client may take to read an answer, in seconds
     #[arg(long, env = "GATEHOUSE_ANSWER_SECONDS", default_value_t = 30, value_parser = seconds())]
     answer_seconds: u64,
+    /// Submissions that may wait to be stored
+    #[arg(long, env = "GATEHOUSE_WAITING_SUBMISSIONS", default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    waiting_submissions: u32,
+    /// Memory for inline images that wait to be stored, in MiB
+    #[arg(long, env = "GATEHOUSE_WAITING_IMAGES_MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    waiting_images_mib: u32,
+    /// How long a submission may wait out an outage of Postgres, in seconds
+    #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
+    outage_seconds: u64,
 }
 
 fn seconds() -> impl clap::builder::TypedValueParser<Value = u64> {
@@ -82,6 +92,22 @@ impl HttpOptions {
             budget_bytes: (self.body_memory_mib as usize) << 20,
             proxies: self.proxies(),
             ..BodySettings::default()
+        }
+    }
+
+    /// The bounds of submissions that wait to be stored.
+    pub(crate) fn accept(&self) -> accept::Settings {
+        let fresh = accept::Settings::default();
+        accept::Settings {
+            bounds: Bounds {
+                waiting: self.waiting_submissions as usize,
+                ..fresh.bounds
+            },
+            images: Bounds {
+                waiting_bytes: (self.waiting_images_mib as usize) << 20,
+                ..fresh.images
+            },
+            patience: Duration::from_secs(self.outage_seconds),
         }
     }
 

@@ -4,9 +4,10 @@
 //! The statement itself checks the site key and the site's revision, so a key that was rotated, an endpoint that was
 //! added or a group that was published a moment ago counts for every submission accepted after it. It also checks the
 //! team's subscription, finds repeated requests, and books the quota: never one more than the plan allows, and nothing
-//! for what is not stored.
+//! for what is not stored. Inline images go ahead on a path of their own ([`images`]).
 
 mod columns;
+mod images;
 mod insert;
 mod rejection;
 mod repetition;
@@ -26,7 +27,10 @@ use queue::Queue;
 use sqlx::PgPool;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use self::rejection::Rejection;
+use self::{
+    images::{Images, NewImage},
+    rejection::Rejection,
+};
 use crate::{
     Error,
     gather::{Bounds, Gather},
@@ -74,8 +78,6 @@ pub enum Acceptance {
     QuotaExceeded,
     /// The key or the site is no longer what the submission was prepared for. Nothing was stored: prepare it again.
     Stale,
-    /// Postgres did not take it in time. It may be stored all the same when a connection broke during the commit.
-    Unavailable,
     /// Postgres refuses this very row, which the checks before should have refused. Nothing was stored.
     Refused,
 }
@@ -85,6 +87,8 @@ pub enum Acceptance {
 pub struct Settings {
     /// The gathering's bounds.
     pub bounds: Bounds,
+    /// Those of inline images, before.
+    pub images: Bounds,
     /// How long a batch may wait out an outage of Postgres.
     pub patience: Duration,
 }
@@ -101,6 +105,13 @@ impl Default for Settings {
                 // their number.
                 runners: 1,
             },
+            images: Bounds {
+                waiting: 1_024,
+                waiting_bytes: 256 << 20,
+                batch: 64,
+                batch_bytes: 16 << 20,
+                runners: 1,
+            },
             patience: Duration::from_secs(10),
         }
     }
@@ -110,6 +121,7 @@ impl Default for Settings {
 #[derive(Clone)]
 pub struct Acceptor {
     gather: Gather<NewMedia, Acceptance>,
+    images: Images,
     /// Ends the retention with the last clone.
     _retention: Arc<DropGuard>,
 }
@@ -124,11 +136,13 @@ impl Acceptor {
             stop.clone()
                 .run_until_cancelled_owned(retention::run(pool.clone())),
         );
+        let images = Images::start(pool.clone(), settings.images, settings.patience);
         let gather = Gather::start(settings.bounds, move |batch| {
             writer::write(pool.clone(), queue.clone(), settings.patience, batch)
         });
         Self {
             gather,
+            images,
             _retention: Arc::new(stop.drop_guard()),
         }
     }
@@ -136,16 +150,33 @@ impl Acceptor {
     /// Stores a submission together with everything that follows from it, or nothing.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] at once when too much is waiting.
+    /// [`Error::Overloaded`] at once when too much is waiting. [`Error::Unavailable`] if Postgres did not take it in time;
+    /// it may be stored all the same when a connection broke during the commit.
     pub async fn accept(&self, media: NewMedia) -> Result<Acceptance, Error> {
-        let weight = media.submission.weight();
-        let answer = self.gather.ask(media, weight).await;
+        let answer = self.accept_with_image(media).await;
         match &answer {
             Err(Error::Overloaded) => Rejection::Overloaded.count(1),
+            Err(_) => Rejection::Unavailable.count(1),
+            Ok(Acceptance::Refused) => Rejection::Refused.count(1),
             Ok(Acceptance::QuotaExceeded) => quota_refused(1),
-            Ok(_) | Err(_) => {}
+            Ok(_) => {}
         }
         answer
+    }
+
+    async fn accept_with_image(&self, mut media: NewMedia) -> Result<Acceptance, Error> {
+        let id = media.id;
+        let image = NewImage::of(&mut media);
+        let has_image = image.is_some();
+        if let Some(image) = image {
+            self.images.store(image).await?;
+        }
+        let weight = media.submission.weight();
+        let acceptance = self.gather.ask(media, weight).await?;
+        if has_image && acceptance != Acceptance::Accepted {
+            self.images.discard(id);
+        }
+        Ok(acceptance)
     }
 
     /// How many submissions wait for a writer.

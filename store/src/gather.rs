@@ -2,8 +2,18 @@
 //!
 //! A batch is formed only when a runner is free, so it grows while earlier ones commit: a single caller pays nothing, a
 //! thousand share a few statements. Everything is bounded: callers that wait, their bytes, a batch's rows and bytes.
+//!
+//! While the database is away nobody waits in line for it: after a batch was given up, one caller at a time goes to see, and
+//! all others are turned away at once. A caller that has gone, because its own patience was shorter, is not asked for.
 
-use std::{collections::HashMap, hash::Hash, sync::Arc};
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use sqlx::PgPool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -32,27 +42,39 @@ pub struct Call<Q, A> {
     pub question: Q,
     weight: usize,
     reply: oneshot::Sender<A>,
+    away: Arc<AtomicBool>,
     _bytes: OwnedSemaphorePermit,
 }
 
 impl<Q, A> Call<Q, A> {
     /// Answers the caller, which may have gone away meanwhile.
     pub fn answer(self, answer: A) {
+        self.away.store(false, Ordering::Relaxed);
         let _ = self.reply.send(answer);
+    }
+
+    /// Tells the caller that the database did not answer.
+    pub fn give_up(self) {
+        self.away.store(true, Ordering::Relaxed);
     }
 }
 
 /// The front of a gathering task. Dropping the last clone ends the task after what waits has run.
 pub struct Gather<Q, A> {
     calls: mpsc::Sender<Call<Q, A>>,
+    waiting_bytes: usize,
     bytes: Arc<Semaphore>,
+    /// The last batch was given up.
+    away: Arc<AtomicBool>,
 }
 
 impl<Q, A> Clone for Gather<Q, A> {
     fn clone(&self) -> Self {
         Self {
             calls: self.calls.clone(),
+            waiting_bytes: self.waiting_bytes,
             bytes: Arc::clone(&self.bytes),
+            away: Arc::clone(&self.away),
         }
     }
 }
@@ -68,15 +90,22 @@ impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
         tokio::spawn(gather(bounds, waiting, run));
         Self {
             calls,
+            waiting_bytes: bounds.waiting_bytes,
             bytes: Arc::new(Semaphore::new(bounds.waiting_bytes)),
+            away: Arc::default(),
         }
     }
 
     /// Asks, and waits for the answer. `weight` is the question's size in bytes, roughly.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch died unanswered.
+    /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch was given up, and at once
+    /// as long as another caller is finding out whether the database is back.
     pub async fn ask(&self, question: Q, weight: usize) -> Result<A, Error> {
+        if self.away.load(Ordering::Relaxed) && self.bytes.available_permits() < self.waiting_bytes
+        {
+            return Err(Error::Unavailable);
+        }
         let permits = u32::try_from(weight).unwrap_or(u32::MAX);
         let bytes = Arc::clone(&self.bytes)
             .try_acquire_many_owned(permits)
@@ -86,6 +115,7 @@ impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
             question,
             weight,
             reply,
+            away: Arc::clone(&self.away),
             _bytes: bytes,
         };
         self.calls.try_send(call).map_err(|_| Error::Overloaded)?;
@@ -106,17 +136,24 @@ where
     let runners = Arc::new(Semaphore::new(bounds.runners));
     let mut left_over = None;
     while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
-        let first = match left_over.take() {
-            Some(call) => call,
-            None => match waiting.recv().await {
-                Some(call) => call,
+        let first = loop {
+            let next = match left_over.take() {
+                Some(call) => Some(call),
+                None => waiting.recv().await,
+            };
+            match next {
+                Some(call) if call.reply.is_closed() => {}
+                Some(call) => break call,
                 None => return,
-            },
+            }
         };
         let mut bytes = first.weight;
         let mut batch = vec![first];
         while batch.len() < bounds.batch {
             let Ok(call) = waiting.try_recv() else { break };
+            if call.reply.is_closed() {
+                continue;
+            }
             if bytes + call.weight > bounds.batch_bytes {
                 left_over = Some(call);
                 break;
@@ -134,7 +171,7 @@ where
 
 /// Looks rows up by key, many callers to a statement.
 pub struct Loader<K, V> {
-    gather: Gather<K, Result<Option<V>, Error>>,
+    gather: Gather<K, Option<V>>,
 }
 
 impl<K, V> Clone for Loader<K, V> {
@@ -169,14 +206,12 @@ where
                     Ok(rows) => {
                         for call in batch {
                             let row = rows.get(&call.question).cloned();
-                            call.answer(Ok(row));
+                            call.answer(row);
                         }
                     }
                     Err(error) => {
                         warn!(%error, loader = name, calls = batch.len(), "could not load");
-                        for call in batch {
-                            call.answer(Err(Error::Unavailable));
-                        }
+                        batch.into_iter().for_each(Call::give_up);
                     }
                 }
             }
@@ -186,7 +221,7 @@ where
 
     /// The row of this key, if there is one.
     pub async fn load(&self, key: K) -> Result<Option<V>, Error> {
-        self.gather.ask(key, size_of::<K>()).await?
+        self.gather.ask(key, size_of::<K>()).await
     }
 }
 
@@ -262,6 +297,71 @@ mod tests {
             .count();
         assert!((1..50).contains(&accepted), "{accepted}");
         assert!(matches!(gather.ask(1, 1_001).await, Err(Error::Overloaded)));
+    }
+
+    #[tokio::test]
+    async fn while_the_database_is_away_one_caller_at_a_time_goes_to_see() {
+        let away = Arc::new(AtomicBool::new(true));
+        let (seen, asked) = (Arc::clone(&away), Arc::new(Mutex::new(0)));
+        let batches = Arc::clone(&asked);
+        let gather = Gather::start(BOUNDS, move |batch: Vec<Call<u32, u32>>| {
+            *batches.lock().unwrap() += 1;
+            let away = seen.load(Ordering::Relaxed);
+            async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                for call in batch {
+                    if away {
+                        call.give_up();
+                    } else {
+                        let answer = call.question;
+                        call.answer(answer);
+                    }
+                }
+            }
+        });
+        let ask = || {
+            let gather = gather.clone();
+            async move { gather.ask(1, 1).await }
+        };
+        assert!(matches!(ask().await, Err(Error::Unavailable)));
+        let answers = futures_join((0..20).map(|_| ask())).await;
+        assert!(
+            answers
+                .iter()
+                .all(|answer| matches!(answer, Err(Error::Unavailable)))
+        );
+        assert_eq!(*asked.lock().unwrap(), 2, "one of twenty went to see");
+
+        away.store(false, Ordering::Relaxed);
+        assert!(ask().await.is_ok());
+        let answers = futures_join((0..20).map(|_| ask())).await;
+        assert!(answers.iter().all(Result::is_ok), "all are served again");
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_has_gone_is_not_asked_for() {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let questions = Arc::clone(&asked);
+        let gather = Gather::start(BOUNDS, move |batch: Vec<Call<u32, u32>>| {
+            let questions = Arc::clone(&questions);
+            async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                for call in batch {
+                    questions.lock().unwrap().push(call.question);
+                    call.answer(0);
+                }
+            }
+        });
+        let first = tokio::spawn({
+            let gather = gather.clone();
+            async move { gather.ask(1, 1).await }
+        });
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let impatient = tokio::time::timeout(Duration::from_millis(10), gather.ask(2, 1));
+        assert!(impatient.await.is_err());
+        gather.ask(3, 1).await.unwrap();
+        first.await.unwrap().unwrap();
+        assert_eq!(*asked.lock().unwrap(), [1, 3]);
     }
 
     async fn futures_join<T: Send + 'static>(

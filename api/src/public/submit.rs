@@ -210,10 +210,9 @@ fn refusal(acceptance: Acceptance) -> Refusal {
             Code::InvalidRequest,
             "The submission cannot be stored as it is.",
         ),
-        Acceptance::Unavailable
-        | Acceptance::Accepted
-        | Acceptance::Repeated(_)
-        | Acceptance::Stale => return Refusal::overloaded(),
+        Acceptance::Accepted | Acceptance::Repeated(_) | Acceptance::Stale => {
+            return Refusal::overloaded();
+        }
     };
     Refusal::new(code, detail)
 }

@@ -27,17 +27,11 @@ pub(super) struct Columns<'a> {
     pub(super) fingerprint: Vec<Option<&'a [u8]>>,
     /// Arrays of UUIDs as text, because arrays of arrays of different lengths cannot be bound.
     pub(super) group_versions: Vec<String>,
-    pub(super) image: ImageColumns<'a>,
+    /// Whether its image was sent along, and so must be stored by now.
+    pub(super) inline: Vec<bool>,
     pub(super) delivery: DeliveryColumns,
     pub(super) job_ordinal: Vec<i64>,
     pub(super) jobs: NewJobs,
-}
-
-#[derive(Default)]
-pub(super) struct ImageColumns<'a> {
-    pub(super) ordinal: Vec<i64>,
-    pub(super) format: Vec<&'static str>,
-    pub(super) bytes: Vec<&'a [u8]>,
 }
 
 #[derive(Default)]
@@ -84,17 +78,13 @@ impl<'a> Columns<'a> {
         self.group_versions
             .push(format!("{{{}}}", versions.join(",")));
 
-        let mut url = None;
-        match &submission.image {
-            Some(ImageSource::Url(source)) => url = Some(source.as_str()),
-            Some(ImageSource::Inline { format, bytes }) => {
-                self.image.ordinal.push(ordinal);
-                self.image.format.push(format.as_str());
-                self.image.bytes.push(bytes);
-            }
-            None => {}
-        }
+        let (url, inline) = match &submission.image {
+            Some(ImageSource::Url(source)) => (Some(source.as_str()), false),
+            Some(ImageSource::Inline { .. }) => (None, true),
+            None => (None, false),
+        };
         self.content_url.push(url);
+        self.inline.push(inline);
 
         let next = if judges.uses_ai {
             jobs::analyse(*id, site.team)

@@ -37,10 +37,10 @@ pub(super) async fn insert(
             select *
             from unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
-                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea []
+                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean []
             ) with ordinality as i (
                 id, event_id, key_hash, revision, content_type, app_media_id, body,
-                content_url, metadata, group_versions, idempotency_key, fingerprint, ordinal
+                content_url, metadata, group_versions, idempotency_key, fingerprint, inline, ordinal
             )
         ),
         -- Those whose key and site are what they were prepared for.
@@ -64,8 +64,10 @@ pub(super) async fn insert(
         ),
         fresh as materialized (
             select *, row_number() over (partition by team_id order by ordinal) as place
-            from known
+            from known k
             where subscribed and first_id is null
+            -- An inline image is there already, unless no quota was left for it a moment ago.
+            and (not inline or exists (select from media_images m where m.media_id = k.id))
         ),
         -- The row of a team and period is locked until the commit, by all processes in the order of the teams.
         booked as (
@@ -101,12 +103,6 @@ pub(super) async fn insert(
                 group_versions::uuid []
             from admitted
         ),
-        new_images as (
-            insert into media_images (media_id, format, bytes)
-            select a.id, i.format, i.bytes
-            from unnest($13::bigint [], $14::text [], $15::bytea []) as i (ordinal, format, bytes)
-            join admitted a using (ordinal)
-        ),
         new_events as (
             insert into events (id, media_id, site_id, kind)
             select event_id, id, site_id, 'media.created' from admitted
@@ -114,7 +110,7 @@ pub(super) async fn insert(
         new_deliveries as (
             insert into deliveries (id, event_id, endpoint_id)
             select d.id, a.event_id, d.endpoint_id
-            from unnest($16::bigint [], $17::uuid [], $18::uuid []) as d (ordinal, id, endpoint_id)
+            from unnest($14::bigint [], $15::uuid [], $16::uuid []) as d (ordinal, id, endpoint_id)
             join admitted a using (ordinal)
         ),
         new_jobs as (
@@ -123,8 +119,8 @@ pub(super) async fn insert(
                 array_agg(j.delay_ms), array_agg(j.max_attempts)
             )
             from unnest(
-                $19::bigint [], $20::text [], $21::uuid [], $22::text [], $23::smallint [], $24::bigint [],
-                $25::smallint []
+                $17::bigint [], $18::text [], $19::uuid [], $20::text [], $21::smallint [], $22::bigint [],
+                $23::smallint []
             ) as j (ordinal, queue, lane, payload, priority, delay_ms, max_attempts)
             join admitted a using (ordinal)
         )
@@ -154,9 +150,7 @@ pub(super) async fn insert(
         &columns.group_versions,
         &columns.idempotency_key as &[Option<&str>],
         &columns.fingerprint as &[Option<&[u8]>],
-        &columns.image.ordinal,
-        &columns.image.format as &[&str],
-        &columns.image.bytes as &[&[u8]],
+        &columns.inline,
         &columns.delivery.ordinal,
         &columns.delivery.id,
         &columns.delivery.endpoint,

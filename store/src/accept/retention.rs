@@ -1,10 +1,12 @@
-//! Forgets idempotency keys that have expired. Until then they are told apart by their age, so when exactly it happens does
-//! not matter, nor does that every process does it.
+//! Forgets idempotency keys that have expired, and images whose submission was never accepted. When exactly it happens does
+//! not matter, nor does that every process does it: expired keys are told by their age, and nothing refers to such an image.
 
 use std::time::Duration;
 
 use sqlx::PgPool;
 use tracing::warn;
+
+use super::images;
 
 const EVERY: Duration = Duration::from_mins(10);
 /// Rows of one statement, which holds no lock for long.
@@ -15,6 +17,9 @@ pub(super) async fn run(pool: PgPool) {
         tokio::time::sleep(EVERY).await;
         if let Err(error) = forget(&pool).await {
             warn!(%error, "expired idempotency keys could not be removed; trying again later");
+        }
+        if let Err(error) = images::forget_orphans(&pool).await {
+            warn!(%error, "images of submissions that were not accepted could not be removed; trying again later");
         }
     }
 }

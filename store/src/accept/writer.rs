@@ -14,14 +14,14 @@ use tracing::{error, warn};
 use super::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
-    rejection::Rejection,
     repetition::{self, Request},
 };
 use crate::gather::Call;
 
 type Waiting = Call<NewMedia, Acceptance>;
 
-const PAUSE: Duration = Duration::from_millis(100);
+/// Between two tries while Postgres is away.
+pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch: Vec<Waiting>) {
     #[expect(
@@ -38,9 +38,10 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
             Ok(settled) => {
                 let mut undecided = Vec::new();
                 for request in requests {
-                    let settled = settled.get(&request.first.question.id).copied();
-                    let acceptance = settled.unwrap_or(Acceptance::Unavailable);
-                    undecided.extend(request.answer(acceptance));
+                    match settled.get(&request.first.question.id) {
+                        Some(acceptance) => undecided.extend(request.answer(*acceptance)),
+                        None => request.into_calls().for_each(Call::give_up),
+                    }
                 }
                 if !undecided.is_empty() {
                     stack.push(undecided);
@@ -55,16 +56,12 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                 );
             }
             Err(error) => {
-                let (answer, rejection) = if is_the_rows_fault(&error) {
-                    (Acceptance::Refused, Rejection::Refused)
-                } else {
-                    (Acceptance::Unavailable, Rejection::Unavailable)
-                };
                 error!(%error, rows = requests.len(), "submissions could not be stored");
-                for request in requests {
-                    for call in request.into_calls() {
-                        rejection.count(1);
-                        call.answer(answer);
+                for call in requests.into_iter().flat_map(Request::into_calls) {
+                    if is_the_rows_fault(&error) {
+                        call.answer(Acceptance::Refused);
+                    } else {
+                        call.give_up();
                     }
                 }
             }

@@ -204,7 +204,5 @@ impl Asker {
 fn fail(waiting: &mut Waiting, error: &Error) {
     let calls: Vec<Asked> = waiting.drain().flat_map(|(_, calls)| calls).collect();
     warn!(%error, calls = calls.len(), "rate limits could not be asked for");
-    for call in calls {
-        call.answer(Err(Error::Unavailable));
-    }
+    calls.into_iter().for_each(Call::give_up);
 }

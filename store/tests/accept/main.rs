@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;
+mod images;
 mod quota;
 mod repetition;
 mod storing;

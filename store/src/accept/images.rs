@@ -1,0 +1,203 @@
+//! Inline images, stored before their submissions are accepted.
+//!
+//! One image weighs as much as ten thousand texts. In the accepting statement it would delay all that go with it, and all
+//! that need the row of its team's quota, for as long as its bytes take to be written. So the bytes go ahead, in batches of
+//! their own, under the id that the item will have, and the accepting statement only looks whether they are there. An image
+//! whose submission is not accepted after all is removed: at once by whoever is told so, or else by the retention.
+
+use std::time::{Duration, Instant};
+
+use domain::{id::MediaId, key::SecretHash, submission::ImageSource};
+use sqlx::PgPool;
+use tokio::time::{sleep, timeout_at};
+use tracing::{debug, error, warn};
+use uuid::Uuid;
+
+use super::{NewMedia, writer::PAUSE};
+use crate::{
+    Error,
+    gather::{Bounds, Call, Gather},
+};
+
+/// The image of a submission that is to be accepted next.
+pub(super) struct NewImage {
+    media: MediaId,
+    key: SecretHash,
+    format: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl NewImage {
+    /// Takes the bytes of a submission's inline image.
+    pub(super) fn of(media: &mut NewMedia) -> Option<Self> {
+        match &mut media.submission.image {
+            Some(ImageSource::Inline { format, bytes }) => Some(Self {
+                media: media.id,
+                key: media.key,
+                format: format.as_str(),
+                bytes: std::mem::take(bytes),
+            }),
+            Some(ImageSource::Url(_)) | None => None,
+        }
+    }
+}
+
+/// Stores images of all callers of this process.
+#[derive(Clone)]
+pub(super) struct Images {
+    gather: Gather<NewImage, ()>,
+    pool: PgPool,
+}
+
+impl Images {
+    pub(super) fn start(pool: PgPool, bounds: Bounds, patience: Duration) -> Self {
+        let for_batches = pool.clone();
+        let gather = Gather::start(bounds, move |batch| {
+            write(for_batches.clone(), patience, batch)
+        });
+        Self { gather, pool }
+    }
+
+    /// Stores an image, unless its team has no quota left: then the accepting statement says so.
+    pub(super) async fn store(&self, image: NewImage) -> Result<(), Error> {
+        let weight = image.bytes.len();
+        self.gather.ask(image, weight).await
+    }
+
+    /// Removes an image whose submission was not accepted. Nobody waits for it.
+    pub(super) fn discard(&self, media: MediaId) {
+        let pool = self.pool.clone();
+        tokio::spawn(async move {
+            if let Err(error) = remove(&pool, media).await {
+                debug!(%error, "an image that nobody needs is left to the retention");
+            }
+        });
+    }
+}
+
+async fn write(pool: PgPool, patience: Duration, batch: Vec<Call<NewImage, ()>>) {
+    let deadline = Instant::now() + patience;
+    loop {
+        let images: Vec<&NewImage> = batch.iter().map(|call| &call.question).collect();
+        let inserting = timeout_at(deadline.into(), insert(&pool, &images));
+        let error = match inserting.await {
+            Ok(Ok(())) => break,
+            Ok(Err(error)) => error,
+            Err(_) => sqlx::Error::PoolTimedOut,
+        };
+        if Instant::now() + PAUSE > deadline {
+            error!(%error, images = batch.len(), "images could not be stored");
+            return batch.into_iter().for_each(Call::give_up);
+        }
+        warn!(%error, images = batch.len(), "storing images failed, trying again");
+        sleep(PAUSE).await;
+    }
+    for call in batch {
+        call.answer(());
+    }
+}
+
+/// Stores those whose team has a quota left. A batch whose answer was lost may be stored again.
+async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> {
+    let media: Vec<Uuid> = images.iter().map(|image| image.media.as_uuid()).collect();
+    let keys: Vec<&[u8]> = images
+        .iter()
+        .map(|image| &image.key.as_bytes()[..])
+        .collect();
+    let formats: Vec<&str> = images.iter().map(|image| image.format).collect();
+    let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
+    sqlx::query!(
+        "
+        insert into media_images (media_id, format, bytes)
+        select i.media_id, i.format, i.bytes
+        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea []) as i (media_id, key_hash, format, bytes)
+        join site_keys k on k.hash = i.key_hash and k.disabled_at is null
+        join sites s on s.id = k.site_id
+        join subscriptions b on b.team_id = s.team_id
+        join plans p on p.id = b.plan_id
+        left join usage u on u.team_id = s.team_id and u.period_start = billing_period(b.started_at, now())
+        where p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period
+        on conflict do nothing
+        ",
+        &media,
+        &keys as &[&[u8]],
+        &formats as &[&str],
+        &bytes as &[&[u8]],
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+async fn remove(pool: &PgPool, media: MediaId) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "delete from media_images where media_id = $1",
+        media.as_uuid()
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Removes images that have had no item for an hour: nobody is about to accept it any more. Ids of version 7 begin with
+/// the milliseconds since 1970.
+pub(super) async fn forget_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let removed = sqlx::query!(
+        "
+        delete from media_images i
+        where i.media_id < rpad(
+            lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0'), 32, '0'
+        )::uuid
+        and not exists (select from media m where m.id = i.media_id)
+        ",
+    )
+    .execute(pool)
+    .await?;
+    Ok(removed.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    #[sqlx::test(migrations = false)]
+    async fn only_old_images_without_an_item_are_forgotten(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let image = async |media: Uuid| {
+            sqlx::query(
+                "insert into media_images (media_id, format, bytes) values ($1, 'png', '')",
+            )
+            .bind(media)
+            .execute(&pool)
+            .await
+            .unwrap();
+        };
+        let new = Uuid::now_v7();
+        let old = |n: u32| {
+            let (seconds, _) = new.get_timestamp().unwrap().to_unix();
+            Uuid::new_v7(uuid::Timestamp::from_unix(
+                uuid::NoContext,
+                seconds - 3_700,
+                n,
+            ))
+        };
+        let (accepted, orphan) = (old(1), old(2));
+        for id in [new, accepted, orphan] {
+            image(id).await;
+        }
+        sqlx::query(
+            "insert into media (id, team_id, site_id, content_type, group_versions) values ($1, $1, $1, 'image', '{}')",
+        )
+        .bind(accepted)
+        .execute(&pool)
+        .await
+        .unwrap();
+        assert_eq!(forget_orphans(&pool).await.unwrap(), 1);
+        let left: Vec<Uuid> = sqlx::query_scalar("select media_id from media_images order by 1")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+        assert_eq!(left, [accepted, new]);
+    }
+}
