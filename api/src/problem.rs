@@ -10,7 +10,11 @@ use poem::{
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
     http::{HeaderValue, StatusCode, header},
 };
-use poem_openapi::{Object, error::ContentTypeError};
+use poem_openapi::{
+    ApiResponse, Object,
+    error::ContentTypeError,
+    registry::{MetaResponses, Registry},
+};
 use serde::Serialize;
 use tracing::error;
 
@@ -31,10 +35,14 @@ pub(crate) enum Code {
     UnsupportedImage,
     UnknownRuleGroup,
     InvalidApiKey,
+    InvalidToken,
+    MissingScope,
+    OperatorsOnly,
     NotFound,
     MediaNotFound,
     MethodNotAllowed,
     RequestTimeout,
+    NameTaken,
     PayloadTooLarge,
     UnsupportedMediaType,
     InternalError,
@@ -55,10 +63,14 @@ impl Code {
             Self::UnsupportedImage => "unsupported_image",
             Self::UnknownRuleGroup => "unknown_rule_group",
             Self::InvalidApiKey => "invalid_api_key",
+            Self::InvalidToken => "invalid_token",
+            Self::MissingScope => "missing_scope",
+            Self::OperatorsOnly => "operators_only",
             Self::NotFound => "not_found",
             Self::MediaNotFound => "media_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
+            Self::NameTaken => "name_taken",
             Self::PayloadTooLarge => "payload_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::InternalError => "internal_error",
@@ -78,14 +90,24 @@ impl Code {
             | Self::InvalidImage
             | Self::UnsupportedImage
             | Self::UnknownRuleGroup => StatusCode::BAD_REQUEST,
-            Self::InvalidApiKey => StatusCode::UNAUTHORIZED,
+            Self::InvalidApiKey | Self::InvalidToken => StatusCode::UNAUTHORIZED,
+            Self::MissingScope | Self::OperatorsOnly => StatusCode::FORBIDDEN,
             Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+            Self::NameTaken => StatusCode::CONFLICT,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// How the client can say who it is, where that would help: the header `WWW-Authenticate`.
+    pub(crate) const fn challenge(self) -> Option<&'static str> {
+        match self {
+            Self::InvalidToken => Some("Bearer"),
+            _ => None,
         }
     }
 
@@ -158,6 +180,19 @@ impl Refusal {
         Self::new(Code::InvalidApiKey, "The api_key is not valid.")
     }
 
+    /// The same words for every token that does not work, for the same reason.
+    pub(crate) fn invalid_token() -> Self {
+        Self::new(
+            Code::InvalidToken,
+            "The request needs a valid token: Authorization: Bearer mgmt_...",
+        )
+    }
+
+    /// What is not there, or not for the caller to know of.
+    pub(crate) fn not_found(noun: &str) -> Self {
+        Self::new(Code::NotFound, format!("There is no such {noun}."))
+    }
+
     pub(crate) fn internal() -> Self {
         Self::new(
             Code::InternalError,
@@ -194,6 +229,12 @@ impl Refusal {
             .status(status)
             .content_type(CONTENT_TYPE)
             .body(body);
+        if let Some(challenge) = self.code.challenge() {
+            response.headers_mut().insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static(challenge),
+            );
+        }
         if let Some(seconds) = self.code.retry_after() {
             response
                 .headers_mut()
@@ -235,6 +276,11 @@ impl From<store::Error> for Refusal {
                 error!(%error, "a stored value cannot be read");
                 Self::internal()
             }
+            store::Error::NameTaken => Self::new(
+                Code::NameTaken,
+                "Another one has this name already; names are unique.",
+            ),
+            store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
         }
     }
 }
@@ -243,6 +289,17 @@ impl ResponseError for Refusal {
     fn status(&self) -> StatusCode {
         self.code.status()
     }
+}
+
+/// What an operation may be refused with is put into the document from tables.
+impl ApiResponse for Refusal {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: Vec::new(),
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
 }
 
 /// An error document as RFC 9457 describes it, with a stable `code`.

@@ -1,4 +1,4 @@
-//! The public interface over real HTTP, on a real Postgres.
+//! Both interfaces over real HTTP, on a real Postgres.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,6 +7,7 @@ mod client;
 mod connections;
 mod document;
 mod front;
+mod management;
 mod operations;
 mod status;
 mod submit;
