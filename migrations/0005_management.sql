@@ -1,10 +1,19 @@
 -- What the management interface needs: tokens of operators, a record of who changed what, lists of media.
 
--- A token without a team is an operator's: it may do everything in every team.
+-- A token without a team is an operator's: it may act in every team.
 alter table management_tokens
 alter column team_id drop not null,
 add column name text not null default '',
 add column expires_at timestamptz;
+
+-- Scopes have names now.
+update management_tokens
+set scopes = array[
+    'teams:read', 'teams:write', 'plans:read', 'plans:write', 'subscriptions:read', 'subscriptions:write', 'sites:read',
+    'sites:write', 'keys:read', 'keys:write', 'usage:read', 'tokens:read', 'tokens:write', 'audit:read', 'media:read',
+    'media:decide'
+]
+where scopes = array['*'];
 
 -- Every change that somebody made. Append-only.
 create table audit_log (
@@ -26,6 +35,10 @@ create table audit_log (
 );
 
 create index audit_log_team_id_idx on audit_log (team_id, id);
+create index audit_log_target_id_idx on audit_log (target_id, id);
+
+-- Rows come in the order of time, so this tells where a time is at nearly no cost.
+create index audit_log_occurred_at_idx on audit_log using brin (occurred_at);
 
 -- Lists of a site's media, newest first.
 create index media_site_id_idx on media (site_id, id);

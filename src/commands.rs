@@ -50,6 +50,7 @@ async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
 fn print_document(document: Document) -> anyhow::Result<()> {
     let text = match document {
         Document::Public => ::api::openapi::public_document(),
+        Document::Management => ::api::openapi::management_document(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())

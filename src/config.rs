@@ -57,6 +57,8 @@ pub(crate) enum Command {
 pub(crate) enum Document {
     /// What applications call.
     Public,
+    /// What operators and teams call.
+    Management,
 }
 
 /// Options of `gatehouse up`.

@@ -4,16 +4,25 @@ use std::fs;
 
 use anyhow::{Context as _, bail};
 use domain::{
+    audit::Action,
     event::EventKind,
     id::{EndpointId, RuleGroupId, SiteId, TeamId},
+    scope::Scope,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
-use store::{PgPool, rule_group, seal::MasterKey, tenant};
+use store::{
+    PgPool, plan, rule_group,
+    seal::MasterKey,
+    team, tenant,
+    token::{self, NewToken},
+};
 use url::Url;
 use workers::outbound::HostPort;
 
 use crate::{
+    audit,
     data_dir::{Audience, DataDir},
     rule_file::RuleFile,
 };
@@ -120,9 +129,22 @@ pub(crate) async fn prepare(
 
 async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tenant::FoundSite> {
     let rules = RuleFile::demo();
-    let team = tenant::create_team(conn, TEAM).await?;
+    let team = team::create(conn, &TEAM.parse()?, plan::UNLIMITED)
+        .await?
+        .id;
+    let details = json!({ "name": TEAM, "plan_id": plan::UNLIMITED });
+    audit::record(
+        conn,
+        Action::TeamCreate,
+        Some(team),
+        team.as_uuid(),
+        details,
+    )
+    .await?;
     let default_group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
     let (id, _) = tenant::create_site(conn, key, team, SITE, default_group).await?;
+    let details = json!({ "name": SITE, "rule_group_id": default_group });
+    audit::record(conn, Action::SiteCreate, Some(team), id.as_uuid(), details).await?;
     Ok(tenant::FoundSite {
         id,
         team,
@@ -137,8 +159,22 @@ async fn issue(
     site: tenant::FoundSite,
     addresses: Addresses,
 ) -> anyhow::Result<Demo> {
-    let (_, site_key) = tenant::create_site_key(conn, site.id).await?;
-    let token = tenant::create_management_token(conn, site.team, &["*"]).await?;
+    let team = Some(site.team);
+    let (key_id, site_key) = tenant::create_site_key(conn, site.id).await?;
+    let details = json!({ "site_id": site.id });
+    audit::record(conn, Action::KeyCreate, team, key_id.as_uuid(), details).await?;
+    let (token, secret_token) = token::create(
+        conn,
+        NewToken {
+            name: &TEAM.parse()?,
+            team,
+            scopes: Scope::ALL,
+            expires_at: None,
+        },
+    )
+    .await?;
+    let details = json!({ "name": TEAM, "scopes": Scope::ALL });
+    audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
     let secret = tenant::webhook_secret(conn, key, site.id)
         .await?
         .context("the demo site is gone")?;
@@ -150,7 +186,7 @@ async fn issue(
         rule_group_id: site.default_group,
         site_key: site_key.expose().to_owned(),
         webhook_secret: secret.expose().to_owned(),
-        management_token: token.expose().to_owned(),
+        management_token: secret_token.expose().to_owned(),
         endpoint_id: None,
         webhook_url: None,
     })

@@ -1,6 +1,7 @@
 //! Gatehouse: one binary, many commands. `gatehouse up` runs everything in one process; `gatehouse api` and
 //! `gatehouse worker` are the same service in as many processes as you like.
 
+mod audit;
 mod commands;
 mod config;
 mod data_dir;

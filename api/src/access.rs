@@ -1,25 +1,30 @@
 //! The routes as metrics and `Allow` headers know them, and what is measured of every request.
 //!
-//! Labels are bounded: a route is one of the table or `unknown`, a method one of four names.
+//! Labels are bounded: a route is one of the table or `unknown`, never a path with an id in it; a method is one of a few
+//! names.
 
-use std::{collections::HashMap, sync::OnceLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
+use matchit::Router;
 use metrics::{Counter, Histogram, counter, histogram};
 use poem::http::{HeaderValue, Method, StatusCode};
 
-/// All routes of a listener. Their paths have no parameters.
+/// All routes of a listener. Their paths may have parameters: `/sites/{site_id}`.
 pub(crate) struct Routes {
-    known: HashMap<String, Route>,
+    known: Router<Route>,
     unknown: Route,
 }
 
 impl Routes {
     /// From paths and the methods that each takes; HEAD comes with GET.
     pub(crate) fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
-        let known = paths
-            .into_iter()
-            .map(|(path, methods)| (path.clone(), Route::new(path, &methods)))
-            .collect();
+        let mut known = Router::new();
+        for (path, methods) in paths {
+            let route = Route::new(path.clone(), &methods);
+            known
+                .insert(path, route)
+                .expect("no two routes have the same paths");
+        }
         Self {
             known,
             unknown: Route::new("unknown".to_owned(), &[]),
@@ -27,7 +32,9 @@ impl Routes {
     }
 
     pub(crate) fn find(&self, path: &str) -> &Route {
-        self.known.get(path).unwrap_or(&self.unknown)
+        self.known
+            .at(path)
+            .map_or(&self.unknown, |found| found.value)
     }
 }
 
@@ -44,7 +51,7 @@ struct Meters {
     duration: OnceLock<Histogram>,
 }
 
-const METHODS: [&str; 4] = ["GET", "HEAD", "POST", "other"];
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "other"];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 impl Route {
@@ -78,7 +85,10 @@ impl Route {
             Method::GET => 0,
             Method::HEAD => 1,
             Method::POST => 2,
-            _ => 3,
+            Method::PUT => 3,
+            Method::PATCH => 4,
+            Method::DELETE => 5,
+            _ => 6,
         };
         let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
         let meters = &self.meters[method];

@@ -1,10 +1,15 @@
-//! The payload of successful answers: JSON, written by serde straight from the value.
+//! The payloads of successful answers: JSON, written by serde straight from the value.
 
-use poem::{IntoResponse, Response};
+use poem::{
+    IntoResponse, Response,
+    http::{StatusCode, header},
+};
 use poem_openapi::{
     ApiResponse,
     payload::Payload,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchemaRef, Registry},
+    registry::{
+        MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+    },
     types::Type,
 };
 use serde::Serialize;
@@ -36,21 +41,85 @@ impl<T: Serialize + Send> IntoResponse for Json<T> {
 
 impl<T: Type> ApiResponse for Json<T> {
     fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![MetaResponse {
-                description: "Success.",
-                status: Some(200),
-                status_range: None,
-                content: vec![MetaMediaType {
-                    content_type: Self::CONTENT_TYPE,
-                    schema: T::schema_ref(),
-                }],
-                headers: Vec::new(),
-            }],
-        }
+        success(200, "Success.", json_content::<T>(), Vec::new())
     }
 
     fn register(registry: &mut Registry) {
         T::register(registry);
     }
+}
+
+/// Something new, with status 201.
+pub(crate) struct Created<T> {
+    /// The path under which it is found.
+    pub(crate) location: String,
+    /// The thing.
+    pub(crate) value: T,
+}
+
+impl<T: Serialize + Send> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        Json(self.value)
+            .with_header(header::LOCATION, self.location)
+            .with_status(StatusCode::CREATED)
+            .into_response()
+    }
+}
+
+impl<T: Type> ApiResponse for Created<T> {
+    fn meta() -> MetaResponses {
+        let location = MetaHeader {
+            name: "Location".to_owned(),
+            description: Some("The path under which it is found.".to_owned()),
+            required: true,
+            deprecated: false,
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+        };
+        success(201, "Created.", json_content::<T>(), vec![location])
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+/// It is done, and there is nothing to tell: status 204.
+pub(crate) struct NoContent;
+
+impl IntoResponse for NoContent {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+impl ApiResponse for NoContent {
+    fn meta() -> MetaResponses {
+        success(204, "Done.", Vec::new(), Vec::new())
+    }
+
+    fn register(_registry: &mut Registry) {}
+}
+
+fn success(
+    status: u16,
+    description: &'static str,
+    content: Vec<MetaMediaType>,
+    headers: Vec<MetaHeader>,
+) -> MetaResponses {
+    MetaResponses {
+        responses: vec![MetaResponse {
+            description,
+            status: Some(status),
+            status_range: None,
+            content,
+            headers,
+        }],
+    }
+}
+
+fn json_content<T: Type>() -> Vec<MetaMediaType> {
+    vec![MetaMediaType {
+        content_type: Json::<T>::CONTENT_TYPE,
+        schema: T::schema_ref(),
+    }]
 }

@@ -37,11 +37,12 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
     type Output = Response;
 
     /// Never fails: whatever happens inside is an answer.
-    async fn call(&self, request: Request) -> Result<Response> {
+    async fn call(&self, mut request: Request) -> Result<Response> {
         let started = Instant::now();
         let id = RequestId::of(request.headers());
         let method = request.method().clone();
         let route = self.routes.find(request.uri().path());
+        request.set_data(id.clone());
 
         let mut response = self.answer(request, &id, route).await;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {

@@ -1,7 +1,8 @@
-//! The HTTP interface: the public API that applications call, and the operations endpoints of every process.
+//! The HTTP interfaces: the public one that applications call, the management interface for operators and teams, and the
+//! operations endpoints of every process.
 //!
 //! A request passes [`serve`] (connections and time limits), the front (request ids, problem documents, metrics, the
-//! access log) and a handler under `public/`. Only this crate knows HTTP: below it there are typed values and
+//! access log) and a handler under `public/` or `management/`. Only this crate knows HTTP: below it there are typed values and
 //! neutral errors, and what they mean as status codes stands in one file, `problem.rs`.
 
 mod access;
@@ -11,9 +12,13 @@ mod caller;
 mod fair;
 mod front;
 mod idempotency;
+pub mod interface;
 mod limited;
+pub mod management;
+mod member;
 pub mod openapi;
 pub mod operations;
+mod path;
 mod payload;
 mod probes;
 mod problem;

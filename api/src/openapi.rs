@@ -1,31 +1,45 @@
 //! The OpenAPI documents.
 //!
 //! poem-openapi writes schemas and operations; what OpenAPI 3.0 wants otherwise, and what stands in our own tables, is
-//! put right here and in [`document`]: the version, webhooks as callbacks, the problems of each operation, the request
+//! put right here and in the two modules `document`: the version, webhooks as callbacks, the problems of each operation, the request
 //! id header, examples. The order of members is stable.
 
 use poem::http::StatusCode;
-use poem_openapi::{registry::Registry, types::Type as _};
+use poem_openapi::{OpenApi, OpenApiService, Webhook, registry::Registry, types::Type as _};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    management,
     problem::{self, Code, Problem},
-    public::{self, document},
+    public,
 };
 
 /// The public interface as OpenAPI 3.0.3: pretty JSON with a newline at the end.
 pub fn public_document() -> String {
-    let generated = public::service().spec();
-    let mut document = serde_json::from_str(&generated).expect("poem-openapi writes JSON");
-    document::finish(&mut document);
+    written(&public::service(), public::document::finish)
+}
+
+/// The management interface, likewise.
+pub fn management_document() -> String {
+    written(&management::service(), management::document::finish)
+}
+
+fn written<Api: OpenApi, Hooks: Webhook>(
+    service: &OpenApiService<Api, Hooks>,
+    finish: impl FnOnce(&mut Value),
+) -> String {
+    let mut document = serde_json::from_str(&service.spec()).expect("poem-openapi writes JSON");
+    finish(&mut document);
     let mut text = serde_json::to_string_pretty(&document).expect("a JSON value is writable");
     text.push('\n');
     text
 }
 
-/// Swagger UI with everything that it needs inside the page.
-pub(crate) fn public_swagger_ui(document: &str) -> String {
-    let service = public::service();
+/// Swagger UI for a document, with everything that it needs inside the page.
+pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
+    service: &OpenApiService<Api, Hooks>,
+    document: &str,
+) -> String {
     service
         .swagger_ui_html()
         .replacen(&service.spec(), document, 1)
@@ -118,11 +132,10 @@ pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
 
 /// Declares the problems that an operation answers with, by status, and the request id of its success.
 pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Code]) {
-    extend(
-        document,
-        &format!("{operation}/responses/200"),
-        json!({ "headers": { "X-Request-Id": request_id() } }),
-    );
+    let responses = at(document, &format!("{operation}/responses"));
+    for (_, success) in responses.as_object_mut().into_iter().flatten() {
+        success["headers"]["X-Request-Id"] = request_id();
+    }
     let mut responses = Map::new();
     for code in codes {
         let status = code.status().as_str().to_owned();
@@ -132,6 +145,9 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
             .collect();
         let reason = code.status().canonical_reason().unwrap_or_default();
         let mut headers = json!({ "X-Request-Id": request_id() });
+        if same_status().any(|code| code.challenge().is_some()) {
+            headers["WWW-Authenticate"] = json!({ "$ref": "#/components/headers/Challenge" });
+        }
         if code.is_passing() {
             headers["Retry-After"] = json!({ "$ref": "#/components/headers/RetryAfter" });
         }

@@ -1,7 +1,7 @@
 //! Request bodies: a JSON object, read within bounds and parsed strictly.
 //!
-//! Unknown members are ignored. A known one of a wrong type, given twice, or holding what is not Unicode is refused with
-//! its name. poem's own JSON payload is not used: it has no bounds and turns numbers and booleans into strings.
+//! Whether unknown members are ignored or refused is for their type to say (`deny_unknown_fields`). A known one that is
+//! missing, of a wrong type, given twice, or holding what is not Unicode is refused with its name. poem's own JSON payload is not used: it has no bounds and turns numbers and booleans into strings.
 
 use poem::{FromRequest, Request, RequestBody, Result};
 use poem_openapi::{
@@ -132,23 +132,46 @@ const NAMELESS: &str = "?";
 /// Says which member is wrong and what it should be, without repeating its value.
 fn explain(path: &str, error: &serde_json::Error) -> Refusal {
     let message = error.to_string();
-    if let Some(name) = message
-        .strip_prefix("duplicate field `")
-        .and_then(|rest| rest.split('`').next())
-    {
-        return Refusal::invalid_field(name, "is given twice");
+    let message = message.split(" at line ").next().unwrap_or_default();
+    if let Some(name) = quoted_after("duplicate field `", message) {
+        return Refusal::invalid_field(inside(path, name), "is given twice");
+    }
+    if let Some(name) = quoted_after("missing field `", message) {
+        return Refusal::invalid_field(inside(path, name), "is missing");
     }
     if matches!(path, ROOT | NAMELESS) {
-        return Refusal::invalid_request(format!("The body is not valid JSON: {message}."));
+        return Refusal::invalid_request(format!("The body is not valid JSON: {error}."));
+    }
+    if message.starts_with("unknown field `") {
+        return Refusal::invalid_field(shortened(path), "is no member of this request");
     }
     let message = match message.split_once(", expected ") {
-        Some((_, expected)) => format!(
-            "must be {}",
-            expected.split(" at line ").next().unwrap_or(expected)
-        ),
-        None => format!("is not valid JSON: {message}"),
+        Some((_, expected)) => format!("must be {expected}"),
+        None if error.is_data() => message.to_owned(),
+        None => format!("is not valid JSON: {error}"),
     };
     Refusal::invalid_field(path, message)
+}
+
+fn quoted_after<'m>(prefix: &str, message: &'m str) -> Option<&'m str> {
+    message.strip_prefix(prefix)?.split('`').next()
+}
+
+/// The path of a member that is known by the path of its object and its own name.
+fn inside(path: &str, name: &str) -> String {
+    match path {
+        ROOT | NAMELESS => name.to_owned(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+/// A path that the client made up need not come back whole.
+fn shortened(path: &str) -> String {
+    const LONGEST: usize = 100;
+    match path.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}...", &path[..cut]),
+        None => path.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -165,8 +188,23 @@ mod tests {
         raw: Option<Box<RawValue>>,
     }
 
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Strict {
+        #[serde(rename = "name")]
+        _name: String,
+        #[serde(rename = "inner")]
+        _inner: Option<Box<Strict>>,
+    }
+
     fn refused(body: impl AsRef<[u8]>) -> (String, String) {
-        let (code, detail, mut errors) = parse::<Known>(body.as_ref()).unwrap_err().into_parts();
+        refused_as::<Known>(body)
+    }
+
+    fn refused_as<T: DeserializeOwned + std::fmt::Debug>(
+        body: impl AsRef<[u8]>,
+    ) -> (String, String) {
+        let (code, detail, mut errors) = parse::<T>(body.as_ref()).unwrap_err().into_parts();
         assert_eq!(code, Code::InvalidRequest);
         match errors.pop() {
             Some(error) => (error.field, error.message),
@@ -204,6 +242,27 @@ mod tests {
         );
         assert_eq!(refused_member(r#"{"raw":null,"raw":{}}"#), "raw");
         assert!(parse::<Known>(br#"{"other":1,"other":2}"#).is_ok());
+    }
+
+    #[test]
+    fn members_that_are_missing_or_unknown_are_named_with_their_path() {
+        let refused = |body: &str| refused_as::<Strict>(body);
+        let missing = |name: &str| (name.to_owned(), "is missing".to_owned());
+        let unknown = |name: &str| (name.to_owned(), "is no member of this request".to_owned());
+        assert_eq!(refused("{}"), missing("name"));
+        assert_eq!(refused(r#"{"name":"a","inner":{}}"#), missing("inner.name"));
+        assert_eq!(refused(r#"{"name":"a","nmae":1}"#), unknown("nmae"));
+        assert_eq!(
+            refused(r#"{"name":"a","inner":{"x, expected `y`":1}}"#),
+            unknown("inner.x, expected `y`")
+        );
+        assert_eq!(
+            refused(r#"{"inner":{"name":"a","name":"b"}}"#),
+            ("inner.name".into(), "is given twice".into())
+        );
+        let long = "x".repeat(1_000_000);
+        let (field, _) = refused(&format!(r#"{{"{long}":1}}"#));
+        assert_eq!(field, format!("{}...", "x".repeat(100)));
     }
 
     #[test]

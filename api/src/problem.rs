@@ -13,7 +13,11 @@ use poem::{
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
     http::{HeaderMap, HeaderValue, StatusCode, header},
 };
-use poem_openapi::{Object, error::ContentTypeError};
+use poem_openapi::{
+    ApiResponse, Object,
+    error::ContentTypeError,
+    registry::{MetaResponses, Registry},
+};
 use serde::Serialize;
 use tracing::error;
 
@@ -39,11 +43,15 @@ pub(crate) enum Code {
     InvalidApiKey,
     NoActiveSubscription,
     QuotaExceeded,
+    InvalidToken,
+    MissingScope,
+    OperatorsOnly,
     NotFound,
     MediaNotFound,
     MethodNotAllowed,
     RequestTimeout,
     IdempotencyConflict,
+    NameTaken,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -67,11 +75,15 @@ impl Code {
             Self::InvalidApiKey => "invalid_api_key",
             Self::NoActiveSubscription => "no_active_subscription",
             Self::QuotaExceeded => "quota_exceeded",
+            Self::InvalidToken => "invalid_token",
+            Self::MissingScope => "missing_scope",
+            Self::OperatorsOnly => "operators_only",
             Self::NotFound => "not_found",
             Self::MediaNotFound => "media_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::IdempotencyConflict => "idempotency_conflict",
+            Self::NameTaken => "name_taken",
             Self::PayloadTooLarge => "payload_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::RateLimited => "rate_limited",
@@ -92,17 +104,28 @@ impl Code {
             | Self::InvalidImage
             | Self::UnsupportedImage
             | Self::UnknownRuleGroup => StatusCode::BAD_REQUEST,
-            Self::InvalidApiKey => StatusCode::UNAUTHORIZED,
-            Self::NoActiveSubscription | Self::QuotaExceeded => StatusCode::FORBIDDEN,
+            Self::InvalidApiKey | Self::InvalidToken => StatusCode::UNAUTHORIZED,
+            Self::NoActiveSubscription
+            | Self::QuotaExceeded
+            | Self::MissingScope
+            | Self::OperatorsOnly => StatusCode::FORBIDDEN,
             Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::IdempotencyConflict => StatusCode::CONFLICT,
+            Self::IdempotencyConflict | Self::NameTaken => StatusCode::CONFLICT,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// How the client can say who it is, where that would help: the header `WWW-Authenticate`.
+    pub(crate) const fn challenge(self) -> Option<&'static str> {
+        match self {
+            Self::InvalidToken => Some("Bearer"),
+            _ => None,
         }
     }
 
@@ -178,6 +201,19 @@ impl Refusal {
         Self::new(Code::InvalidApiKey, "The api_key is not valid.")
     }
 
+    /// The same words for every token that does not work, for the same reason.
+    pub(crate) fn invalid_token() -> Self {
+        Self::new(
+            Code::InvalidToken,
+            "The request needs a valid token: Authorization: Bearer mgmt_...",
+        )
+    }
+
+    /// What is not there, or not for the caller to know of.
+    pub(crate) fn not_found(noun: &str) -> Self {
+        Self::new(Code::NotFound, format!("There is no such {noun}."))
+    }
+
     pub(crate) fn internal() -> Self {
         Self::new(
             Code::InternalError,
@@ -251,6 +287,12 @@ impl Refusal {
             };
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if let Some(challenge) = self.code.challenge() {
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static(challenge),
+            );
+        }
         if let Some(window) = self.window {
             limited::declare(&mut headers, window);
         }
@@ -308,6 +350,11 @@ impl From<store::Error> for Refusal {
                 error!(%error, "a stored value cannot be read");
                 Self::internal()
             }
+            store::Error::NameTaken => Self::new(
+                Code::NameTaken,
+                "Another one has this name already; names are unique.",
+            ),
+            store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
         }
     }
 }
@@ -316,6 +363,17 @@ impl ResponseError for Refusal {
     fn status(&self) -> StatusCode {
         self.code.status()
     }
+}
+
+/// What an operation may be refused with is put into the document from tables.
+impl ApiResponse for Refusal {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: Vec::new(),
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
 }
 
 /// An error document as RFC 9457 describes it, with a stable `code`.

@@ -7,33 +7,20 @@ mod examples;
 mod status;
 mod submit;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use domain::submission::SubmissionLimits;
-use poem::{
-    Endpoint, EndpointExt as _, Response, Result, Route,
-    endpoint::make_sync,
-    get,
-    http::Method,
-    web::{Data, Html},
-};
+use poem::{Result, web::Data};
 use poem_openapi::{OpenApi, OpenApiService, Tags};
 use store::{accept::Acceptor, rate::Rates, site::Sites, status::Statuses};
-use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::{
-    BodySettings, Readiness,
-    access::Routes,
     answer::Json,
-    body::BodyReader,
     caller::Bearer,
-    front::Front,
     idempotency::IdempotencyHeader,
     limited::Limited,
-    openapi,
     payload::{JsonBody, OptionalJsonBody},
-    probes,
     query::QueryField,
 };
 
@@ -51,64 +38,15 @@ pub struct Public {
     pub statuses: Statuses,
     /// The bounds of a submission's members.
     pub limits: SubmissionLimits,
-    /// The bounds of request bodies.
-    pub body: BodySettings,
-    /// How long one request may take, its body included.
-    pub deadline: Duration,
-    /// Whether the process can work.
-    pub ready: watch::Receiver<Readiness>,
 }
 
 /// The path under which the operations stand: the version is part of it.
 pub(crate) const PREFIX: &str = "/functions/v1";
-const DOCUMENT: &str = "/functions/v1/openapi.json";
-const DOCS: &str = "/docs";
-
-/// The endpoint to [`crate::serve::serve`] on the public address.
-pub fn public(public: Public) -> impl Endpoint<Output = Response> + 'static {
-    let reader = BodyReader::new(public.body.clone());
-    let (ready, deadline) = (public.ready.clone(), public.deadline);
-    let document = openapi::public_document();
-    let docs = Html(openapi::public_swagger_ui(&document));
-    let operations = service().data(Arc::new(public)).data(reader);
-    let router = Route::new()
-        .nest(PREFIX, operations)
-        .at(
-            DOCUMENT,
-            get(make_sync(move |_| {
-                Response::builder()
-                    .content_type("application/json")
-                    .body(document.clone())
-            })),
-        )
-        .at(DOCS, get(make_sync(move |_| docs.clone())));
-    Front {
-        router: probes::mount(router, ready),
-        routes: Routes::new(paths()),
-        deadline,
-    }
-}
 
 pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
     OpenApiService::new(PublicApi, "Gatehouse", "1.0.0")
         .server(PREFIX)
         .webhooks::<Events>()
-}
-
-fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
-    let operations = <PublicApi as OpenApi>::meta()
-        .into_iter()
-        .flat_map(|api| api.paths)
-        .map(|path| {
-            let methods = path
-                .operations
-                .iter()
-                .map(|operation| operation.method.clone())
-                .collect();
-            (format!("{PREFIX}{}", path.path), methods)
-        });
-    let own = [DOCUMENT, DOCS].map(|path| (path.to_owned(), vec![Method::GET]));
-    operations.chain(own).chain(probes::paths())
 }
 
 #[derive(Tags)]

@@ -9,7 +9,7 @@ pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;
 
 /// What a request is called in logs and in answers: 1 to 64 of `A-Z a-z 0-9 _ -`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {

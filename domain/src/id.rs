@@ -14,6 +14,11 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
+            /// The id that is this UUID.
+            pub const fn from_uuid(id: Uuid) -> Self {
+                Self(id)
+            }
+
             /// The bare UUID, for SQL parameters and wire formats.
             pub const fn as_uuid(self) -> Uuid {
                 self.0
@@ -69,4 +74,10 @@ ids! {
     DeliveryId,
     /// A site key's record (never the key itself).
     SiteKeyId,
+    /// A management token's record (never the token itself).
+    TokenId,
+    /// What a team may use.
+    PlanId,
+    /// One row of the audit log.
+    AuditId,
 }

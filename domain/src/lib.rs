@@ -1,5 +1,6 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
+pub mod audit;
 pub mod builtin;
 pub mod decision;
 pub mod event;
@@ -9,9 +10,13 @@ pub mod image;
 pub mod key;
 pub mod limit;
 pub mod media;
+pub mod name;
+pub mod plan;
 pub mod rules;
+pub mod scope;
 pub mod score;
 pub mod signature;
 pub mod submission;
 pub mod text;
 pub mod webhook;
+pub mod whole;

@@ -1,26 +1,22 @@
-//! `gatehouse admin`: a first set-up from the command line.
+//! `gatehouse admin`: a first set-up from the command line, by whoever may open the database.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+mod operator;
+mod site;
 
-use anyhow::{Context as _, ensure};
+use std::{io::Write as _, path::PathBuf};
+
 use clap::{Args, Subcommand};
 use domain::{
     event::EventKind,
-    id::{RuleGroupId, SiteId, TeamId},
+    id::{PlanId, RuleGroupId, SiteId, TeamId},
+    name::Name,
+    plan::SubscriptionState,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlx::{Connection as _, PgConnection};
-use store::{rule_group, tenant};
 use url::Url;
 
-use crate::{
-    config::{self, DatabaseOptions},
-    rule_file::RuleFile,
-    service,
-};
+use crate::{config::DatabaseOptions, service};
 
 /// Options of `gatehouse admin`.
 #[derive(Debug, Args)]
@@ -36,17 +32,43 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make a team
+    /// Make a plan
+    CreatePlan(operator::NewPlan),
+    /// Make a team, subscribed to a plan from now on
     CreateTeam {
         #[arg(long)]
-        name: String,
+        name: Name,
+        /// Its plan; without, the one that the database comes with, which limits no billing period
+        #[arg(long)]
+        plan: Option<PlanId>,
+    },
+    /// Change a team's subscription
+    Subscribe {
+        #[arg(long)]
+        team: TeamId,
+        #[arg(long)]
+        plan: PlanId,
+        /// `active`, `past_due` or `cancelled`
+        #[arg(long, default_value_t = SubscriptionState::Active)]
+        state: SubscriptionState,
+    },
+    /// Make a token for the management interface; it is shown once
+    CreateToken {
+        #[arg(long)]
+        name: Name,
+        /// The team in which it acts; without, it is an operator's and acts in all
+        #[arg(long)]
+        team: Option<TeamId>,
+        /// What it may do, separated by commas, or `all`
+        #[arg(long, required = true, value_delimiter = ',')]
+        scopes: Vec<operator::Scopes>,
     },
     /// Make a site with a default rule group and a webhook secret, which is shown once
     CreateSite {
         #[arg(long)]
         team: TeamId,
         #[arg(long)]
-        name: String,
+        name: Name,
         /// A YAML file with the site's default group; without, the demo's rules
         #[arg(long)]
         rules: Option<PathBuf>,
@@ -82,7 +104,7 @@ enum Action {
     },
 }
 
-/// Does it in one transaction and prints what was made.
+/// Does it in one transaction, with its row in the audit log, and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut conn = service::connect(&options.database, "gatehouse admin").await?;
     let mut tx = conn.begin().await?;
@@ -93,95 +115,26 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
 
 async fn act(conn: &mut PgConnection, action: Action) -> anyhow::Result<Value> {
     match action {
-        Action::CreateTeam { name } => {
-            let team = tenant::create_team(conn, &name).await?;
-            Ok(json!({ "team_id": team }))
+        Action::CreatePlan(new) => operator::create_plan(conn, new).await,
+        Action::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
+        Action::Subscribe { team, plan, state } => {
+            operator::subscribe(conn, team, plan, state).await
         }
-        Action::CreateSite { team, name, rules } => create_site(conn, team, &name, rules).await,
-        Action::CreateKey { site } => {
-            known_site(conn, site).await?;
-            let (id, key) = tenant::create_site_key(conn, site).await?;
-            Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
+        Action::CreateToken { name, team, scopes } => {
+            operator::create_token(conn, &name, team, &scopes).await
         }
-        Action::RotateKey { site } => {
-            known_site(conn, site).await?;
-            let (id, key) = tenant::rotate_site_key(conn, site).await?;
-            Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
-        }
+        Action::CreateSite { team, name, rules } => site::create(conn, team, &name, rules).await,
+        Action::CreateKey { site } => site::create_key(conn, site).await,
+        Action::RotateKey { site } => site::rotate_key(conn, site).await,
         Action::CreateEndpoint { site, url, events } => {
-            known_site(conn, site).await?;
-            ensure!(
-                matches!(url.scheme(), "http" | "https"),
-                "an endpoint is an http or https URL, not {url}"
-            );
-            let events = if events.is_empty() {
-                EventKind::ALL
-            } else {
-                &events
-            };
-            let endpoint = tenant::create_endpoint(conn, site, url.as_str(), events).await?;
-            Ok(json!({ "endpoint_id": endpoint, "url": url }))
+            site::create_endpoint(conn, site, url, &events).await
         }
         Action::LoadRules {
             team,
             publish_to,
             file,
-        } => load_rules(conn, team, publish_to, file).await,
+        } => site::load_rules(conn, team, publish_to, file).await,
     }
-}
-
-async fn create_site(
-    conn: &mut PgConnection,
-    team: TeamId,
-    name: &str,
-    rules: Option<PathBuf>,
-) -> anyhow::Result<Value> {
-    ensure!(
-        tenant::team_exists(conn, team).await?,
-        "there is no team {team}"
-    );
-    let key = config::required_master_key()?;
-    service::check_master_key(conn, &key).await?;
-    let rules = match rules {
-        Some(file) => read_rules(&file)?,
-        None => RuleFile::demo(),
-    };
-    let group =
-        rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
-    let (site, secret) = tenant::create_site(conn, &key, team, name, group).await?;
-    Ok(json!({ "site_id": site, "rule_group_id": group, "webhook_secret": secret.expose() }))
-}
-
-async fn load_rules(
-    conn: &mut PgConnection,
-    team: TeamId,
-    publish_to: Option<RuleGroupId>,
-    file: PathBuf,
-) -> anyhow::Result<Value> {
-    ensure!(
-        tenant::team_exists(conn, team).await?,
-        "there is no team {team}"
-    );
-    let rules = read_rules(&file)?;
-    let Some(group) = publish_to else {
-        let group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
-        return Ok(json!({ "rule_group_id": group }));
-    };
-    let version = rule_group::publish(conn, team, group, rules.version()).await?;
-    let version = version.with_context(|| format!("team {team} has no rule group {group}"))?;
-    Ok(json!({ "rule_group_id": group, "version_id": version }))
-}
-
-fn read_rules(file: &Path) -> anyhow::Result<RuleFile> {
-    let yaml =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    RuleFile::parse(&yaml).with_context(|| format!("{} cannot be loaded", file.display()))
-}
-
-async fn known_site(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<()> {
-    let team = tenant::team_of_site(conn, site).await?;
-    ensure!(team.is_some(), "there is no site {site}");
-    Ok(())
 }
 
 fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
@@ -192,8 +145,8 @@ fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
     }
     for (name, value) in made.as_object().into_iter().flatten() {
         match value.as_str() {
-            Some(text) => writeln!(out, "{name:<16}{text}")?,
-            None => writeln!(out, "{name:<16}{value}")?,
+            Some(text) => writeln!(out, "{name:<18}{text}")?,
+            None => writeln!(out, "{name:<18}{value}")?,
         }
     }
     Ok(())

@@ -1,8 +1,8 @@
-//! `gatehouse api`: the HTTP interface.
+//! `gatehouse api`: the HTTP interfaces.
 
 use std::time::Duration;
 
-use ::api::{Readiness, public::Public, serve};
+use ::api::{Readiness, interface::Interface, management::Management, public::Public, serve};
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
@@ -58,40 +58,43 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the interface works with.
+/// What the interfaces work with.
 pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
     queue: &Queue,
     ready: watch::Receiver<Readiness>,
-) -> Public {
-    Public {
-        rates: Rates::start(pool.clone()),
-        sites: Sites::new(pool.clone()),
-        acceptor: Acceptor::start(pool.clone(), queue.clone(), bounds.accept()),
-        statuses: Statuses::new(pool.clone()),
-        limits: SubmissionLimits::default(),
+) -> Interface {
+    Interface {
+        public: Public {
+            rates: Rates::start(pool.clone()),
+            sites: Sites::new(pool.clone()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), bounds.accept()),
+            statuses: Statuses::new(pool.clone()),
+            limits: SubmissionLimits::default(),
+        },
+        management: Management { pool: pool.clone() },
         body: bounds.body(),
         deadline: bounds.deadline(),
         ready,
     }
 }
 
-/// Reads the interface's gauges.
-pub(crate) fn sample(interface: &Public) -> impl Fn() + Send + Sync + 'static {
-    let acceptor = interface.acceptor.clone();
+/// Reads the interfaces' gauges.
+pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static {
+    let acceptor = interface.public.acceptor.clone();
     #[expect(clippy::cast_precision_loss, reason = "a few thousand callers at most")]
     move || gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64)
 }
 
-/// Serves the interface until `stop`, then lets open requests end.
+/// Serves the interfaces until `stop`, then lets open requests end.
 pub(crate) fn serve(
     bounds: &HttpOptions,
     listener: TcpListener,
-    interface: Public,
+    interface: Interface,
     stop: CancellationToken,
 ) -> JoinHandle<std::io::Result<()>> {
-    let endpoint = ::api::public::public(interface);
+    let endpoint = ::api::interface::interface(interface);
     let connections = service::possible_connections(bounds.connections());
     tokio::spawn(serve::serve(
         listener,

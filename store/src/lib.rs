@@ -6,16 +6,23 @@
 
 pub mod accept;
 pub mod analysis;
+pub mod audit;
 pub mod delivery;
 pub mod gather;
 pub mod jobs;
+pub mod page;
+pub mod plan;
 pub mod rate;
 pub mod rule_group;
 pub mod schema;
 pub mod seal;
 pub mod site;
 pub mod status;
+pub mod subscription;
+pub mod team;
 pub mod tenant;
+pub mod token;
+pub mod usage;
 pub mod verdict;
 
 use domain::media::UnknownName;
@@ -25,7 +32,7 @@ use domain::media::UnknownName;
 pub enum Error {
     /// Postgres refused, failed or was not there.
     #[error(transparent)]
-    Sql(#[from] sqlx::Error),
+    Sql(sqlx::Error),
     /// A stored value is not what this version of Gatehouse writes.
     #[error("the database holds a value that this version cannot read: {0}")]
     Unreadable(String),
@@ -35,6 +42,26 @@ pub enum Error {
     /// A shared query failed; its own error was logged where it ran.
     #[error("the database could not be asked")]
     Unavailable,
+    /// Another thing of the kind has this name.
+    #[error("the name is taken")]
+    NameTaken,
+    /// There is no such plan.
+    #[error("there is no such plan")]
+    UnknownPlan,
+}
+
+impl From<sqlx::Error> for Error {
+    /// A constraint that a caller may run into is told as what it means.
+    fn from(error: sqlx::Error) -> Self {
+        let constraint = error
+            .as_database_error()
+            .and_then(|error| error.constraint());
+        match constraint {
+            Some("plans_name_key" | "sites_name_key" | "rule_groups_name_key") => Self::NameTaken,
+            Some("subscriptions_plan_id_fkey") => Self::UnknownPlan,
+            Some(_) | None => Self::Sql(error),
+        }
+    }
 }
 
 impl From<UnknownName> for Error {
@@ -55,5 +82,5 @@ impl From<seal::OpenError> for Error {
     }
 }
 
-/// A connection pool on one database.
-pub use sqlx::PgPool;
+/// A connection, a pool of them, and a transaction on one: what callers hand through without knowing SQL.
+pub use sqlx::{PgConnection, PgPool, PgTransaction};

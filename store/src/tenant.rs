@@ -1,9 +1,9 @@
-//! Teams, sites, site keys, endpoints and management tokens: what an operator or an owner sets up.
+//! Sites, site keys and endpoints: what a team sets up.
 
 use domain::{
     event::EventKind,
     id::{EndpointId, RuleGroupId, SiteId, SiteKeyId, TeamId},
-    key::{ManagementToken, SiteKey},
+    key::SiteKey,
     signature::WebhookSecret,
 };
 use sqlx::PgConnection;
@@ -17,36 +17,6 @@ pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
         .fetch_one(conn)
         .await?;
     Ok(empty)
-}
-
-/// Creates a team, subscribed to the plan that every database has and that limits no billing period.
-pub async fn create_team(conn: &mut PgConnection, name: &str) -> Result<TeamId, Error> {
-    let id = Uuid::now_v7();
-    sqlx::query!(
-        "
-        with new_team as (
-            insert into teams (id, name) values ($1, $2) returning id
-        )
-        insert into subscriptions (team_id, plan_id)
-        select t.id, p.id from new_team t join plans p on p.name = 'Unlimited'
-        ",
-        id,
-        name,
-    )
-    .execute(conn)
-    .await?;
-    Ok(id.into())
-}
-
-/// Whether there is such a team.
-pub async fn team_exists(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error> {
-    let found = sqlx::query_scalar!(
-        r#"select exists (select from teams where id = $1) as "found!""#,
-        team.as_uuid(),
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok(found)
 }
 
 /// Creates a site with a new webhook secret, which is returned to be shown once.
@@ -197,27 +167,6 @@ pub async fn move_endpoint(
     .fetch_one(conn)
     .await?;
     Ok(there)
-}
-
-/// Creates a token for the management interface; it is returned to be shown once.
-pub async fn create_management_token(
-    conn: &mut PgConnection,
-    team: TeamId,
-    scopes: &[&str],
-) -> Result<ManagementToken, Error> {
-    let token = ManagementToken::generate(std::iter::repeat_with(rand::random));
-    let hash = token.hash();
-    sqlx::query!(
-        "insert into management_tokens (id, team_id, hash, hint, scopes) values ($1, $2, $3, $4, $5)",
-        Uuid::now_v7(),
-        team.as_uuid(),
-        hash.as_bytes(),
-        token.hint(),
-        scopes as &[&str],
-    )
-    .execute(conn)
-    .await?;
-    Ok(token)
 }
 
 /// A site found by its name.

@@ -10,18 +10,23 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
+    plan,
     rate::{Admission, Rates},
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    tenant,
+    team, tenant,
 };
 
 /// A site key whose plan allows so many submissions a minute.
 async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
     schema::migrate(pool).await.unwrap();
     let mut tx = pool.begin().await.unwrap();
-    let team = tenant::create_team(&mut tx, "team").await.unwrap();
+    let name = "team".parse().unwrap();
+    let team = team::create(&mut tx, &name, plan::UNLIMITED)
+        .await
+        .unwrap()
+        .id;
     let version = NewVersion {
         rules: &[],
         uses_ai: false,

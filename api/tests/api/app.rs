@@ -1,10 +1,12 @@
 //! A running public interface with one tenant.
 
-use std::{net::SocketAddr, sync::OnceLock, time::Duration};
+use std::{net::SocketAddr, sync::LazyLock, time::Duration};
 
 use api::{
     BodySettings, Readiness,
-    public::{Public, public},
+    interface::{Interface, interface},
+    management::Management,
+    public::Public,
     serve::{Settings, serve},
 };
 use domain::{
@@ -16,13 +18,14 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{self, Acceptor},
+    plan,
     rate::Rates,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
     site::Sites,
     status::Statuses,
-    tenant,
+    team, tenant,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -82,7 +85,10 @@ pub(crate) struct Tenant {
 impl Tenant {
     pub(crate) async fn create(pool: &PgPool, name: &str) -> Self {
         let mut tx = pool.begin().await.unwrap();
-        let team = tenant::create_team(&mut tx, name).await.unwrap();
+        let team = team::create(&mut tx, &name.parse().unwrap(), plan::UNLIMITED)
+            .await
+            .unwrap()
+            .id;
         let version = NewVersion {
             rules: &[],
             uses_ai: false,
@@ -128,12 +134,15 @@ impl App {
     async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let (ready, readiness) = watch::channel(Readiness::Ready);
-        let endpoint = public(Public {
-            rates: Rates::start(pool.clone()),
-            sites: Sites::new(pool.clone()),
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), options.accept),
-            statuses: Statuses::new(pool.clone()),
-            limits: SubmissionLimits::default(),
+        let endpoint = interface(Interface {
+            public: Public {
+                rates: Rates::start(pool.clone()),
+                sites: Sites::new(pool.clone()),
+                acceptor: Acceptor::start(pool.clone(), queue.clone(), options.accept),
+                statuses: Statuses::new(pool.clone()),
+                limits: SubmissionLimits::default(),
+            },
+            management: Management { pool: pool.clone() },
             body: options.body,
             deadline: options.deadline,
             ready: readiness,
@@ -212,18 +221,34 @@ impl App {
 
 /// Every status of a documented operation is declared.
 fn assert_documented(method: &str, target: &str, status: u16) {
-    static DOCUMENT: OnceLock<Value> = OnceLock::new();
-    let document =
-        DOCUMENT.get_or_init(|| serde_json::from_str(&api::openapi::public_document()).unwrap());
+    static DOCUMENTS: LazyLock<[(&str, Value); 2]> = LazyLock::new(|| {
+        [
+            ("/functions/v1", api::openapi::public_document()),
+            ("/management/v1", api::openapi::management_document()),
+        ]
+        .map(|(prefix, text)| (prefix, serde_json::from_str(&text).unwrap()))
+    });
     let path = target.split('?').next().unwrap_or_default();
-    let Some(path) = path.strip_prefix("/functions/v1") else {
-        return;
-    };
-    let operation = &document["paths"][path][method.to_ascii_lowercase()];
-    if operation.is_object() {
-        assert!(
-            operation["responses"][status.to_string()].is_object(),
-            "{method} {path} answered {status}"
-        );
+    for (prefix, document) in &*DOCUMENTS {
+        let Some(path) = path.strip_prefix(prefix) else {
+            continue;
+        };
+        let described = document["paths"].as_object().unwrap();
+        for (template, methods) in described.iter().filter(|(t, _)| fits(t, path)) {
+            let operation = &methods[method.to_ascii_lowercase()];
+            assert!(
+                operation.is_null() || operation["responses"][status.to_string()].is_object(),
+                "{method} {template} answered {status}"
+            );
+        }
     }
+}
+
+/// Whether a path is one that a template such as `/teams/{team_id}` describes.
+fn fits(template: &str, path: &str) -> bool {
+    let (template, path) = (template.split('/'), path.split('/'));
+    template.clone().count() == path.clone().count()
+        && template
+            .zip(path)
+            .all(|(t, p)| t == p || t.starts_with('{'))
 }

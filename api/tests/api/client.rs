@@ -49,6 +49,28 @@ impl Answer {
         self.json()
     }
 
+    /// Something new, as JSON; `Location` ends with its id.
+    #[track_caller]
+    pub(crate) fn created(&self) -> Value {
+        assert_eq!(self.status, 201, "{self:?}");
+        assert_eq!(
+            self.header("content-type"),
+            Some("application/json"),
+            "{self:?}"
+        );
+        let thing = self.json();
+        let location = self.header("location").unwrap_or_default();
+        let id = thing["id"].as_str().unwrap();
+        assert!(location.ends_with(&format!("/{id}")), "{self:?}");
+        thing
+    }
+
+    /// A success that has nothing to tell.
+    #[track_caller]
+    pub(crate) fn done(&self) {
+        assert_eq!((self.status, self.body.as_str()), (204, ""), "{self:?}");
+    }
+
     /// A problem of this status and code, in its documented shape.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
@@ -217,7 +239,7 @@ pub(crate) fn request(
     for (name, value) in headers {
         let _ = write!(text, "{name}: {value}\r\n");
     }
-    if !body.is_empty() || method == "POST" {
+    if !body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
         let _ = write!(text, "Content-Length: {}\r\n", body.len());
     }
     text += "\r\n";

@@ -1,4 +1,4 @@
-//! The public interface over real HTTP, on a real Postgres.
+//! Both interfaces over real HTTP, on a real Postgres.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -10,6 +10,7 @@ mod document;
 mod edge;
 mod front;
 mod limits;
+mod management;
 mod operations;
 mod status;
 mod submit;

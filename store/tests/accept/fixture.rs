@@ -12,11 +12,12 @@ use queue::Queue;
 use sqlx::PgPool;
 use store::{
     accept::{Acceptance, Acceptor, NewMedia, Settings},
+    plan,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
     site::{Site, Sites},
-    tenant,
+    team, tenant,
 };
 use uuid::Uuid;
 
@@ -40,7 +41,11 @@ impl Fixture {
     pub(crate) async fn new(pool: PgPool) -> Self {
         schema::migrate(&pool).await.unwrap();
         let mut conn = pool.acquire().await.unwrap();
-        let team = tenant::create_team(&mut conn, "team").await.unwrap();
+        let name = "team".parse().unwrap();
+        let team = team::create(&mut conn, &name, plan::UNLIMITED)
+            .await
+            .unwrap()
+            .id;
         let mut tx = pool.begin().await.unwrap();
         let version = NewVersion {
             rules: &[],

@@ -1,0 +1,122 @@
+//! The listener for the world: the public interface and the management interface, each with its document and its Swagger
+//! UI, and the probes.
+
+use std::{sync::Arc, time::Duration};
+
+use poem::{
+    Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method, web::Html,
+};
+use poem_openapi::{OpenApi, OpenApiService, Webhook};
+use tokio::sync::watch;
+
+use crate::{
+    BodySettings, Readiness,
+    access::Routes,
+    body::BodyReader,
+    front::Front,
+    management::{self, Management},
+    openapi, probes,
+    public::{self, Public},
+};
+
+/// What the listener works with.
+pub struct Interface {
+    /// What applications call.
+    pub public: Public,
+    /// What operators and teams call.
+    pub management: Management,
+    /// The bounds of request bodies.
+    pub body: BodySettings,
+    /// How long one request may take, its body included.
+    pub deadline: Duration,
+    /// Whether the process can work.
+    pub ready: watch::Receiver<Readiness>,
+}
+
+/// The endpoint to [`crate::serve::serve`] on the public address.
+pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'static {
+    let Interface {
+        public,
+        management,
+        body,
+        deadline,
+        ready,
+    } = interface;
+    let reader = BodyReader::new(body);
+    let mut listener = Listener {
+        router: probes::mount(Route::new(), ready),
+        paths: probes::paths().collect(),
+    };
+    listener.add(
+        public::PREFIX,
+        "/docs",
+        public::service(),
+        openapi::public_document(),
+        public,
+        reader.clone(),
+    );
+    listener.add(
+        management::PREFIX,
+        "/docs/management",
+        management::service(),
+        openapi::management_document(),
+        management,
+        reader,
+    );
+    Front {
+        router: listener.router,
+        routes: Routes::new(listener.paths),
+        deadline,
+    }
+}
+
+struct Listener {
+    router: Route,
+    paths: Vec<(String, Vec<Method>)>,
+}
+
+impl Listener {
+    /// Adds an interface whose operations find a `State` and the body reader with each request.
+    fn add<Api, Hooks, State>(
+        &mut self,
+        prefix: &str,
+        docs: &str,
+        service: OpenApiService<Api, Hooks>,
+        document: String,
+        state: State,
+        reader: BodyReader,
+    ) where
+        Api: OpenApi + 'static,
+        Hooks: Webhook + 'static,
+        State: Send + Sync + 'static,
+    {
+        let page = Html(openapi::swagger_ui(&service, &document));
+        let served = format!("{prefix}/openapi.json");
+        let operations = Api::meta()
+            .into_iter()
+            .flat_map(|api| api.paths)
+            .map(|path| {
+                let methods = path
+                    .operations
+                    .into_iter()
+                    .map(|operation| operation.method);
+                (format!("{prefix}{}", path.path), methods.collect())
+            });
+        self.paths.extend(operations);
+        for path in [served.as_str(), docs] {
+            self.paths.push((path.to_owned(), vec![Method::GET]));
+        }
+        let router = std::mem::take(&mut self.router);
+        self.router = router
+            .nest(prefix, service.data(Arc::new(state)).data(reader))
+            .at(
+                served,
+                get(make_sync(move |_| {
+                    Response::builder()
+                        .content_type("application/json")
+                        .body(document.clone())
+                })),
+            )
+            .at(docs, get(make_sync(move |_| page.clone())));
+    }
+}

@@ -1,0 +1,80 @@
+//! The management interface: what operators and teams call, with a token, to set up and to watch what the public interface
+//! works by.
+//!
+//! Every operation runs in one transaction, a [`session::Session`], which begins by looking the token up and, if anything
+//! was changed, ends by writing that into the audit log. A noun is a file: its operations, the shapes of its requests and
+//! answers, and what the document says of them beyond that.
+
+mod audit_log;
+pub(crate) mod document;
+mod list;
+mod plans;
+mod session;
+mod subscriptions;
+mod teams;
+mod tokens;
+mod usage;
+
+use poem_openapi::{OpenApiService, Tags};
+use store::PgPool;
+
+/// What the management interface works with.
+pub struct Management {
+    /// The database.
+    pub pool: PgPool,
+}
+
+/// The path under which the operations stand: the version is part of it.
+pub(crate) const PREFIX: &str = "/management/v1";
+
+/// The operations, noun by noun. All operations of one path stand in one of these.
+type Nouns = (
+    teams::Teams,
+    plans::Plans,
+    subscriptions::Subscriptions,
+    usage::Usage,
+    tokens::Tokens,
+    audit_log::AuditLog,
+);
+
+pub(crate) fn service() -> OpenApiService<Nouns, ()> {
+    let nouns = (
+        teams::Teams,
+        plans::Plans,
+        subscriptions::Subscriptions,
+        usage::Usage,
+        tokens::Tokens,
+        audit_log::AuditLog,
+    );
+    OpenApiService::new(nouns, "Gatehouse management", "1.0.0").server(PREFIX)
+}
+
+/// What the document says of each operation, in the same order.
+fn described() -> Vec<document::Operation> {
+    [
+        teams::described(),
+        plans::described(),
+        subscriptions::described(),
+        usage::described(),
+        tokens::described(),
+        audit_log::described(),
+    ]
+    .concat()
+}
+
+#[derive(Tags)]
+enum Tag {
+    /// The tenants.
+    Teams,
+    /// How much the teams that subscribe to them may use.
+    Plans,
+    /// Which plan a team has, and how it stands with it.
+    Subscriptions,
+    /// How much of their plans teams have used.
+    Usage,
+    /// Who may use this interface, and for what.
+    Tokens,
+    /// Who changed what.
+    #[oai(rename = "Audit log")]
+    AuditLog,
+}

@@ -1,0 +1,132 @@
+//! The audit log: list.
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{
+    audit::Action,
+    id::{TeamId, TokenId},
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::audit::{self, Filter};
+use uuid::Uuid;
+
+use super::{
+    Management, Tag,
+    document::{Operation, example},
+    list::{Cursor, Limit, List, Part},
+    session::Caller,
+};
+use crate::{
+    answer::Json,
+    member::{Member, Time},
+    problem::Refusal,
+    query::Query,
+    raw::Raw,
+};
+
+/// Something that somebody changed.
+#[derive(Serialize, Object)]
+pub(super) struct AuditEntry {
+    /// The entry.
+    id: Uuid,
+    /// When it was done.
+    occurred_at: Member<Time>,
+    /// Who did it: `token`, or `command_line`, which is somebody with access to the database.
+    actor: String,
+    /// The token; null for the command line.
+    #[oai(nullable)]
+    actor_id: Option<Uuid>,
+    /// What was done, as noun and verb, such as `plan.update`. More may be added.
+    action: String,
+    /// The team concerned; null where it concerns all.
+    #[oai(nullable)]
+    team_id: Option<Uuid>,
+    /// The thing that was changed.
+    #[oai(nullable)]
+    target_id: Option<Uuid>,
+    /// How. A change of a thing tells for each member of it what it was and is: `{"changed": {"name": {"from": ...,
+    /// "to": ...}}}`. Never a secret, never content.
+    details: Raw<HashMap<String, Value>>,
+    /// The `X-Request-Id` of the request; null for the command line.
+    #[oai(nullable)]
+    request_id: Option<String>,
+}
+
+impl From<audit::Recorded> for AuditEntry {
+    fn from(entry: audit::Recorded) -> Self {
+        Self {
+            id: entry.id.as_uuid(),
+            occurred_at: entry.occurred_at.into(),
+            actor: entry.actor,
+            actor_id: entry.actor_id.map(TokenId::as_uuid),
+            action: entry.action,
+            team_id: entry.team.map(TeamId::as_uuid),
+            target_id: entry.target,
+            details: entry.details.into(),
+            request_id: entry.request_id,
+        }
+    }
+}
+
+pub(crate) struct AuditLog;
+
+#[OpenApi(tag = "Tag::AuditLog")]
+impl AuditLog {
+    /// List what was changed
+    ///
+    /// The latest first. A team's token sees what concerns its team.
+    #[oai(path = "/audit-log", method = "get", operation_id = "listAuditLog")]
+    #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
+    async fn list_audit_log(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// Only what was done at this time or later.
+        since: Query<Time>,
+        /// Only what was done before this time.
+        until: Query<Time>,
+        /// Only this action.
+        action: Query<Action>,
+        /// Only what was done to this thing.
+        target_id: Query<Uuid>,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: Query<Cursor>,
+    ) -> Result<Json<List<AuditEntry>>, Refusal> {
+        let mut session = management.read(&caller, Scope::AuditRead).await?;
+        let part = Part::new(&limit, &cursor);
+        let filter = Filter {
+            team: session.only_team(),
+            since: since.0.map(|time| time.0),
+            until: until.0.map(|time| time.0),
+            action: action.0,
+            target: target_id.0,
+        };
+        let entries = audit::list(session.conn(), filter, part.page()).await?;
+        Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let entry = json!({
+        "id": "01980f6d-03aa-7bbb-8ccc-0123456789ab",
+        "occurred_at": example::CREATED_AT,
+        "actor": "token",
+        "actor_id": example::TOKEN,
+        "action": "plan.update",
+        "team_id": null,
+        "target_id": example::PLAN,
+        "details": { "changed": { "submissions_per_period": { "from": 50_000, "to": 100_000 } } },
+        "request_id": "0199f0a2-4c11-7d61-8a7e-1f6f0b7f5c55",
+    });
+    vec![Operation {
+        answer: Some(example::list(&entry)),
+        ..Operation::new("listAuditLog", Scope::AuditRead)
+    }]
+}

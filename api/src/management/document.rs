@@ -1,0 +1,217 @@
+//! What poem-openapi cannot say about the management interface, put into its document.
+
+use domain::scope::Scope;
+use serde_json::{Value, json};
+
+use super::{described, list};
+use crate::{
+    openapi::{at, declare_answers, declare_common, extend},
+    problem::Code,
+};
+
+/// What the document says of an operation beyond its signature.
+#[derive(Clone)]
+pub(super) struct Operation {
+    /// Its operation id.
+    pub(super) id: &'static str,
+    /// The scope that it asks for.
+    pub(super) scope: Scope,
+    /// The problems that neither its parameters nor its body explain.
+    pub(super) problems: &'static [Code],
+    /// An example of its request's body, if it has one.
+    pub(super) request: Option<Value>,
+    /// An example of its answer, if that has a body.
+    pub(super) answer: Option<Value>,
+}
+
+impl Operation {
+    /// One without a body in its request and in its answer, and without problems of its own.
+    pub(super) fn new(id: &'static str, scope: Scope) -> Self {
+        Self {
+            id,
+            scope,
+            problems: &[],
+            request: None,
+            answer: None,
+        }
+    }
+}
+
+/// What examples have in common.
+pub(super) mod example {
+    use serde_json::{Value, json};
+
+    pub(in super::super) const TEAM: &str = "01980f6d-00aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const PLAN: &str = "01980f6d-01aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const TOKEN: &str = "01980f6d-02aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const CREATED_AT: &str = "2026-01-31T12:00:00.123456Z";
+
+    /// The first part of a list that goes on after this thing.
+    pub(in super::super) fn list(thing: &Value) -> Value {
+        json!({ "data": [thing], "next_cursor": "AZgPbQCqe7uMzAEjRWeJqw" })
+    }
+}
+
+/// Finishes the generated document.
+pub(crate) fn finish(document: &mut Value) {
+    describe(document);
+    declare_common(document);
+    extend(
+        document,
+        "/components/headers",
+        json!({
+            "Challenge": {
+                "description": "`Bearer`: a management token is needed.",
+                "required": true,
+                "schema": { "type": "string" },
+            },
+        }),
+    );
+    close_schemas(document);
+    write_bounds_as_integers(document);
+    let mut described = described();
+    for pointer in operations(document) {
+        let id = at(document, &format!("{pointer}/operationId"))
+            .as_str()
+            .unwrap_or_default();
+        let index = described
+            .iter()
+            .position(|operation| operation.id == id)
+            .unwrap_or_else(|| panic!("nothing describes the operation {id}"));
+        describe_operation(document, &pointer, described.swap_remove(index));
+    }
+    let missing: Vec<_> = described.iter().map(|operation| operation.id).collect();
+    assert!(missing.is_empty(), "there are no operations {missing:?}");
+}
+
+fn describe(document: &mut Value) {
+    let scopes: Vec<String> = Scope::ALL
+        .iter()
+        .map(|scope| format!("`{scope}`"))
+        .collect();
+    extend(
+        document,
+        "/info",
+        json!({
+            "description": format!(
+                "What operators and teams set up and watch. The interface for applications is described at \
+                 [/docs](/docs).\n\n\
+                 **Tokens.** Every request carries a management token: `Authorization: Bearer mgmt_...`. A token of a team \
+                 acts in that team, and whatever belongs to others does not exist for it. A token without a team is an \
+                 operator's and acts in all. A token may do what its scopes say: {}. None includes another. Disabling a \
+                 token, and its expiry, take effect at once.\n\n\
+                 **Requests** are JSON objects; a member that the operation does not know is refused. A PATCH changes the \
+                 members that it has. **Lists** come in parts: `next_cursor` of one answer is the `cursor` of the next \
+                 request, and things that are added meanwhile change nothing of what was seen. **Errors** are problem \
+                 documents (RFC 9457) with a stable `code`. **Changes** are recorded in the audit log. Within v1 all \
+                 changes of this interface are additive: ignore members that you do not know.",
+                scopes.join(", "),
+            ),
+            "license": { "name": "MIT OR Apache-2.0" },
+        }),
+    );
+}
+
+/// JSON pointers to all operations.
+fn operations(document: &mut Value) -> Vec<String> {
+    let paths = at(document, "/paths").as_object().into_iter().flatten();
+    paths
+        .flat_map(|(path, methods)| {
+            let path = path.replace('/', "~1");
+            let methods = methods.as_object().into_iter().flatten();
+            methods.map(move |(method, _)| format!("/paths/{path}/{method}"))
+        })
+        .collect()
+}
+
+fn describe_operation(document: &mut Value, pointer: &str, described: Operation) {
+    let operation = at(document, pointer);
+    let scope = format!("Scope: `{}`.", described.scope);
+    let description = match operation["description"].as_str() {
+        Some(text) => format!("{text}\n\n{scope}"),
+        None => scope,
+    };
+    operation["description"] = description.into();
+    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+        if parameter["name"] == "limit" {
+            parameter["schema"]["default"] = list::DEFAULT_LIMIT.into();
+        }
+    }
+    if let Some(example) = described.request {
+        operation["requestBody"]["content"]["application/json"]["example"] = example;
+    }
+    if let Some(example) = described.answer {
+        for (_, success) in operation["responses"].as_object_mut().into_iter().flatten() {
+            success["content"]["application/json"]["example"] = example.clone();
+        }
+    }
+    let problems = problems(operation, described.problems);
+    declare_answers(document, pointer, &problems);
+}
+
+/// The problems that an operation answers with: those that its parameters and its body bring, its own, and those of all.
+fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
+    let parameters = || operation["parameters"].as_array().into_iter().flatten();
+    let has = |place: &str| parameters().any(|parameter| parameter["in"] == place);
+    let has_body = operation["requestBody"].is_object();
+    let mut problems = Vec::new();
+    if has_body || has("query") {
+        problems.push(Code::InvalidRequest);
+    }
+    problems.extend([Code::InvalidToken, Code::MissingScope]);
+    problems.extend(own);
+    if has("path") {
+        problems.push(Code::NotFound);
+    }
+    if has_body {
+        problems.extend([
+            Code::RequestTimeout,
+            Code::PayloadTooLarge,
+            Code::UnsupportedMediaType,
+        ]);
+    }
+    problems.extend([Code::InternalError, Code::Overloaded]);
+    problems.sort_by_key(|code| code.status());
+    problems
+}
+
+/// Requests have no members but the described ones, and answers have all of them: `Option` means null there.
+fn close_schemas(document: &mut Value) {
+    let requests: Vec<String> = operations(document)
+        .iter()
+        .filter_map(|pointer| {
+            let schema = format!("{pointer}/requestBody/content/application~1json/schema/$ref");
+            let reference = document.pointer(&schema)?.as_str()?;
+            reference.rsplit('/').next().map(str::to_owned)
+        })
+        .collect();
+    let schemas = at(document, "/components/schemas").as_object_mut();
+    for (name, schema) in schemas.into_iter().flatten() {
+        if requests.contains(name) {
+            schema["additionalProperties"] = false.into();
+        } else if name != "Problem" {
+            let members = schema["properties"].as_object().into_iter().flatten();
+            let names: Vec<Value> = members.map(|(name, _)| name.as_str().into()).collect();
+            schema["required"] = names.into();
+        }
+    }
+}
+
+/// poem-openapi writes all bounds as fractions, and ours are of integers.
+fn write_bounds_as_integers(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member.as_f64() {
+                    #[expect(clippy::cast_possible_truncation, reason = "the bounds were integers")]
+                    Some(bound) if matches!(name.as_str(), "minimum" | "maximum") => {
+                        *member = (bound as i64).into();
+                    }
+                    Some(_) | None => write_bounds_as_integers(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(write_bounds_as_integers),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

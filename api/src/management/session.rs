@@ -1,0 +1,278 @@
+//! Who calls, by the token in the header `Authorization`, and the transaction in which all of his request is done.
+
+use domain::{
+    audit::Action,
+    id::TeamId,
+    key::{ManagementToken, SecretHash},
+    scope::Scope,
+};
+use poem::{
+    Request, RequestBody, Result,
+    http::{HeaderMap, header},
+};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaSecurityScheme, Registry},
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use store::{
+    PgConnection, PgTransaction,
+    audit::{self, Actor, Entry},
+    token::{self, Grant},
+};
+use uuid::Uuid;
+
+use super::Management;
+use crate::{
+    problem::{Code, Refusal},
+    request_id::RequestId,
+};
+
+/// The caller as the request tells: a token that is well-formed and may not exist.
+pub(super) struct Caller {
+    token: SecretHash,
+    request: RequestId,
+}
+
+/// The name of the security scheme in the document.
+const SCHEME: &str = "token";
+
+impl<'a> ApiExtractor<'a> for Caller {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        registry.create_security_scheme(
+            SCHEME,
+            MetaSecurityScheme {
+                ty: "http",
+                description: Some(
+                    "A management token: `mgmt_` and 32 characters, shown once when it was created. The first one comes \
+                     from `gatehouse admin create-token`.",
+                ),
+                name: None,
+                key_in: None,
+                scheme: Some("bearer"),
+                bearer_format: Some("mgmt_..."),
+                flows: None,
+                openid_connect_url: None,
+            },
+        );
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let token = bearer(request.headers()).ok_or_else(Refusal::invalid_token)?;
+        let request = request
+            .data::<RequestId>()
+            .expect("the front gives every request its id");
+        Ok(Self {
+            token: token.hash(),
+            request: request.clone(),
+        })
+    }
+}
+
+/// The one bearer token of a request.
+fn bearer(headers: &HeaderMap) -> Option<ManagementToken> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(header), None) = (given.next(), given.next()) else {
+        return None;
+    };
+    let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return None;
+    }
+    token.trim_ascii().parse().ok()
+}
+
+impl Management {
+    /// Begins what only looks: all of it sees one moment.
+    ///
+    /// # Errors
+    /// The token is not valid or has not the scope.
+    pub(super) async fn read(&self, caller: &Caller, scope: Scope) -> Result<Session, Refusal> {
+        let begun = token::begin_reading(&self.pool, caller.token).await?;
+        Session::begin(begun, caller, scope)
+    }
+
+    /// Begins what changes something. Nothing is changed unless [`Session::commit`] is reached.
+    ///
+    /// # Errors
+    /// The token is not valid or has not the scope.
+    pub(super) async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refusal> {
+        let begun = token::begin_changing(&self.pool, caller.token).await?;
+        Session::begin(begun, caller, scope)
+    }
+}
+
+/// A transaction of somebody who may do what he asks for, as far as scopes go.
+pub(super) struct Session {
+    tx: PgTransaction<'static>,
+    grant: Grant,
+    request: RequestId,
+}
+
+/// What was changed, for the audit log.
+pub(super) struct Change {
+    pub(super) action: Action,
+    /// The team concerned; none where it concerns all.
+    pub(super) team: Option<TeamId>,
+    /// The thing that was changed.
+    pub(super) target: Uuid,
+    /// How: [`created`] or [`difference`] make it. Never a secret, never content.
+    pub(super) details: Value,
+}
+
+impl Session {
+    fn begin(
+        begun: Option<(PgTransaction<'static>, Grant)>,
+        caller: &Caller,
+        scope: Scope,
+    ) -> Result<Self, Refusal> {
+        let (tx, grant) = begun.ok_or_else(Refusal::invalid_token)?;
+        let session = Self {
+            tx,
+            grant,
+            request: caller.request.clone(),
+        };
+        if session.has(scope) {
+            Ok(session)
+        } else {
+            Err(missing_scope(scope))
+        }
+    }
+
+    /// Where statements run.
+    pub(super) fn conn(&mut self) -> &mut PgConnection {
+        &mut self.tx
+    }
+
+    /// The only team that the caller may know of; none for an operator, who may know of all.
+    pub(super) fn only_team(&self) -> Option<TeamId> {
+        self.grant.team
+    }
+
+    /// Whether the caller has this scope, too.
+    pub(super) fn has(&self, scope: Scope) -> bool {
+        self.grant.scopes.contains(&scope)
+    }
+
+    /// Refuses a team that the caller may not know of, as one that does not exist.
+    pub(super) fn require_team(&self, team: TeamId) -> Result<(), Refusal> {
+        match self.grant.team {
+            Some(only) if only != team => Err(Refusal::not_found("team")),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses whoever is no operator.
+    pub(super) fn require_operator(&self) -> Result<(), Refusal> {
+        match self.grant.team {
+            Some(_) => Err(Refusal::new(
+                Code::OperatorsOnly,
+                "Only operators may do this: this token is a team's.",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Records the change and commits, both or neither.
+    pub(super) async fn commit(mut self, change: Change) -> Result<(), Refusal> {
+        let entry = Entry {
+            actor: Actor::Token(self.grant.token),
+            action: change.action,
+            team: change.team,
+            target: Some(change.target),
+            details: &change.details,
+            request_id: Some(self.request.as_str()),
+        };
+        audit::record(&mut self.tx, entry).await?;
+        self.tx.commit().await.map_err(store::Error::from)?;
+        Ok(())
+    }
+}
+
+/// What refuses a token that lacks a scope.
+pub(super) fn missing_scope(scope: Scope) -> Refusal {
+    Refusal::new(
+        Code::MissingScope,
+        format!("This token has not the scope {scope}."),
+    )
+}
+
+/// The details of something new: the thing as the interface shows it.
+pub(super) fn created(thing: &impl Serialize) -> Value {
+    json!({ "created": thing })
+}
+
+/// The details of a change: the members that differ, as the interface shows the thing before and after. None: nothing
+/// does.
+pub(super) fn difference(before: &impl Serialize, after: &impl Serialize) -> Option<Value> {
+    let shown = |thing| match thing {
+        Ok(Value::Object(members)) => members,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    let before = shown(serde_json::to_value(before));
+    let changed: Map<String, Value> = shown(serde_json::to_value(after))
+        .into_iter()
+        .filter(|(name, to)| before.get(name) != Some(to))
+        .map(|(name, to)| {
+            let from = before.get(&name).cloned().unwrap_or_default();
+            (name, json!({ "from": from, "to": to }))
+        })
+        .collect();
+    (!changed.is_empty()).then(|| json!({ "changed": changed }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_well_formed_bearer_token_is_taken() {
+        let taken = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, value.parse().unwrap());
+            }
+            bearer(&headers).is_some()
+        };
+        assert!(taken(&["Bearer mgmt_a"]) && taken(&["bEARER   mgmt_a"]));
+        for values in [
+            &[][..],
+            &["mgmt_a"],
+            &["Bearer"],
+            &["Bearer "],
+            &["Basic mgmt_a"],
+            &["Bearer site_a"],
+            &["Bearer mgmt_a mgmt_b"],
+            &["Bearer mgmt_a", "Bearer mgmt_a"],
+        ] {
+            assert!(!taken(values), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_difference_has_the_changed_members_only() {
+        let before = json!({ "name": "a", "limit": 1, "note": null });
+        let after = json!({ "name": "a", "limit": null, "note": "x" });
+        assert_eq!(difference(&before, &before), None);
+        assert_eq!(
+            difference(&before, &after),
+            Some(json!({ "changed": {
+                "limit": { "from": 1, "to": null },
+                "note": { "from": null, "to": "x" },
+            } }))
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! A team's subscription: read, put.
+
+use std::sync::Arc;
+
+use domain::{
+    audit::Action,
+    id::{PlanId, TeamId},
+    plan::SubscriptionState,
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::subscription::{self, Wanted};
+use uuid::Uuid;
+
+use super::{
+    Management, Tag,
+    document::{Operation, example},
+    session::{Caller, Change, difference},
+};
+use crate::{
+    answer::Json,
+    member::{Member, Time},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
+
+/// Which plan a team has, and how it stands with it. Every team has a subscription.
+#[derive(Serialize, Object)]
+pub(super) struct Subscription {
+    /// The team.
+    team_id: Uuid,
+    /// Its plan.
+    plan_id: Uuid,
+    /// `active`: submissions are accepted. `past_due`: they are for seven days more. `cancelled`: they are refused.
+    state: Member<SubscriptionState>,
+    /// Billing periods are the UTC months from here on: from 31 January they begin on 28 or 29 February, 31 March and so
+    /// on, at the same time of day.
+    started_at: Member<Time>,
+    /// Since when it is past due; null if it is not.
+    #[oai(nullable)]
+    past_due_since: Option<Member<Time>>,
+}
+
+impl From<subscription::Subscription> for Subscription {
+    fn from(subscription: subscription::Subscription) -> Self {
+        Self {
+            team_id: subscription.team.as_uuid(),
+            plan_id: subscription.plan.as_uuid(),
+            state: Member(subscription.state),
+            started_at: subscription.started_at.into(),
+            past_due_since: subscription.past_due_since.map(Member::from),
+        }
+    }
+}
+
+/// What a subscription is to be.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewSubscription {
+    /// The plan.
+    plan_id: Member<PlanId>,
+    /// How the team stands with it.
+    state: Member<SubscriptionState>,
+    /// From when its billing periods are counted. Without, that stays as it is. Another time begins other periods, in which
+    /// nothing was used yet.
+    #[oai(nullable)]
+    started_at: Option<Member<Time>>,
+}
+
+pub(crate) struct Subscriptions;
+
+#[OpenApi(tag = "Tag::Subscriptions")]
+impl Subscriptions {
+    /// Read a team's subscription
+    #[oai(
+        path = "/teams/:team_id/subscription",
+        method = "get",
+        operation_id = "getSubscription"
+    )]
+    async fn get_subscription(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The team.
+        team_id: Path<TeamId>,
+    ) -> Result<Json<Subscription>, Refusal> {
+        let mut session = management.read(&caller, Scope::SubscriptionsRead).await?;
+        session.require_team(team_id.0)?;
+        let found = subscription::find(session.conn(), team_id.0).await?;
+        Ok(Json(found.ok_or_else(unknown_team)?.into()))
+    }
+
+    /// Change a team's subscription
+    ///
+    /// The change holds at once. Only operators may do this.
+    #[oai(
+        path = "/teams/:team_id/subscription",
+        method = "put",
+        operation_id = "putSubscription"
+    )]
+    async fn put_subscription(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The team.
+        team_id: Path<TeamId>,
+        request: JsonBody<NewSubscription>,
+    ) -> Result<Json<Subscription>, Refusal> {
+        let mut session = management
+            .change(&caller, Scope::SubscriptionsWrite)
+            .await?;
+        session.require_operator()?;
+        let before = subscription::lock(session.conn(), team_id.0).await?;
+        let before = Subscription::from(before.ok_or_else(unknown_team)?);
+        let wanted = Wanted {
+            plan: request.value.plan_id.0,
+            state: request.value.state.0,
+            started_at: request.value.started_at.map(|time| time.0.0),
+        };
+        let after = subscription::change(session.conn(), team_id.0, wanted).await?;
+        let after = Subscription::from(after);
+        if let Some(details) = difference(&before, &after) {
+            session
+                .commit(Change {
+                    action: Action::SubscriptionUpdate,
+                    team: Some(team_id.0),
+                    target: after.team_id,
+                    details,
+                })
+                .await?;
+        }
+        Ok(Json(after))
+    }
+}
+
+fn unknown_team() -> Refusal {
+    Refusal::not_found("team")
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let subscription = json!({
+        "team_id": example::TEAM,
+        "plan_id": example::PLAN,
+        "state": "active",
+        "started_at": example::CREATED_AT,
+        "past_due_since": null,
+    });
+    vec![
+        Operation {
+            answer: Some(subscription.clone()),
+            ..Operation::new("getSubscription", Scope::SubscriptionsRead)
+        },
+        Operation {
+            problems: &[Code::OperatorsOnly],
+            request: Some(json!({ "plan_id": example::PLAN, "state": "active" })),
+            answer: Some(subscription),
+            ..Operation::new("putSubscription", Scope::SubscriptionsWrite)
+        },
+    ]
+}

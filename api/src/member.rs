@@ -1,0 +1,266 @@
+//! Members of requests and answers that have a type of their own: read by serde, checked while they are read, and shown
+//! by the document as what they are.
+
+use std::{borrow::Cow, ops::Deref, str::FromStr};
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    event,
+    id::{PlanId, TeamId},
+    name::Name,
+    plan::SubscriptionState,
+    scope::Scope,
+    whole::Whole,
+};
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef},
+    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A type of which the document has something to say.
+pub(crate) trait Described: Send + Sync {
+    /// What a value must be, to be read after "must be".
+    fn expected() -> String;
+
+    /// How the document shows it.
+    fn schema() -> MetaSchema;
+}
+
+/// A member of this type. Whoever holds one need not check it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Member<T>(pub(crate) T);
+
+impl<T> Deref for Member<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<'de, T: Described + de::DeserializeOwned> Deserialize<'de> for Member<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // What is no JSON at all is refused as that.
+        let value = Value::deserialize(deserializer)?;
+        T::deserialize(value)
+            .map(Self)
+            .map_err(|_| de::Error::custom(format_args!("must be {}", T::expected())))
+    }
+}
+
+impl<T: Described> Type for Member<T> {
+    const IS_REQUIRED: bool = true;
+    type RawValueType = Self;
+    type RawElementValueType = Self;
+
+    fn name() -> Cow<'static, str> {
+        T::schema().ty.into()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(T::schema()))
+    }
+
+    fn as_raw_value(&self) -> Option<&Self> {
+        Some(self)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a Self> + 'a> {
+        Box::new(self.as_raw_value().into_iter())
+    }
+}
+
+// The object types that have such members derive poem's own conversions, which need these two; requests and answers go
+// through serde.
+
+impl<T: Described + Serialize> ToJSON for Member<T> {
+    fn to_json(&self) -> Option<Value> {
+        serde_json::to_value(&self.0).ok()
+    }
+}
+
+impl<T: Described + de::DeserializeOwned> ParseFromJSON for Member<T> {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        serde_json::from_value(value.unwrap_or_default()).map_err(ParseError::custom)
+    }
+}
+
+/// Reads a member that is there, null included, so that an absent one can be told from it: with `#[serde(default)]`, an
+/// absent one is none.
+pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}
+
+/// A time: RFC 3339, any offset when it is read, UTC and microseconds when it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time(pub(crate) DateTime<Utc>);
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&event::timestamp(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+impl FromStr for Time {
+    type Err = chrono::ParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        DateTime::parse_from_rfc3339(text).map(|time| Self(time.to_utc()))
+    }
+}
+
+impl From<DateTime<Utc>> for Member<Time> {
+    fn from(time: DateTime<Utc>) -> Self {
+        Self(Time(time))
+    }
+}
+
+impl Described for Time {
+    fn expected() -> String {
+        "a time such as 2026-01-31T12:00:00Z".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new_with_format("string", "date-time")
+    }
+}
+
+impl Described for Name {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} characters, without control characters and without white space at its ends",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> Described for Whole<MIN, MAX> {
+    fn expected() -> String {
+        format!("a whole number from {MIN} to {MAX}")
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "bounds are numbers that JSON holds exactly"
+    )]
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            minimum: Some(MIN as f64),
+            maximum: Some(MAX as f64),
+            ..MetaSchema::new_with_format("integer", "int64")
+        }
+    }
+}
+
+impl Described for Uuid {
+    fn expected() -> String {
+        "a UUID".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new_with_format("string", "uuid")
+    }
+}
+
+macro_rules! ids {
+    ($($name:ident),+ $(,)?) => {$(
+        impl Described for $name {
+            fn expected() -> String {
+                Uuid::expected()
+            }
+
+            fn schema() -> MetaSchema {
+                <Uuid as Described>::schema()
+            }
+        }
+    )+};
+}
+
+ids!(PlanId, TeamId);
+
+macro_rules! named_sets {
+    ($($name:ident),+ $(,)?) => {$(
+        impl Described for $name {
+            fn expected() -> String {
+                let names: Vec<String> = Self::ALL.iter().map(|member| format!("`{member}`")).collect();
+                format!("one of {}", names.join(", "))
+            }
+
+            fn schema() -> MetaSchema {
+                MetaSchema {
+                    enum_items: Self::ALL.iter().map(|member| member.as_str().into()).collect(),
+                    ..MetaSchema::new("string")
+                }
+            }
+        }
+    )+};
+}
+
+named_sets!(Action, Scope, SubscriptionState);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_any_offset_and_written_in_utc() {
+        let time: Member<Time> = serde_json::from_str(r#""2026-01-31T13:00:00.5+01:00""#).unwrap();
+        let written = serde_json::to_string(&time).unwrap();
+        assert_eq!(written, r#""2026-01-31T12:00:00.500000Z""#);
+        for text in [
+            "",
+            "2026-01-31",
+            "2026-01-31 12:00:00",
+            "2026-02-30T00:00:00Z",
+            "now",
+        ] {
+            assert!(text.parse::<Time>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_says_what_it_must_be() {
+        let refused = |json: &str| {
+            serde_json::from_str::<Member<Whole<1, 100>>>(json)
+                .unwrap_err()
+                .to_string()
+        };
+        for json in ["0", "101", "1.5", "\"7\"", "null", "[]"] {
+            assert_eq!(
+                refused(json),
+                "must be a whole number from 1 to 100",
+                "{json}"
+            );
+        }
+        assert!(refused("\"7").contains("EOF"));
+        let state = serde_json::from_str::<Member<SubscriptionState>>("\"x\"").unwrap_err();
+        assert_eq!(
+            state.to_string(),
+            "must be one of `active`, `past_due`, `cancelled`"
+        );
+    }
+}

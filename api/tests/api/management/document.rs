@@ -1,0 +1,280 @@
+//! The management interface's document: complete, in agreement with the service, and served.
+
+use std::collections::BTreeSet;
+
+use domain::scope::Scope;
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::app::App;
+
+/// An operation as the document describes it.
+pub(super) struct Operation {
+    pub(super) method: String,
+    /// With parameters in braces.
+    pub(super) template: String,
+    pub(super) scope: Scope,
+    pub(super) operators_only: bool,
+    /// The example of its request's body.
+    pub(super) request: Option<Value>,
+    described: Value,
+}
+
+impl Operation {
+    /// Its path, with this id for every parameter.
+    pub(super) fn path(&self, id: &str) -> String {
+        let segments = self.template.split('/');
+        let filled: Vec<_> = segments
+            .map(|segment| {
+                if segment.starts_with('{') {
+                    id
+                } else {
+                    segment
+                }
+            })
+            .collect();
+        filled.join("/")
+    }
+
+    /// The example of its request's body, or none.
+    pub(super) fn body(&self) -> String {
+        self.request
+            .as_ref()
+            .map(Value::to_string)
+            .unwrap_or_default()
+    }
+}
+
+pub(super) fn document() -> Value {
+    serde_json::from_str(&api::openapi::management_document()).unwrap()
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let document = document();
+    let mut operations = Vec::new();
+    for (template, methods) in document["paths"].as_object().unwrap() {
+        for (method, described) in methods.as_object().unwrap() {
+            let text = described["description"].as_str().unwrap();
+            let scope = text
+                .rsplit("Scope: `")
+                .next()
+                .unwrap()
+                .trim_end_matches("`.");
+            let forbidden = described["responses"]["403"]["description"]
+                .as_str()
+                .unwrap();
+            let body = &described["requestBody"]["content"]["application/json"]["example"];
+            operations.push(Operation {
+                method: method.to_ascii_uppercase(),
+                template: template.clone(),
+                scope: scope.parse().unwrap(),
+                operators_only: forbidden.contains("`operators_only`"),
+                request: (!body.is_null()).then(|| body.clone()),
+                described: described.clone(),
+            });
+        }
+    }
+    operations
+}
+
+fn members(value: &Value) -> BTreeSet<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+/// Whether a value is what a schema says, as far as our schemas say anything.
+fn assert_fits(document: &Value, schema: &Value, value: &Value, at: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let schema = document.pointer(&reference[1..]).unwrap();
+        return assert_fits(document, schema, value, at);
+    }
+    if value.is_null() {
+        assert_eq!(schema["nullable"], true, "{at} is null");
+        return;
+    }
+    match schema["type"].as_str().unwrap() {
+        "object" => {
+            let Some(properties) = schema["properties"].as_object() else {
+                assert!(value.is_object(), "{at}");
+                return;
+            };
+            for (name, member) in value.as_object().unwrap() {
+                let schema = properties
+                    .get(name)
+                    .unwrap_or_else(|| panic!("{at}.{name} is not described"));
+                assert_fits(document, schema, member, &format!("{at}.{name}"));
+            }
+            for name in schema["required"].as_array().into_iter().flatten() {
+                let there = value.get(name.as_str().unwrap()).is_some();
+                assert!(there, "{at} has no {name}");
+            }
+        }
+        "array" => {
+            for item in value.as_array().unwrap() {
+                assert_fits(document, &schema["items"], item, &format!("{at}[]"));
+            }
+        }
+        "string" => {
+            let text = value.as_str().unwrap_or_else(|| panic!("{at} is {value}"));
+            if let Some(set) = schema["enum"].as_array() {
+                assert!(set.contains(value), "{at} is {value}");
+            }
+            match schema["format"].as_str() {
+                Some("uuid") => assert!(text.parse::<uuid::Uuid>().is_ok(), "{at} is {text}"),
+                Some("date-time") => {
+                    assert!(
+                        chrono::DateTime::parse_from_rfc3339(text).is_ok(),
+                        "{at} is {text}"
+                    );
+                }
+                Some(_) | None => {}
+            }
+        }
+        "integer" => assert!(value.is_i64(), "{at} is {value}"),
+        other => panic!("{at} has the type {other}"),
+    }
+}
+
+/// An answer is what the document says that the operation answers.
+pub(super) fn assert_answers(method: &str, template: &str, answer: &Value) {
+    let document = document();
+    let operation = &document["paths"][template][method.to_ascii_lowercase()];
+    let responses = operation["responses"].as_object().unwrap();
+    let (status, success) = responses.iter().find(|(s, _)| s.starts_with('2')).unwrap();
+    let schema = &success["content"]["application/json"]["schema"];
+    assert_fits(
+        &document,
+        schema,
+        answer,
+        &format!("{method} {template} {status}"),
+    );
+}
+
+#[test]
+fn it_is_openapi_3_0_and_the_same_each_time() {
+    let text = api::openapi::management_document();
+    assert_eq!(text, api::openapi::management_document());
+    assert!(text.ends_with("}\n"));
+    let document = document();
+    assert_eq!(document["openapi"], "3.0.3");
+    assert_eq!(document["servers"][0]["url"], "/management/v1");
+    let scheme = &document["components"]["securitySchemes"]["token"];
+    assert_eq!(
+        (&scheme["type"], &scheme["scheme"]),
+        (&"http".into(), &"bearer".into())
+    );
+    for bound in ["minimum", "maximum"] {
+        assert!(
+            !text.contains(&format!("\"{bound}\": 1.0")),
+            "bounds of integers are integers"
+        );
+    }
+}
+
+#[test]
+fn every_operation_says_everything_about_itself() {
+    for operation in operations() {
+        let (described, at) = (&operation.described, operation.path("1"));
+        for told in ["summary", "description", "operationId"] {
+            assert!(described[told].is_string(), "{at} has no {told}");
+        }
+        assert_eq!(
+            described["security"][0]["token"],
+            Value::Array(Vec::new()),
+            "{at}"
+        );
+        assert_eq!(
+            described["requestBody"].is_object(),
+            operation.request.is_some(),
+            "{at}"
+        );
+        for parameter in described["parameters"].as_array().into_iter().flatten() {
+            assert!(
+                parameter["description"].is_string(),
+                "{at} {}",
+                parameter["name"]
+            );
+        }
+        let responses = described["responses"].as_object().unwrap();
+        assert!(
+            ["401", "403", "500", "503"]
+                .iter()
+                .all(|status| responses.contains_key(*status))
+        );
+        for (status, response) in responses {
+            let at = format!("{} {at} {status}", operation.method);
+            let headers = members(&response["headers"]);
+            assert!(headers.contains("X-Request-Id"), "{at}");
+            assert_eq!(headers.contains("Retry-After"), status == "503", "{at}");
+            assert_eq!(
+                headers.contains("WWW-Authenticate"),
+                status == "401",
+                "{at}"
+            );
+            assert_eq!(headers.contains("Location"), status == "201", "{at}");
+            match status.as_str() {
+                "200" | "201" => {
+                    let content = &response["content"]["application/json"];
+                    let document = document();
+                    assert_fits(&document, &content["schema"], &content["example"], &at);
+                }
+                "204" => assert!(response.get("content").is_none(), "{at}"),
+                _ => assert!(
+                    response["content"]["application/problem+json"].is_object(),
+                    "{at}"
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_are_closed_and_answers_are_complete() {
+    let document = document();
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        let is_request = name.starts_with("New") || name.ends_with("Change");
+        let closed = schema["additionalProperties"] == false;
+        assert_eq!(closed, is_request, "{name}");
+        if !is_request && name != "Problem" {
+            let required: BTreeSet<String> =
+                serde_json::from_value(schema["required"].clone()).unwrap();
+            assert_eq!(required, members(&schema["properties"]), "{name}");
+        }
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
+    let app = App::start(pool).await;
+    let served = app.get("/management/v1/openapi.json").await;
+    served.ok();
+    assert_eq!(served.body, api::openapi::management_document());
+    let docs = app.get("/docs/management").await;
+    assert_eq!(docs.status, 200);
+    assert!(docs.body.contains("\"title\": \"Gatehouse management\""));
+    assert!(!docs.body.contains("src=\"http") && !docs.body.contains("href=\"http"));
+
+    let operator = app.operator().await;
+    let unlimited = store::plan::UNLIMITED.to_string();
+    let team = app.tenant.team.to_string();
+    for operation in operations() {
+        let Some(mut body) = operation.request.clone() else {
+            continue;
+        };
+        // What the example refers to is not there.
+        for (member, id) in [("plan_id", &unlimited), ("team_id", &team)] {
+            if body.get(member).is_some() {
+                body[member] = id.as_str().into();
+            }
+        }
+        let id = if operation.template.contains("plan_id") {
+            &unlimited
+        } else {
+            &team
+        };
+        let answer = operator
+            .send(&operation.method, &operation.path(id), &body.to_string())
+            .await;
+        assert!(matches!(answer.status, 200 | 201), "{answer:?}");
+        assert_answers(&operation.method, &operation.template, &answer.json());
+    }
+}

@@ -1,0 +1,35 @@
+//! What the audit log records.
+
+use crate::media::named_set;
+
+named_set! {
+    /// Something that was done, as noun and verb. The names are stored for ever; new ones may be added.
+    Action {
+        /// A team was created, with its subscription.
+        TeamCreate = "team.create",
+        /// A team was renamed.
+        TeamUpdate = "team.update",
+        /// A plan was created.
+        PlanCreate = "plan.create",
+        /// A plan was changed.
+        PlanUpdate = "plan.update",
+        /// A team's subscription was changed.
+        SubscriptionUpdate = "subscription.update",
+        /// A management token was created.
+        TokenCreate = "token.create",
+        /// A management token was disabled.
+        TokenDisable = "token.disable",
+        /// A site was created.
+        SiteCreate = "site.create",
+        /// A site key was created.
+        KeyCreate = "key.create",
+        /// A site's keys were replaced by a new one.
+        KeyRotate = "key.rotate",
+        /// A webhook endpoint was added to a site.
+        EndpointCreate = "endpoint.create",
+        /// A rule group was created.
+        RuleGroupCreate = "rule_group.create",
+        /// A rule group got a new live version.
+        RuleGroupPublish = "rule_group.publish",
+    }
+}

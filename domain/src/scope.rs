@@ -1,0 +1,41 @@
+//! What a management token may do.
+
+use crate::media::named_set;
+
+named_set! {
+    /// One thing that a management token may do. None includes another: writing is not reading.
+    Scope {
+        /// See teams.
+        TeamsRead = "teams:read",
+        /// Rename teams; as an operator, create them.
+        TeamsWrite = "teams:write",
+        /// See plans.
+        PlansRead = "plans:read",
+        /// As an operator, create and change plans.
+        PlansWrite = "plans:write",
+        /// See subscriptions.
+        SubscriptionsRead = "subscriptions:read",
+        /// As an operator, change subscriptions.
+        SubscriptionsWrite = "subscriptions:write",
+        /// See sites.
+        SitesRead = "sites:read",
+        /// Create and change sites.
+        SitesWrite = "sites:write",
+        /// See site keys, never the keys themselves.
+        KeysRead = "keys:read",
+        /// Create, rotate and disable site keys.
+        KeysWrite = "keys:write",
+        /// See how much was used.
+        UsageRead = "usage:read",
+        /// See tokens, never the tokens themselves.
+        TokensRead = "tokens:read",
+        /// Create tokens of no more scopes than one's own, and disable tokens.
+        TokensWrite = "tokens:write",
+        /// See who changed what.
+        AuditRead = "audit:read",
+        /// See media items, their content and their verdicts.
+        MediaRead = "media:read",
+        /// Decide media items.
+        MediaDecide = "media:decide",
+    }
+}

@@ -1,0 +1,79 @@
+//! Whole numbers within bounds.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub struct Whole<const MIN: i64, const MAX: i64>(i64);
+
+impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
+    /// A number that is known to be within the bounds: the compiler refuses others.
+    pub const fn of<const NUMBER: i64>() -> Self {
+        const { assert!(MIN <= NUMBER && NUMBER <= MAX) };
+        Self(NUMBER)
+    }
+
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+/// It is no whole number within the bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from {min} to {max}")]
+pub struct OutOfBounds {
+    min: i64,
+    max: i64,
+}
+
+impl<const MIN: i64, const MAX: i64> TryFrom<i64> for Whole<MIN, MAX> {
+    type Error = OutOfBounds;
+
+    fn try_from(number: i64) -> Result<Self, OutOfBounds> {
+        if (MIN..=MAX).contains(&number) {
+            Ok(Self(number))
+        } else {
+            Err(OutOfBounds { min: MIN, max: MAX })
+        }
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> FromStr for Whole<MIN, MAX> {
+    type Err = OutOfBounds;
+
+    fn from_str(text: &str) -> Result<Self, OutOfBounds> {
+        let number: i64 = text
+            .parse()
+            .map_err(|_| OutOfBounds { min: MIN, max: MAX })?;
+        number.try_into()
+    }
+}
+
+impl<const MIN: i64, const MAX: i64> From<Whole<MIN, MAX>> for i64 {
+    fn from(number: Whole<MIN, MAX>) -> Self {
+        number.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bounds_themselves_are_within() {
+        let whole = |number: i64| Whole::<1, 100>::try_from(number).map(Whole::get);
+        assert_eq!((whole(1), whole(100)), (Ok(1), Ok(100)));
+        for number in [i64::MIN, 0, 101, i64::MAX] {
+            let refused = whole(number).unwrap_err();
+            assert_eq!(refused.to_string(), "must be a whole number from 1 to 100");
+        }
+        assert_eq!("7".parse().map(Whole::<1, 100>::get), Ok(7));
+        for text in ["", "0", "101", "7.0", "seven", "99999999999999999999"] {
+            assert!(text.parse::<Whole<1, 100>>().is_err(), "{text:?}");
+        }
+    }
+}

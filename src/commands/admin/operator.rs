@@ -1,0 +1,159 @@
+//! What operators set up: plans, teams, subscriptions, management tokens.
+
+use std::str::FromStr;
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use domain::{
+    audit::Action,
+    id::{PlanId, TeamId},
+    media::UnknownName,
+    name::Name,
+    plan::{PerMinute, PerPeriod, SubscriptionState},
+    scope::Scope,
+};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+use store::{
+    plan::{self, Terms},
+    subscription::{self, Wanted},
+    team,
+    token::{self, NewToken},
+};
+
+use crate::audit;
+
+/// Options of `gatehouse admin create-plan`.
+#[derive(Debug, Args)]
+pub(super) struct NewPlan {
+    #[arg(long)]
+    name: Name,
+    /// Submissions of a team in a billing period; without, there is no limit
+    #[arg(long)]
+    submissions_per_period: Option<PerPeriod>,
+    /// Submissions of each site key in a UTC minute [default: 1000]
+    #[arg(long)]
+    submissions_per_minute: Option<PerMinute>,
+    /// Status queries of each site key in a UTC minute [default: 2000]
+    #[arg(long)]
+    status_queries_per_minute: Option<PerMinute>,
+}
+
+/// What `--scopes` takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scopes {
+    All,
+    One(Scope),
+}
+
+impl FromStr for Scopes {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        match text {
+            "all" => Ok(Self::All),
+            name => name.parse().map(Self::One),
+        }
+    }
+}
+
+pub(super) async fn create_plan(conn: &mut PgConnection, new: NewPlan) -> anyhow::Result<Value> {
+    let usual = Terms::named(new.name);
+    let terms = Terms {
+        submissions_per_period: new.submissions_per_period,
+        submissions_per_minute: new
+            .submissions_per_minute
+            .unwrap_or(usual.submissions_per_minute),
+        status_queries_per_minute: new
+            .status_queries_per_minute
+            .unwrap_or(usual.status_queries_per_minute),
+        ..usual
+    };
+    let plan = plan::create(conn, terms).await?;
+    let details = json!({
+        "name": plan.terms.name,
+        "submissions_per_period": plan.terms.submissions_per_period,
+        "submissions_per_minute": plan.terms.submissions_per_minute,
+        "status_queries_per_minute": plan.terms.status_queries_per_minute,
+    });
+    audit::record(conn, Action::PlanCreate, None, plan.id.as_uuid(), details).await?;
+    Ok(json!({ "plan_id": plan.id }))
+}
+
+pub(super) async fn create_team(
+    conn: &mut PgConnection,
+    name: &Name,
+    plan: Option<PlanId>,
+) -> anyhow::Result<Value> {
+    let plan = plan.unwrap_or(plan::UNLIMITED);
+    let team = team::create(conn, name, plan).await?.id;
+    let details = json!({ "name": name, "plan_id": plan });
+    audit::record(
+        conn,
+        Action::TeamCreate,
+        Some(team),
+        team.as_uuid(),
+        details,
+    )
+    .await?;
+    Ok(json!({ "team_id": team }))
+}
+
+pub(super) async fn subscribe(
+    conn: &mut PgConnection,
+    team: TeamId,
+    plan: PlanId,
+    state: SubscriptionState,
+) -> anyhow::Result<Value> {
+    let before = subscription::lock(conn, team).await?;
+    let before = before.with_context(|| format!("there is no team {team}"))?;
+    let wanted = Wanted {
+        plan,
+        state,
+        started_at: None,
+    };
+    let after = subscription::change(conn, team, wanted).await?;
+    let details = json!({
+        "changed": {
+            "plan_id": { "from": before.plan, "to": after.plan },
+            "state": { "from": before.state, "to": after.state },
+        },
+    });
+    audit::record(
+        conn,
+        Action::SubscriptionUpdate,
+        Some(team),
+        team.as_uuid(),
+        details,
+    )
+    .await?;
+    Ok(json!({ "team_id": team, "plan_id": plan, "state": state }))
+}
+
+pub(super) async fn create_token(
+    conn: &mut PgConnection,
+    name: &Name,
+    team: Option<TeamId>,
+    scopes: &[Scopes],
+) -> anyhow::Result<Value> {
+    if let Some(team) = team {
+        ensure!(team::exists(conn, team).await?, "there is no team {team}");
+    }
+    let wanted = |scope: &Scope| {
+        scopes.iter().any(|given| match given {
+            Scopes::All => true,
+            Scopes::One(one) => one == scope,
+        })
+    };
+    let scopes: Vec<Scope> = Scope::ALL.iter().copied().filter(wanted).collect();
+    let new = NewToken {
+        name,
+        team,
+        scopes: &scopes,
+        expires_at: None,
+    };
+    let (token, secret) = token::create(conn, new).await?;
+    let details = json!({ "name": name, "scopes": scopes });
+    audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
+    Ok(json!({ "token_id": token.id, "management_token": secret.expose() }))
+}

@@ -1,0 +1,128 @@
+//! What teams set up: sites, their keys and endpoints, rule groups.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use domain::{
+    audit::Action,
+    event::EventKind,
+    id::{RuleGroupId, SiteId, TeamId},
+    name::Name,
+};
+use serde_json::{Value, json};
+use sqlx::PgConnection;
+use store::{rule_group, team, tenant};
+use url::Url;
+
+use crate::{audit, config, rule_file::RuleFile, service};
+
+pub(super) async fn create(
+    conn: &mut PgConnection,
+    team: TeamId,
+    name: &Name,
+    rules: Option<PathBuf>,
+) -> anyhow::Result<Value> {
+    known_team(conn, team).await?;
+    let key = config::required_master_key()?;
+    service::check_master_key(conn, &key).await?;
+    let rules = match rules {
+        Some(file) => read_rules(&file)?,
+        None => RuleFile::demo(),
+    };
+    let group =
+        rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
+    let (site, secret) = tenant::create_site(conn, &key, team, name.as_str(), group).await?;
+    let details = json!({ "name": name, "rule_group_id": group });
+    audit::record(
+        conn,
+        Action::SiteCreate,
+        Some(team),
+        site.as_uuid(),
+        details,
+    )
+    .await?;
+    Ok(json!({ "site_id": site, "rule_group_id": group, "webhook_secret": secret.expose() }))
+}
+
+pub(super) async fn create_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
+    let team = team_of(conn, site).await?;
+    let (id, key) = tenant::create_site_key(conn, site).await?;
+    let details = json!({ "site_id": site });
+    audit::record(conn, Action::KeyCreate, Some(team), id.as_uuid(), details).await?;
+    Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
+}
+
+pub(super) async fn rotate_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
+    let team = team_of(conn, site).await?;
+    let (id, key) = tenant::rotate_site_key(conn, site).await?;
+    let details = json!({ "site_id": site });
+    audit::record(conn, Action::KeyRotate, Some(team), id.as_uuid(), details).await?;
+    Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
+}
+
+pub(super) async fn create_endpoint(
+    conn: &mut PgConnection,
+    site: SiteId,
+    url: Url,
+    events: &[EventKind],
+) -> anyhow::Result<Value> {
+    let team = team_of(conn, site).await?;
+    ensure!(
+        matches!(url.scheme(), "http" | "https"),
+        "an endpoint is an http or https URL, not {url}"
+    );
+    let events = if events.is_empty() {
+        EventKind::ALL
+    } else {
+        events
+    };
+    let id = tenant::create_endpoint(conn, site, url.as_str(), events).await?;
+    // Whatever else an address has in it may be a secret.
+    let details = json!({ "site_id": site, "host": url.host_str(), "events": events });
+    audit::record(
+        conn,
+        Action::EndpointCreate,
+        Some(team),
+        id.as_uuid(),
+        details,
+    )
+    .await?;
+    Ok(json!({ "endpoint_id": id, "url": url }))
+}
+
+pub(super) async fn load_rules(
+    conn: &mut PgConnection,
+    team: TeamId,
+    publish_to: Option<RuleGroupId>,
+    file: PathBuf,
+) -> anyhow::Result<Value> {
+    known_team(conn, team).await?;
+    let rules = read_rules(&file)?;
+    let Some(group) = publish_to else {
+        let group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
+        let (action, details) = (Action::RuleGroupCreate, json!({ "name": rules.name }));
+        audit::record(conn, action, Some(team), group.as_uuid(), details).await?;
+        return Ok(json!({ "rule_group_id": group }));
+    };
+    let version = rule_group::publish(conn, team, group, rules.version()).await?;
+    let version = version.with_context(|| format!("team {team} has no rule group {group}"))?;
+    let (action, details) = (Action::RuleGroupPublish, json!({ "version_id": version }));
+    audit::record(conn, action, Some(team), group.as_uuid(), details).await?;
+    Ok(json!({ "rule_group_id": group, "version_id": version }))
+}
+
+fn read_rules(file: &Path) -> anyhow::Result<RuleFile> {
+    let yaml =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    RuleFile::parse(&yaml).with_context(|| format!("{} cannot be loaded", file.display()))
+}
+
+async fn known_team(conn: &mut PgConnection, team: TeamId) -> anyhow::Result<()> {
+    ensure!(team::exists(conn, team).await?, "there is no team {team}");
+    Ok(())
+}
+
+async fn team_of(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<TeamId> {
+    let team = tenant::team_of_site(conn, site).await?;
+    team.with_context(|| format!("there is no site {site}"))
+}

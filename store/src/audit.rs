@@ -1,0 +1,147 @@
+//! The audit log: who changed what. Rows are only ever added, in the transaction of what they tell of.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    id::{AuditId, TeamId, TokenId},
+};
+use serde_json::value::{RawValue, Value};
+use sqlx::{PgConnection, types::Json};
+use uuid::Uuid;
+
+use crate::{Error, page::Page};
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// The holder of a management token.
+    Token(TokenId),
+    /// Somebody at a command line who may open the database.
+    CommandLine,
+}
+
+/// Something that was done.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Who did it.
+    pub actor: Actor,
+    /// What was done.
+    pub action: Action,
+    /// The team concerned; none where it concerns all.
+    pub team: Option<TeamId>,
+    /// The thing that it was done to.
+    pub target: Option<Uuid>,
+    /// What changed: a JSON object, never with a secret or content in it.
+    pub details: &'a Value,
+    /// The request that asked for it.
+    pub request_id: Option<&'a str>,
+}
+
+/// A row of the log.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The row.
+    pub id: AuditId,
+    /// Who did it: `token` or `command_line`.
+    pub actor: String,
+    /// The token.
+    pub actor_id: Option<TokenId>,
+    /// What was done; newer versions know more actions than this one.
+    pub action: String,
+    /// The team concerned; none where it concerns all.
+    pub team: Option<TeamId>,
+    /// The thing that it was done to.
+    pub target: Option<Uuid>,
+    /// What changed.
+    pub details: Box<RawValue>,
+    /// The request that asked for it.
+    pub request_id: Option<String>,
+    /// When it was done.
+    pub occurred_at: DateTime<Utc>,
+}
+
+/// Which rows are wanted: each that is given must hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter {
+    /// Concerning this team.
+    pub team: Option<TeamId>,
+    /// At this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// This action.
+    pub action: Option<Action>,
+    /// Done to this thing.
+    pub target: Option<Uuid>,
+}
+
+/// Adds a row.
+pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Error> {
+    let (actor, actor_id) = match entry.actor {
+        Actor::Token(token) => ("token", Some(token.as_uuid())),
+        Actor::CommandLine => ("command_line", None),
+    };
+    sqlx::query!(
+        "
+        insert into audit_log (id, team_id, actor, actor_id, action, target_id, details, request_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        ",
+        Uuid::now_v7(),
+        entry.team.map(TeamId::as_uuid),
+        actor,
+        actor_id,
+        entry.action.as_str(),
+        entry.target,
+        Json(entry.details) as _,
+        entry.request_id,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Rows, the latest first.
+pub async fn list(
+    conn: &mut PgConnection,
+    filter: Filter,
+    page: Page,
+) -> Result<Vec<Recorded>, Error> {
+    let rows = sqlx::query!(
+        r#"
+        select
+            id, actor, actor_id, action, team_id, target_id, details as "details: Json<Box<RawValue>>", request_id,
+            occurred_at
+        from audit_log
+        where
+            ($1::uuid is null or team_id = $1)
+            and ($2::timestamptz is null or occurred_at >= $2)
+            and ($3::timestamptz is null or occurred_at < $3)
+            and ($4::text is null or action = $4)
+            and ($5::uuid is null or target_id = $5)
+            and ($6::uuid is null or id < $6)
+        order by id desc
+        limit $7
+        "#,
+        filter.team.map(TeamId::as_uuid),
+        filter.since,
+        filter.until,
+        filter.action.map(Action::as_str),
+        filter.target,
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    let recorded = rows.into_iter().map(|row| Recorded {
+        id: row.id.into(),
+        actor: row.actor,
+        actor_id: row.actor_id.map(TokenId::from),
+        action: row.action,
+        team: row.team_id.map(TeamId::from),
+        target: row.target_id,
+        details: row.details.0,
+        request_id: row.request_id,
+        occurred_at: row.occurred_at,
+    });
+    Ok(recorded.collect())
+}

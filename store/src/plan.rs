@@ -1,0 +1,207 @@
+//! Plans: how much the teams that subscribe to them may use.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{PlanId, TeamId},
+    name::Name,
+    plan::{PerMinute, PerPeriod},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Error, page::Page};
+
+/// The plan that every database comes with: named `Unlimited`, as long as nobody changes it. New teams subscribe to it
+/// unless another is named.
+pub const UNLIMITED: PlanId =
+    PlanId::from_uuid(Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0001));
+
+/// What a plan is called and allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Its name; no two plans have the same.
+    pub name: Name,
+    /// Submissions of a team in a billing period; none is no limit.
+    pub submissions_per_period: Option<PerPeriod>,
+    /// Submissions of each site key in each UTC minute.
+    pub submissions_per_minute: PerMinute,
+    /// Status queries of each site key in each UTC minute.
+    pub status_queries_per_minute: PerMinute,
+}
+
+impl Terms {
+    /// The usual terms under this name: no limit for billing periods, and the interface's own for minutes.
+    pub fn named(name: Name) -> Self {
+        Self {
+            name,
+            submissions_per_period: None,
+            submissions_per_minute: PerMinute::of::<1_000>(),
+            status_queries_per_minute: PerMinute::of::<2_000>(),
+        }
+    }
+}
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The plan.
+    pub id: PlanId,
+    /// What it allows.
+    pub terms: Terms,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Creates a plan.
+///
+/// # Errors
+/// [`Error::NameTaken`].
+pub async fn create(conn: &mut PgConnection, terms: Terms) -> Result<Plan, Error> {
+    let id = Uuid::now_v7();
+    let created_at = sqlx::query_scalar!(
+        "
+        insert into plans (id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute)
+        values ($1, $2, $3, $4::bigint, $5::bigint)
+        returning created_at
+        ",
+        id,
+        terms.name.as_str(),
+        terms.submissions_per_period.map(PerPeriod::get),
+        terms.submissions_per_minute.get(),
+        terms.status_queries_per_minute.get(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(Plan {
+        id: id.into(),
+        terms,
+        created_at,
+    })
+}
+
+/// A plan; none if there is none, or if it is not the one that the team `of` subscribes to.
+pub async fn find(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    plan: PlanId,
+) -> Result<Option<Plan>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        from plans p
+        where
+            id = $1
+            and ($2::uuid is null or exists (select from subscriptions where plan_id = p.id and team_id = $2))
+        ",
+        plan.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Plan::try_from).transpose()
+}
+
+/// A plan that nobody else changes until the transaction ends; none if there is no such plan.
+pub async fn lock(conn: &mut PgConnection, plan: PlanId) -> Result<Option<Plan>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        from plans
+        where id = $1
+        for no key update
+        ",
+        plan.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Plan::try_from).transpose()
+}
+
+/// Plans, the oldest first: all, or the one that the team `of` subscribes to.
+pub async fn list(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    page: Page,
+) -> Result<Vec<Plan>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        from plans p
+        where
+            ($1::uuid is null or exists (select from subscriptions where plan_id = p.id and team_id = $1))
+            and ($2::uuid is null or id > $2)
+        order by id
+        limit $3
+        ",
+        of.map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Plan::try_from).collect()
+}
+
+/// Gives a plan other terms, which hold at once for all teams that subscribe to it.
+///
+/// # Errors
+/// [`Error::NameTaken`].
+pub async fn change(conn: &mut PgConnection, plan: PlanId, terms: &Terms) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update plans
+        set
+            name = $2,
+            submissions_per_period = $3,
+            submissions_per_minute = $4::bigint,
+            status_queries_per_minute = $5::bigint
+        where id = $1
+        ",
+        plan.as_uuid(),
+        terms.name.as_str(),
+        terms.submissions_per_period.map(PerPeriod::get),
+        terms.submissions_per_minute.get(),
+        terms.status_queries_per_minute.get(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+struct Row {
+    id: Uuid,
+    name: String,
+    submissions_per_period: Option<i64>,
+    submissions_per_minute: i32,
+    status_queries_per_minute: i32,
+    created_at: DateTime<Utc>,
+}
+
+impl TryFrom<Row> for Plan {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        let unreadable =
+            |error: &dyn std::fmt::Display| Error::Unreadable(format!("plan {} {error}", row.id));
+        let per_minute = |number: i32| {
+            PerMinute::try_from(i64::from(number)).map_err(|error| unreadable(&error))
+        };
+        Ok(Self {
+            id: row.id.into(),
+            terms: Terms {
+                submissions_per_period: row
+                    .submissions_per_period
+                    .map(PerPeriod::try_from)
+                    .transpose()
+                    .map_err(|error| unreadable(&error))?,
+                submissions_per_minute: per_minute(row.submissions_per_minute)?,
+                status_queries_per_minute: per_minute(row.status_queries_per_minute)?,
+                name: row.name.parse().map_err(|error| unreadable(&error))?,
+            },
+            created_at: row.created_at,
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! Subscriptions: which plan a team has, and how it stands with it.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{PlanId, TeamId},
+    plan::SubscriptionState,
+};
+use sqlx::PgConnection;
+
+use crate::Error;
+
+/// A team's subscription; every team has one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// The team.
+    pub team: TeamId,
+    /// Its plan.
+    pub plan: PlanId,
+    /// How it stands.
+    pub state: SubscriptionState,
+    /// The billing periods are the UTC months from here on.
+    pub started_at: DateTime<Utc>,
+    /// Since when it is past due, if it is.
+    pub past_due_since: Option<DateTime<Utc>>,
+}
+
+/// What a subscription is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The plan.
+    pub plan: PlanId,
+    /// How it stands.
+    pub state: SubscriptionState,
+    /// From when the billing periods are counted; none leaves that as it is.
+    pub started_at: Option<DateTime<Utc>>,
+}
+
+/// A team's subscription; none if there is no such team.
+pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Subscription>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select team_id, plan_id, state, started_at, past_due_since
+        from subscriptions
+        where team_id = $1
+        ",
+        team.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Subscription::try_from).transpose()
+}
+
+/// A subscription that nobody else changes until the transaction ends; none if there is no such team.
+pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Subscription>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select team_id, plan_id, state, started_at, past_due_since
+        from subscriptions
+        where team_id = $1
+        for no key update
+        ",
+        team.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Subscription::try_from).transpose()
+}
+
+/// Makes a team's subscription what is wanted. One that stays past due is so since the same time as before.
+///
+/// # Errors
+/// [`Error::UnknownPlan`].
+pub async fn change(
+    conn: &mut PgConnection,
+    team: TeamId,
+    wanted: Wanted,
+) -> Result<Subscription, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        update subscriptions
+        set
+            plan_id = $2,
+            state = $3,
+            started_at = coalesce($4, started_at),
+            past_due_since = case when $3 = 'past_due' then coalesce(past_due_since, now()) end
+        where team_id = $1
+        returning team_id, plan_id, state, started_at, past_due_since
+        ",
+        team.as_uuid(),
+        wanted.plan.as_uuid(),
+        wanted.state.as_str(),
+        wanted.started_at,
+    )
+    .fetch_one(conn)
+    .await?;
+    row.try_into()
+}
+
+struct Row {
+    team_id: uuid::Uuid,
+    plan_id: uuid::Uuid,
+    state: String,
+    started_at: DateTime<Utc>,
+    past_due_since: Option<DateTime<Utc>>,
+}
+
+impl TryFrom<Row> for Subscription {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            team: row.team_id.into(),
+            plan: row.plan_id.into(),
+            state: row.state.parse()?,
+            started_at: row.started_at,
+            past_due_since: row.past_due_since,
+        })
+    }
+}

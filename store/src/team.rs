@@ -1,0 +1,121 @@
+//! Teams: the tenants.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{PlanId, TeamId},
+    name::Name,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Error, page::Page};
+
+/// A tenant.
+#[derive(Clone, Debug)]
+pub struct Team {
+    /// The team.
+    pub id: TeamId,
+    /// What it is called; two may be called the same.
+    pub name: String,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Creates a team that subscribes to a plan from now on; without a subscription nothing would be accepted from it. Run it
+/// in a transaction.
+///
+/// # Errors
+/// [`Error::UnknownPlan`].
+pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Result<Team, Error> {
+    let id = Uuid::now_v7();
+    let created_at = sqlx::query_scalar!(
+        "insert into teams (id, name) values ($1, $2) returning created_at",
+        id,
+        name.as_str(),
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "insert into subscriptions (team_id, plan_id) values ($1, $2)",
+        id,
+        plan.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(Team {
+        id: id.into(),
+        name: name.as_str().to_owned(),
+        created_at,
+    })
+}
+
+/// Whether there is such a team.
+pub async fn exists(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error> {
+    let found = sqlx::query_scalar!(
+        r#"select exists (select from teams where id = $1) as "found!""#,
+        team.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(found)
+}
+
+/// A team; none if there is no such team.
+pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>, Error> {
+    let team = sqlx::query_as!(
+        Team,
+        "select id, name, created_at from teams where id = $1",
+        team.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(team)
+}
+
+/// A team that nobody else changes until the transaction ends; none if there is no such team.
+pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>, Error> {
+    let team = sqlx::query_as!(
+        Team,
+        "select id, name, created_at from teams where id = $1 for no key update",
+        team.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(team)
+}
+
+/// Teams, the oldest first: all, or only this one.
+pub async fn list(
+    conn: &mut PgConnection,
+    only: Option<TeamId>,
+    page: Page,
+) -> Result<Vec<Team>, Error> {
+    let teams = sqlx::query_as!(
+        Team,
+        "
+        select id, name, created_at
+        from teams
+        where ($1::uuid is null or id = $1) and ($2::uuid is null or id > $2)
+        order by id
+        limit $3
+        ",
+        only.map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(teams)
+}
+
+/// Gives a team another name.
+pub async fn rename(conn: &mut PgConnection, team: TeamId, name: &Name) -> Result<(), Error> {
+    sqlx::query!(
+        "update teams set name = $2 where id = $1",
+        team.as_uuid(),
+        name.as_str(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
