@@ -221,7 +221,7 @@ fn an_answer_that_was_understood_stays_understandable() {
             (
                 "/RetryAfter/schema/minimum",
                 None,
-                "post /submit-media, 503, Retry-After: minimum is null, was 0",
+                "post /submit-media, 429, Retry-After: minimum is null, was 0",
             ),
         ],
     );
