@@ -165,18 +165,28 @@ impl Acceptor {
     }
 
     async fn accept_with_image(&self, mut media: NewMedia) -> Result<Acceptance, Error> {
-        let id = media.id;
-        let image = NewImage::of(&mut media);
-        let has_image = image.is_some();
-        if let Some(image) = image {
-            self.images.store(image).await?;
-        }
+        let Some(image) = NewImage::of(&mut media) else {
+            return self.ask(media).await;
+        };
+        // Of its own, so that a client who goes away leaves no image behind that belongs to nothing.
+        let own = self.clone();
+        let settling = tokio::spawn(async move {
+            let id = media.id;
+            own.images.store(image).await?;
+            let acceptance = own.ask(media).await;
+            match acceptance {
+                // Unavailable: it may be stored all the same.
+                Ok(Acceptance::Accepted) | Err(Error::Unavailable) => {}
+                Ok(_) | Err(_) => own.images.discard(id),
+            }
+            acceptance
+        });
+        settling.await.unwrap_or(Err(Error::Unavailable))
+    }
+
+    async fn ask(&self, media: NewMedia) -> Result<Acceptance, Error> {
         let weight = media.submission.weight();
-        let acceptance = self.gather.ask(media, weight).await?;
-        if has_image && acceptance != Acceptance::Accepted {
-            self.images.discard(id);
-        }
-        Ok(acceptance)
+        self.gather.ask(media, weight).await
     }
 
     /// How many submissions wait for a writer.

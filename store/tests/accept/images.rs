@@ -92,3 +92,40 @@ async fn texts_of_the_same_team_do_not_wait_for_its_images(pool: PgPool) {
     assert_eq!(waiting.await.unwrap(), Acceptance::Accepted);
     fixture.close().await;
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_client_who_goes_away_leaves_no_image_that_belongs_to_nothing(pool: PgPool) {
+    let fixture = Fixture::new(pool.clone()).await;
+    let mut blocker = pool.begin().await.unwrap();
+    sqlx::query("lock table media in exclusive mode")
+        .execute(&mut *blocker)
+        .await
+        .unwrap();
+    // The writer is at work, so what comes next waits.
+    let (acceptor, text) = (
+        fixture.acceptor.clone(),
+        fixture.media(&fixture.site().await, "text"),
+    );
+    let writing = tokio::spawn(async move { acceptor.accept(text).await.unwrap() });
+    sleep(Duration::from_millis(100)).await;
+    let (acceptor, image) = (fixture.acceptor.clone(), fixture.with_image().await);
+    let leaving = tokio::spawn(async move { acceptor.accept(image).await });
+    while fixture.images_left().await == 0 {
+        sleep(Duration::from_millis(10)).await;
+    }
+    sleep(Duration::from_millis(100)).await;
+    leaving.abort();
+    blocker.rollback().await.unwrap();
+    assert_eq!(writing.await.unwrap(), Acceptance::Accepted);
+    let settled = async {
+        let orphans = "select count(*) from media_images i
+                       where not exists (select from media m where m.id = i.media_id)";
+        while fixture.count(orphans).await > 0 {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, settled)
+        .await
+        .expect("nothing is left over");
+    fixture.close().await;
+}
