@@ -237,9 +237,9 @@ impl Refusal {
         Self::new(Code::RateLimited, detail).within(window)
     }
 
-    /// Tells, too, where the site key stands in the present minute.
+    /// Tells, too, where the site key stands in the present minute; unless it has just been disabled, which nobody is told.
     pub(crate) fn within(mut self, window: RateWindow) -> Self {
-        self.window = Some(window);
+        self.window = (self.code != Code::InvalidApiKey).then_some(window);
         self
     }
 

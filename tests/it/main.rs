@@ -4,6 +4,7 @@
 
 mod crashes;
 mod dashboards;
+mod hostile;
 mod limits;
 mod prometheus;
 mod providers;

@@ -37,6 +37,20 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
     }
 
+    /// All that may not differ between two refusals that must look alike: everything but the request's own id, and the time.
+    pub(crate) fn likeness(&self) -> (u16, Vec<(String, String)>, String) {
+        let headers = self.headers.iter().filter(|(name, _)| name != "date");
+        let id = self.header("x-request-id").unwrap_or_default();
+        let without_id = |text: &str| text.replace(id, "<id>");
+        (
+            self.status,
+            headers
+                .map(|(name, value)| (name.clone(), without_id(value)))
+                .collect(),
+            without_id(&self.body),
+        )
+    }
+
     /// A success, as JSON.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {

@@ -1,6 +1,7 @@
 //! Running `gatehouse api` processes, several on one database, and a site that they all serve.
 
 use std::{
+    fs,
     net::{SocketAddr, TcpListener},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -20,6 +21,8 @@ const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// The process; killed when dropped.
 pub(crate) struct Api {
     child: Child,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
     /// Ends with `/functions/v1`.
     pub(crate) base_url: String,
     pub(crate) http: Client,
@@ -28,17 +31,24 @@ pub(crate) struct Api {
 impl Api {
     /// Starts one on free ports and waits until it is ready.
     pub(crate) async fn start(pool: &PgPool) -> Self {
+        Self::with(pool, &[]).await
+    }
+
+    /// Starts one with these options besides.
+    pub(crate) async fn with(pool: &PgPool, options: &[&str]) -> Self {
         let [listen, metrics] = [free_address(), free_address()];
         let child = gatehouse(pool)
             .arg("api")
             .args(["--listen", &listen.to_string()])
             .args(["--metrics-listen", &metrics.to_string()])
+            .args(options)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let api = Self {
             child,
+            address: listen,
             base_url: format!("http://{listen}/functions/v1"),
             http: http(),
         };
@@ -67,6 +77,14 @@ impl Api {
         }
         let answer = request.send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
+    }
+
+    /// The most memory that it ever held, in bytes.
+    pub(crate) fn most_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
     }
 
     /// SIGKILL.
