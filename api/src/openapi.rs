@@ -1,8 +1,8 @@
 //! The OpenAPI documents.
 //!
 //! poem-openapi writes schemas and operations; what OpenAPI 3.0 wants otherwise, and what stands in our own tables, is
-//! put right here and in the two modules `document`: the version, webhooks as callbacks, the problems of each operation, the request
-//! id header, examples. The order of members is stable.
+//! put right here and in the two modules `document`: the version, webhooks as callbacks, the problems of each operation,
+//! the request id header, examples. The order of members is stable.
 
 use poem::http::StatusCode;
 use poem_openapi::{OpenApi, OpenApiService, Webhook, registry::Registry, types::Type as _};
@@ -40,8 +40,11 @@ pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
     service: &OpenApiService<Api, Hooks>,
     document: &str,
 ) -> String {
+    // A browser asks for an icon unless the page brings one.
+    let head = "<title>Gatehouse</title><link rel=\"icon\" href=\"data:,\">";
     service
         .swagger_ui_html()
+        .replacen("<title>Swagger UI</title>", head, 1)
         .replacen(&service.spec(), document, 1)
 }
 
@@ -154,7 +157,10 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
         let response = json!({
             "description": format!("{reason}: {}.", names.join(", ")),
             "headers": headers,
-            "content": { problem::CONTENT_TYPE: { "schema": { "$ref": "#/components/schemas/Problem" } } },
+            "content": { problem::CONTENT_TYPE: {
+                "schema": { "$ref": "#/components/schemas/Problem" },
+                "examples": same_status().map(|code| example(*code)).collect::<Value>(),
+            } },
         });
         responses.insert(status, response);
     }
@@ -163,6 +169,22 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
         &format!("{operation}/responses"),
         responses.into(),
     );
+}
+
+/// A problem of this code, by its name.
+fn example(code: Code) -> (String, Value) {
+    let mut value = json!({
+        "type": "about:blank",
+        "title": code.status().canonical_reason(),
+        "status": code.status().as_u16(),
+        "detail": "What is wrong with this request.",
+        "code": code.as_str(),
+        "request_id": "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f",
+    });
+    if code.status() == StatusCode::BAD_REQUEST {
+        value["errors"] = json!([{ "field": "a_member", "message": "what to do about it" }]);
+    }
+    (code.as_str().to_owned(), json!({ "value": value }))
 }
 
 fn request_id() -> Value {

@@ -107,7 +107,6 @@ fn describe(document: &mut Value) {
                  changes of this interface are additive: ignore members that you do not know.",
                 scopes.join(", "),
             ),
-            "license": { "name": "MIT OR Apache-2.0" },
         }),
     );
 }
