@@ -85,6 +85,7 @@ pub(crate) fn declare_common(document: &mut Value) {
         document,
         "/components",
         json!({
+            "examples": {},
             "headers": {
                 "RequestId": {
                     "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
@@ -97,19 +98,6 @@ pub(crate) fn declare_common(document: &mut Value) {
                     "required": true,
                     "schema": { "type": "integer", "minimum": 0 },
                 },
-                "RateLimit": {
-                    "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
-                                    minute as far as is known, `t` the seconds until the next one \
-                                    (draft-ietf-httpapi-ratelimit-headers-10).",
-                    "schema": { "type": "string" },
-                    "example": "\"submit\";r=998;t=41",
-                },
-                "RateLimitPolicy": {
-                    "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
-                                    length in seconds.",
-                    "schema": { "type": "string" },
-                    "example": "\"submit\";q=1000;w=60",
-                },
             },
         }),
     );
@@ -117,6 +105,25 @@ pub(crate) fn declare_common(document: &mut Value) {
 
 /// Declares that the operation tells where the caller's key stands, in every answer that it can have checked the key for.
 pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
+    extend(
+        document,
+        "/components/headers",
+        json!({
+            "RateLimit": {
+                "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
+                                minute as far as is known, `t` the seconds until the next one \
+                                (draft-ietf-httpapi-ratelimit-headers-10).",
+                "schema": { "type": "string" },
+                "example": "\"submit\";r=998;t=41",
+            },
+            "RateLimitPolicy": {
+                "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
+                                length in seconds.",
+                "schema": { "type": "string" },
+                "example": "\"submit\";q=1000;w=60",
+            },
+        }),
+    );
     let responses = at(document, &format!("{operation}/responses")).as_object_mut();
     for (status, response) in responses.into_iter().flatten() {
         let keyless = [
@@ -163,6 +170,8 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
             } },
         });
         responses.insert(status, response);
+        let example = json!({ code.as_str(): { "value": problem(*code) } });
+        extend(document, "/components/examples", example);
     }
     extend(
         document,
@@ -171,9 +180,18 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
     );
 }
 
-/// A problem of this code, by its name.
+/// The name and the place of a problem of this code.
 fn example(code: Code) -> (String, Value) {
-    let mut value = json!({
+    let name = code.as_str();
+    (
+        name.to_owned(),
+        json!({ "$ref": format!("#/components/examples/{name}") }),
+    )
+}
+
+/// A problem of this code.
+fn problem(code: Code) -> Value {
+    let mut problem = json!({
         "type": "about:blank",
         "title": code.status().canonical_reason(),
         "status": code.status().as_u16(),
@@ -182,9 +200,9 @@ fn example(code: Code) -> (String, Value) {
         "request_id": "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f",
     });
     if code.status() == StatusCode::BAD_REQUEST {
-        value["errors"] = json!([{ "field": "a_member", "message": "what to do about it" }]);
+        problem["errors"] = json!([{ "field": "a_member", "message": "what to do about it" }]);
     }
-    (code.as_str().to_owned(), json!({ "value": value }))
+    problem
 }
 
 fn request_id() -> Value {

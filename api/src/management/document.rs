@@ -131,7 +131,10 @@ fn describe_operation(document: &mut Value, pointer: &str, described: Operation)
         None => scope,
     };
     operation["description"] = description.into();
-    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+    let parameters = operation
+        .get_mut("parameters")
+        .and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
         if parameter["name"] == "limit" {
             parameter["schema"]["default"] = list::DEFAULT_LIMIT.into();
         }
