@@ -1,8 +1,8 @@
 //! The OpenAPI documents.
 //!
 //! poem-openapi writes schemas and operations; what OpenAPI 3.0 wants otherwise, and what stands in our own tables, is
-//! put right here and in the two modules `document`: the version, webhooks as callbacks, the problems of each operation, the request
-//! id header, examples. The order of members is stable.
+//! put right here and in the two modules `document`: the version, webhooks as callbacks, the problems of each operation,
+//! the request id header, examples. The order of members is stable.
 
 use poem::http::StatusCode;
 use poem_openapi::{OpenApi, OpenApiService, Webhook, registry::Registry, types::Type as _};
@@ -40,8 +40,11 @@ pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
     service: &OpenApiService<Api, Hooks>,
     document: &str,
 ) -> String {
+    // A browser asks for an icon unless the page brings one.
+    let head = "<title>Gatehouse</title><link rel=\"icon\" href=\"data:,\">";
     service
         .swagger_ui_html()
+        .replacen("<title>Swagger UI</title>", head, 1)
         .replacen(&service.spec(), document, 1)
 }
 
@@ -82,6 +85,7 @@ pub(crate) fn declare_common(document: &mut Value) {
         document,
         "/components",
         json!({
+            "examples": {},
             "headers": {
                 "RequestId": {
                     "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
@@ -94,19 +98,6 @@ pub(crate) fn declare_common(document: &mut Value) {
                     "required": true,
                     "schema": { "type": "integer", "minimum": 0 },
                 },
-                "RateLimit": {
-                    "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
-                                    minute as far as is known, `t` the seconds until the next one \
-                                    (draft-ietf-httpapi-ratelimit-headers-10).",
-                    "schema": { "type": "string" },
-                    "example": "\"submit\";r=998;t=41",
-                },
-                "RateLimitPolicy": {
-                    "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
-                                    length in seconds.",
-                    "schema": { "type": "string" },
-                    "example": "\"submit\";q=1000;w=60",
-                },
             },
         }),
     );
@@ -114,6 +105,25 @@ pub(crate) fn declare_common(document: &mut Value) {
 
 /// Declares that the operation tells where the caller's key stands, in every answer that it can have checked the key for.
 pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
+    extend(
+        document,
+        "/components/headers",
+        json!({
+            "RateLimit": {
+                "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
+                                minute as far as is known, `t` the seconds until the next one \
+                                (draft-ietf-httpapi-ratelimit-headers-10).",
+                "schema": { "type": "string" },
+                "example": "\"submit\";r=998;t=41",
+            },
+            "RateLimitPolicy": {
+                "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
+                                length in seconds.",
+                "schema": { "type": "string" },
+                "example": "\"submit\";q=1000;w=60",
+            },
+        }),
+    );
     let responses = at(document, &format!("{operation}/responses")).as_object_mut();
     for (status, response) in responses.into_iter().flatten() {
         let keyless = [
@@ -154,15 +164,45 @@ pub(crate) fn declare_answers(document: &mut Value, operation: &str, codes: &[Co
         let response = json!({
             "description": format!("{reason}: {}.", names.join(", ")),
             "headers": headers,
-            "content": { problem::CONTENT_TYPE: { "schema": { "$ref": "#/components/schemas/Problem" } } },
+            "content": { problem::CONTENT_TYPE: {
+                "schema": { "$ref": "#/components/schemas/Problem" },
+                "examples": same_status().map(|code| example(*code)).collect::<Value>(),
+            } },
         });
         responses.insert(status, response);
+        let example = json!({ code.as_str(): { "value": problem(*code) } });
+        extend(document, "/components/examples", example);
     }
     extend(
         document,
         &format!("{operation}/responses"),
         responses.into(),
     );
+}
+
+/// The name and the place of a problem of this code.
+fn example(code: Code) -> (String, Value) {
+    let name = code.as_str();
+    (
+        name.to_owned(),
+        json!({ "$ref": format!("#/components/examples/{name}") }),
+    )
+}
+
+/// A problem of this code.
+fn problem(code: Code) -> Value {
+    let mut problem = json!({
+        "type": "about:blank",
+        "title": code.status().canonical_reason(),
+        "status": code.status().as_u16(),
+        "detail": "What is wrong with this request.",
+        "code": code.as_str(),
+        "request_id": "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f",
+    });
+    if code.status() == StatusCode::BAD_REQUEST {
+        problem["errors"] = json!([{ "field": "a_member", "message": "what to do about it" }]);
+    }
+    problem
 }
 
 fn request_id() -> Value {

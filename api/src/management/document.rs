@@ -107,7 +107,6 @@ fn describe(document: &mut Value) {
                  changes of this interface are additive: ignore members that you do not know.",
                 scopes.join(", "),
             ),
-            "license": { "name": "MIT OR Apache-2.0" },
         }),
     );
 }
@@ -132,7 +131,10 @@ fn describe_operation(document: &mut Value, pointer: &str, described: Operation)
         None => scope,
     };
     operation["description"] = description.into();
-    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+    let parameters = operation
+        .get_mut("parameters")
+        .and_then(Value::as_array_mut);
+    for parameter in parameters.into_iter().flatten() {
         if parameter["name"] == "limit" {
             parameter["schema"]["default"] = list::DEFAULT_LIMIT.into();
         }

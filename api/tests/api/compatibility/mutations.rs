@@ -36,16 +36,16 @@ fn told(place: &str, member: &str, value: Option<Value>) -> Vec<String> {
     breaks(&released(), &changed)
 }
 
-/// The first thing told of a change must be `expected`.
+/// Each change is told in these words, among whatever else it does.
 fn assert_breaks(
     place: &str,
     cases: impl IntoIterator<Item = (&'static str, Option<Value>, &'static str)>,
 ) {
     for (member, value, expected) in cases {
-        assert_eq!(
-            told(place, member, value).first().map(String::as_str),
-            Some(expected),
-            "{member}"
+        let told = told(place, member, value);
+        assert!(
+            told.iter().any(|line| line == expected),
+            "{member}: {told:#?}"
         );
     }
 }
