@@ -15,6 +15,8 @@ use crate::{
     service, telemetry,
 };
 
+/// Connections of the management interface: those of the public one are not taken by it, whatever comes.
+const MANAGEMENT_CONNECTIONS: u32 = 4;
 /// How long outcomes may take to be written when the process stops; this one has none of its own.
 const CLOSE: Duration = Duration::from_secs(5);
 
@@ -73,7 +75,9 @@ pub(crate) fn interface(
             statuses: Statuses::new(pool.clone()),
             limits: SubmissionLimits::default(),
         },
-        management: Management { pool: pool.clone() },
+        management: Management {
+            pool: schema::apart(pool, MANAGEMENT_CONNECTIONS),
+        },
         body: bounds.body(),
         deadline: bounds.deadline(),
         ready,

@@ -38,6 +38,15 @@ pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Err
         .connect_lazy_with(options))
 }
 
+/// Another pool on the same database: who uses it takes no connection from this one.
+pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
+    let options = PgConnectOptions::clone(&pool.connect_options());
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(pool.options().get_acquire_timeout())
+        .connect_lazy_with(options)
+}
+
 /// Brings the database to this binary's schema. Several processes may try at once: one does it, the others wait.
 pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
     queue::MIGRATOR.run(pool).await.map_err(sqlx::Error::from)?;
