@@ -33,6 +33,7 @@ mod protocol;
 mod receiver;
 mod remote;
 mod report;
+mod requests;
 mod sites;
 mod stack;
 mod submit;
