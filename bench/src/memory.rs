@@ -194,7 +194,10 @@ impl Report for Measured {
             Line::fact("median of the first fifth", mib(first)),
             Line::fact("median of the last fifth", mib(last)),
             Line::fact("most", mib(most)),
-            Line::fact("samples, a second apart", self.samples_mib.len().to_string()),
+            Line::fact(
+                "samples, a second apart",
+                self.samples_mib.len().to_string(),
+            ),
             Line::fact(
                 format!("flat: the last at most {FLAT} times the first"),
                 if is_flat { "yes" } else { "no" },
@@ -216,7 +219,9 @@ mod tests {
 
     #[test]
     fn memory_that_goes_on_growing_is_not_flat() {
-        let growing: Vec<f64> = (0..300).map(|second| 100.0 + f64::from(second) / 10.0).collect();
+        let growing: Vec<f64> = (0..300)
+            .map(|second| 100.0 + f64::from(second) / 10.0)
+            .collect();
         let summary = summarise(&growing).unwrap();
         assert!(!summary.is_flat, "{summary:?}");
         assert!((summary.most - 129.9).abs() < 1e-9, "{summary:?}");

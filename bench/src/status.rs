@@ -152,11 +152,17 @@ async fn submit(
     let requests = Requests::submissions(&stack.sites, true, text);
     let address = stack.apis[0].address;
     let first = options.items / 2;
-    eprintln!("submitting {} items, half of which a worker decides", options.items);
+    eprintln!(
+        "submitting {} items, half of which a worker decides",
+        options.items
+    );
     load::closed(address, &requests, options.connections, Extent::Of(first)).await?;
     let submitted = Instant::now();
     while meter::jobs(conn).await? > 0 {
-        ensure!(submitted.elapsed() < PATIENCE, "the worker does not come to an end");
+        ensure!(
+            submitted.elapsed() < PATIENCE,
+            "the worker does not come to an end"
+        );
         tokio::time::sleep(POLL).await;
     }
     for worker in &mut stack.workers {
