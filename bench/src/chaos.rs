@@ -26,6 +26,7 @@ use crate::{
     cluster::Cluster,
     receiver::Manners,
     report::{Line, Machine, Report},
+    sites::Tenants,
     stack::{CommonOptions, Shape, Stack},
 };
 
@@ -107,7 +108,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,
-        sites: options.sites,
+        tenants: Tenants {
+            sites: options.sites,
+            sites_per_team: 2,
+        },
         lease_seconds: options.lease_seconds,
         manners: Manners {
             failing: options.failing,

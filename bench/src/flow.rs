@@ -20,6 +20,7 @@ use crate::{
     meter::{self, Cost, Meter, empty_tables},
     receiver::Manners,
     report::Machine,
+    sites::Tenants,
     stack::{CommonOptions, Shape, Stack},
     texts::Texts,
 };
@@ -105,7 +106,10 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
     let shape = Shape {
         apis: options.apis,
         workers: options.workers,
-        sites: SITES,
+        tenants: Tenants {
+            sites: SITES,
+            sites_per_team: 2,
+        },
         lease_seconds: 30,
         manners: Manners::default(),
     };

@@ -15,6 +15,7 @@ use tokio::{
 const PATIENCE: Duration = Duration::from_secs(30);
 /// More than any answer of the interface sends.
 const MAX_HEADERS: usize = 64;
+const SUBMIT: &str = "/functions/v1/submit-media";
 
 /// What a server answered.
 #[derive(Debug)]
@@ -178,19 +179,31 @@ pub(crate) fn get(path: &str) -> Vec<u8> {
 /// A rendered submission of a text.
 pub(crate) fn submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<u8> {
     let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
-    post("/functions/v1/submit-media", &body)
+    post(SUBMIT, "", &body)
+}
+
+/// The same with an `Idempotency-Key`.
+pub(crate) fn repeatable_submission(
+    site_key: &str,
+    app_media_id: &str,
+    text: &str,
+    idempotency_key: &str,
+) -> Vec<u8> {
+    let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
+    let header = format!("idempotency-key: {idempotency_key}\r\n");
+    post(SUBMIT, &header, &body)
 }
 
 /// A rendered status query.
 pub(crate) fn status_query(site_key: &str, media: uuid::Uuid) -> Vec<u8> {
     let body = json!({ "api_key": site_key, "media_id": media });
-    post("/functions/v1/get-media-status", &body)
+    post("/functions/v1/get-media-status", "", &body)
 }
 
-fn post(path: &str, body: &serde_json::Value) -> Vec<u8> {
+fn post(path: &str, header: &str, body: &serde_json::Value) -> Vec<u8> {
     let body = body.to_string();
     format!(
-        "POST {path} HTTP/1.1\r\nhost: gatehouse\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nhost: gatehouse\r\ncontent-type: application/json\r\n{header}content-length: {}\r\n\r\n{body}",
         body.len()
     )
     .into_bytes()
@@ -228,5 +241,13 @@ mod tests {
             body,
             r#"{"api_key":"site_a","app_media_id":"1","body":"für"}"#
         );
+    }
+
+    #[test]
+    fn an_idempotency_key_is_a_header_and_changes_nothing_else() {
+        let plain = String::from_utf8(submission("site_a", "1", "text")).unwrap();
+        let named = String::from_utf8(repeatable_submission("site_a", "1", "text", "k-1")).unwrap();
+        assert_ne!(named, plain);
+        assert_eq!(named.replace("idempotency-key: k-1\r\n", ""), plain);
     }
 }

@@ -1,4 +1,4 @@
-//! The lanes that measurements use.
+//! The lanes that measurements use, and other ids by number.
 
 use queue::Lane;
 use uuid::Uuid;
@@ -8,7 +8,12 @@ const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 
 /// The lane of a number. Different numbers have different lanes.
 pub(crate) fn lane(number: u64) -> Lane {
-    Lane(Uuid::from_u128(u128::from(number + 1).wrapping_mul(SPREAD)))
+    Lane(spread(number))
+}
+
+/// A UUID for a number, anywhere among all there may be. Different numbers have different ones.
+pub(crate) fn spread(number: u64) -> Uuid {
+    Uuid::from_u128((u128::from(number) + 1).wrapping_mul(SPREAD))
 }
 
 #[cfg(test)]

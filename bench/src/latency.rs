@@ -49,6 +49,11 @@ impl Latencies {
         self.0.add(&other.0).expect("all have the same bounds");
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.len()
+    }
+
     /// What they come to.
     pub(crate) fn percentiles(&self) -> Percentiles {
         #[expect(
@@ -79,6 +84,40 @@ impl std::fmt::Display for Percentiles {
         write!(
             f,
             "p50 {p50_ms:.2} ms, p95 {p95_ms:.2} ms, p99 {p99_ms:.2} ms, max {max_ms:.1} ms, n {count}"
+        )
+    }
+}
+
+/// Medians of the percentiles of several rounds, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Medians {
+    pub(crate) p50_ms: f64,
+    pub(crate) p95_ms: f64,
+    pub(crate) p99_ms: f64,
+}
+
+impl Medians {
+    /// Of these rounds.
+    pub(crate) fn of<'a>(rounds: impl Iterator<Item = &'a Percentiles> + Clone) -> Self {
+        let of = |percentile: fn(&Percentiles) -> f64| median(rounds.clone().map(percentile));
+        Self {
+            p50_ms: of(|round| round.p50_ms),
+            p95_ms: of(|round| round.p95_ms),
+            p99_ms: of(|round| round.p99_ms),
+        }
+    }
+}
+
+impl std::fmt::Display for Medians {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            p50_ms,
+            p95_ms,
+            p99_ms,
+        } = self;
+        write!(
+            f,
+            "p50 {p50_ms:.2} ms, p95 {p95_ms:.2} ms, p99 {p99_ms:.2} ms"
         )
     }
 }

@@ -1,19 +1,21 @@
 //! Load: as fast as the answers come (closed loop), or at a fixed rate whatever the answers do (open loop).
 
 use std::{
+    cell::Cell,
     net::SocketAddr,
     rc::Rc,
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use futures::future::try_join_all;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
     http::{Answer, Client},
     latency::Latencies,
+    requests::Requests,
 };
 
 /// What a closed loop achieved.
@@ -36,28 +38,39 @@ pub(crate) fn per_second(count: u64, elapsed: Duration) -> f64 {
     count as f64 / elapsed.as_secs_f64()
 }
 
-/// `connections` clients, each of which sends its next request as soon as its last is answered. Requests are taken in turn.
+/// When a closed loop ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Extent {
+    /// No request is sent after so long.
+    Lasting(Duration),
+    /// So many requests are sent.
+    Of(u64),
+}
+
+/// `connections` clients, each of which sends the next request as soon as its last is answered.
 ///
 /// # Errors
 /// Anything but a 200 ends the measurement: it would be one of something else.
 pub(crate) async fn closed(
     address: SocketAddr,
-    requests: &[Vec<u8>],
+    requests: &Requests,
     connections: usize,
-    duration: Duration,
+    extent: Extent,
 ) -> anyhow::Result<Throughput> {
     let start = Instant::now();
-    let clients = (0..connections).map(|offset| async move {
+    let sent = Cell::new(0);
+    let goes_on = || match extent {
+        Extent::Lasting(duration) => start.elapsed() < duration,
+        Extent::Of(count) => sent.replace(sent.get() + 1) < count,
+    };
+    let clients = (0..connections).map(|_| async {
         let mut client = Client::new(address);
         let mut latencies = Latencies::new();
-        let mut turn = requests
-            .iter()
-            .cycle()
-            .skip(offset * requests.len() / connections);
-        while start.elapsed() < duration {
-            let request = turn.next().context("there is nothing to send")?;
+        let mut request = Vec::new();
+        while goes_on() {
+            requests.next(&mut request);
             let sent = Instant::now();
-            accepted(&client.send(request).await.map_err(std::io::Error::from)?)?;
+            accepted(&client.send(&request).await.map_err(std::io::Error::from)?)?;
             latencies.record(sent.elapsed());
         }
         anyhow::Ok(latencies)
@@ -66,9 +79,8 @@ pub(crate) async fn closed(
     for own in try_join_all(clients).await? {
         latencies.merge(&own);
     }
-    let answered = latencies.percentiles().count;
     Ok(Throughput {
-        answered,
+        answered: latencies.count(),
         elapsed: start.elapsed(),
         latencies,
     })

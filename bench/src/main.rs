@@ -26,6 +26,7 @@ mod lane;
 mod lanes;
 mod latency;
 mod load;
+mod memory;
 mod meter;
 mod pgbench;
 mod processes;
@@ -33,8 +34,10 @@ mod protocol;
 mod receiver;
 mod remote;
 mod report;
+mod requests;
 mod sites;
 mod stack;
+mod status;
 mod submit;
 mod texts;
 
@@ -58,6 +61,10 @@ struct Cli {
 enum Command {
     /// Submissions a second, beside pgbench with a plain implementation's statements
     Submit(submit::Options),
+    /// Status queries a second, beside the same server without a database
+    Status(status::Options),
+    /// The API's resident memory over minutes at full speed
+    Memory(memory::Options),
     /// Latency and cost of the whole way from submission to webhook, and its speed
     Flow(flow::Options),
     /// Kill processes at random under load, then prove that nothing is lost and nothing doubled
@@ -105,6 +112,17 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             let json = options.common.ground.json;
             report::print(&submit::run(options).await?, json)?;
             true
+        }
+        Command::Status(options) => {
+            let json = options.common.ground.json;
+            report::print(&status::run(options).await?, json)?;
+            true
+        }
+        Command::Memory(options) => {
+            let json = options.common.ground.json;
+            let measured = memory::run(options).await?;
+            report::print(&measured, json)?;
+            measured.holds()
         }
         Command::Flow(options) => {
             let json = options.common.ground.json;

@@ -1,5 +1,6 @@
 //! What work costs in Postgres: statements by `pg_stat_statements`, write-ahead log by its position.
 
+use anyhow::ensure;
 use serde::Serialize;
 use sqlx::{PgConnection, Row as _};
 
@@ -89,17 +90,71 @@ impl Meter {
 }
 
 /// Empties the tables that submissions fill, and writes a checkpoint, so that every round starts from the same state.
+///
+/// Not `rate_windows`, which has a row for each key however much is submitted: API processes hold shares of it.
 pub(crate) async fn empty_tables(conn: &mut PgConnection) -> anyhow::Result<()> {
     sqlx::query(
         "
         truncate media, media_images, analyses, verdicts, reviews, events, deliveries, delivery_attempts,
-            queue.jobs, queue.dead_jobs
+            idempotency_keys, usage, queue.jobs, queue.dead_jobs
         ",
     )
     .execute(&mut *conn)
     .await?;
     sqlx::query("checkpoint").execute(conn).await?;
     Ok(())
+}
+
+/// What a number of accepted submissions must have left behind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traces {
+    pub(crate) submissions: u64,
+    /// Whether each had an `Idempotency-Key`.
+    pub(crate) named: bool,
+}
+
+impl Traces {
+    /// Counts them: what was not stored and booked was not measured.
+    ///
+    /// # Errors
+    /// Something is missing, or there is too much of it.
+    pub(crate) async fn expect(self, conn: &mut PgConnection) -> anyhow::Result<()> {
+        let found = sqlx::query(
+            "
+            select
+                (select count(*) from media) as media,
+                (select count(*) from events) as events,
+                (select count(*) from deliveries) as deliveries,
+                (select count(*) from queue.jobs) as jobs,
+                (select coalesce(sum(submissions), 0)::bigint from usage where quota is not null) as usage,
+                (select count(*) from idempotency_keys) as idempotency_keys,
+                (select count(*) from rate_windows where policy = 'submit') as rate_windows
+            ",
+        )
+        .fetch_one(conn)
+        .await?;
+        let each = i64::try_from(self.submissions)?;
+        let expected = [
+            ("media", each),
+            ("events", each),
+            ("deliveries", each),
+            ("jobs", 2 * each),
+            ("usage", each),
+            ("idempotency_keys", if self.named { each } else { 0 }),
+        ];
+        for (what, expected) in expected {
+            let found: i64 = found.get(what);
+            ensure!(
+                found == expected,
+                "{expected} {what} were expected, but {found} are there"
+            );
+        }
+        ensure!(
+            found.get::<i64, _>("rate_windows") > 0,
+            "no rate was counted"
+        );
+        Ok(())
+    }
 }
 
 /// How many jobs there are in any state but dead.

@@ -3,10 +3,15 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::{Context as _, ensure};
+use domain::key::SiteKey;
 use serde::Serialize;
+use sqlx::PgConnection;
 use tokio::process::Command;
 
-use crate::cluster::{Cluster, DATABASE};
+use crate::{
+    cluster::{Cluster, DATABASE},
+    sites::Site,
+};
 
 /// The five statements.
 pub(crate) const PLAIN: &str = include_str!("../pgbench/plain.sql");
@@ -14,9 +19,8 @@ pub(crate) const PLAIN: &str = include_str!("../pgbench/plain.sql");
 /// What the script's variables are.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
-    /// Of the site key, in hexadecimal.
-    pub(crate) key_hash: String,
-    pub(crate) app_media_id: String,
+    /// How many sites it may choose from: see [`tell_sites`].
+    pub(crate) sites: usize,
     pub(crate) body: String,
 }
 
@@ -30,6 +34,34 @@ pub(crate) struct Measured {
     pub(crate) transactions: u64,
 }
 
+/// Makes the table from which the script takes the hash of a site's key, as an application knows its own key.
+pub(crate) async fn tell_sites(conn: &mut PgConnection, sites: &[Site]) -> anyhow::Result<()> {
+    let mut hashes = Vec::new();
+    for site in sites {
+        let key: SiteKey = site.key.parse()?;
+        hashes.push(key.hash().as_bytes().to_vec());
+    }
+    sqlx::query("create table plain_sites (number bigint primary key, key_hash bytea not null)")
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query(
+        "
+        insert into plain_sites (number, key_hash)
+        select number - 1, hash from unnest($1::bytea []) with ordinality as s (hash, number)
+        ",
+    )
+    .bind(hashes)
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query("grant select on plain_sites to gatehouse")
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query("vacuum analyze plain_sites")
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 /// Runs the script for so long with so many clients.
 ///
 /// # Errors
@@ -41,11 +73,7 @@ pub(crate) async fn run(
     clients: u32,
     duration: Duration,
 ) -> anyhow::Result<Measured> {
-    let Variables {
-        key_hash,
-        app_media_id,
-        body,
-    } = variables;
+    let Variables { sites, body } = variables;
     let mut command = cluster.client("pgbench");
     command
         .args([
@@ -56,8 +84,7 @@ pub(crate) async fn run(
         ])
         .arg(format!("--time={}", duration.as_secs().max(1)))
         .arg(format!("--file={}", script.display()))
-        .arg(format!("--define=key_hash={key_hash}"))
-        .arg(format!("--define=app_media_id={app_media_id}"))
+        .arg(format!("--define=sites={sites}"))
         .arg(format!("--define=body={body}"))
         .arg("--define=item=0")
         .arg(DATABASE);

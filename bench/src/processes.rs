@@ -10,7 +10,6 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::http::{Client, get};
@@ -46,11 +45,11 @@ pub(crate) struct Process {
 }
 
 impl Gatehouse {
-    /// Runs a command to its end and returns what it printed.
+    /// Runs a command to its end.
     ///
     /// # Errors
     /// It failed, with what it said.
-    pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<String> {
+    pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<()> {
         let ran = self.command().args(arguments).output().await;
         let ran = ran.with_context(|| format!("cannot run {}", self.binary.display()))?;
         if !ran.status.success() {
@@ -61,20 +60,7 @@ impl Gatehouse {
                 said.trim()
             );
         }
-        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
-    }
-
-    /// Runs an `admin` command and reads its JSON.
-    pub(crate) async fn admin(&self, arguments: &[&str]) -> anyhow::Result<Value> {
-        let arguments: Vec<&str> = ["admin"]
-            .iter()
-            .chain(arguments)
-            .chain(&["--json"])
-            .copied()
-            .collect();
-        let printed = self.run(&arguments).await?;
-        serde_json::from_str(&printed)
-            .with_context(|| format!("`gatehouse {}` printed {printed}", arguments.join(" ")))
+        Ok(())
     }
 
     /// Starts a process and waits until it is ready.
@@ -144,6 +130,11 @@ impl Process {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         Ok(())
+    }
+
+    /// Its number in the system; none while it does not run.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.as_ref().and_then(Child::id)
     }
 
     /// Kills it with SIGKILL, unless it has ended by itself, and waits until it is gone.

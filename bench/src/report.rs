@@ -109,6 +109,12 @@ impl Machine {
     }
 }
 
+/// A ratio beside what it should be at least.
+pub(crate) fn against_goal(ratio: f64, goal: f64) -> String {
+    let verdict = if ratio >= goal { "met" } else { "missed" };
+    format!("{ratio:.2} (goal {goal}: {verdict})")
+}
+
 /// The lines about what an item cost.
 pub(crate) fn cost_lines(cost: &Cost) -> Vec<Line> {
     let mut lines = vec![

@@ -1,75 +1,125 @@
-//! Teams and sites to submit for, made through `gatehouse admin` as an operator makes them: each site with a key, a
-//! webhook endpoint and the demo's rules.
-
-use std::{fs, path::Path};
+//! Teams and sites to submit for, through the functions that the command line and the interface use: each site with a key,
+//! a webhook endpoint and the demo's rules, each team on a plan whose limits are counted and never reached.
 
 use anyhow::Context as _;
-use serde_json::Value;
+use domain::{
+    event::EventKind,
+    id::TeamId,
+    rules::{CompiledGroup, Draft, Rule},
+};
+use serde::Deserialize;
+use sqlx::{Connection as _, PgConnection};
+use store::{
+    rule_group::{self, NewVersion},
+    seal::MasterKey,
+    tenant,
+};
+use uuid::Uuid;
 
-use crate::{processes::Gatehouse, receiver::Receiver};
+use crate::receiver::Receiver;
 
 const RULES: &str = include_str!("../../src/rule_file/demo.yaml");
-/// Each team is a lane of the queue.
-const SITES_PER_TEAM: usize = 2;
+
+/// How many there should be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tenants {
+    pub(crate) sites: usize,
+    /// Each team is a lane of the queue, and has one quota.
+    pub(crate) sites_per_team: usize,
+}
 
 /// A site that can be submitted for.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
+    pub(crate) id: Uuid,
     pub(crate) key: String,
 }
 
-/// Makes `count` sites. Their webhooks go to the receiver, which knows them by their place in the answer.
+#[derive(Deserialize)]
+struct RuleFile {
+    rules: Vec<Draft>,
+}
+
+/// Makes the sites. Their webhooks go to the receiver, which knows them by their place in the answer. Neighbours there are
+/// of different teams, so that who takes turns over the sites takes turns over the teams.
 pub(crate) async fn set_up(
-    gatehouse: &Gatehouse,
+    conn: &mut PgConnection,
+    master_key: &MasterKey,
     receiver: &Receiver,
-    count: usize,
-    scratch: &Path,
+    tenants: Tenants,
 ) -> anyhow::Result<Vec<Site>> {
-    let rules = scratch.join("rules.yaml");
-    fs::write(&rules, RULES)?;
-    let rules = rules.display().to_string();
+    let RuleFile { rules } = serde_norway::from_str(RULES)?;
+    let rules: Vec<Rule> = rules
+        .into_iter()
+        .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+        .collect();
+    let version = NewVersion {
+        uses_ai: CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?.uses_ai(),
+        rules: &rules,
+    };
+    let mut tx = conn.begin().await?;
+    let plan = create_plan(&mut tx).await?;
+    let mut teams = Vec::new();
+    for number in 0..tenants.sites.div_ceil(tenants.sites_per_team) {
+        teams.push(create_team(&mut tx, &format!("Team {number}"), plan).await?);
+    }
     let mut sites = Vec::new();
-    let mut team = String::new();
-    for number in 0..count {
-        if number % SITES_PER_TEAM == 0 {
-            let name = format!("Team {}", number / SITES_PER_TEAM);
-            team = text(
-                &gatehouse.admin(&["create-team", "--name", &name]).await?,
-                "team_id",
-            )?;
-        }
+    for number in 0..tenants.sites {
+        let team = teams[number % teams.len()];
         let name = format!("Site {number}");
-        let site = gatehouse
-            .admin(&["create-site", "--team", &team, "--name", &name])
-            .await?;
-        let id = text(&site, "site_id")?;
-        let group = text(&site, "rule_group_id")?;
-        let secret = text(&site, "webhook_secret")?.parse()?;
-        gatehouse
-            .admin(&[
-                "load-rules",
-                "--team",
-                &team,
-                "--publish-to",
-                &group,
-                &rules,
-            ])
-            .await?;
+        let group =
+            rule_group::create(&mut tx, team, &format!("Default of {name}"), version).await?;
+        let (site, secret) = tenant::create_site(&mut tx, master_key, team, &name, group).await?;
         let url = receiver.url_for(secret);
-        gatehouse
-            .admin(&["create-endpoint", "--site", &id, "--url", &url])
-            .await?;
-        let key = gatehouse.admin(&["create-key", "--site", &id]).await?;
+        tenant::create_endpoint(&mut tx, site, &url, EventKind::ALL).await?;
+        let (_, key) = tenant::create_site_key(&mut tx, site).await?;
         sites.push(Site {
-            key: text(&key, "site_key")?,
+            id: site.as_uuid(),
+            key: key.expose().to_owned(),
         });
     }
+    tx.commit().await?;
+    // As autovacuum has done long since where people work.
+    sqlx::query(
+        "vacuum analyze teams, subscriptions, plans, sites, site_keys, webhook_endpoints, rule_groups,
+             rule_group_versions",
+    )
+    .execute(conn)
+    .await
+    .context("the sites cannot be described to the planner")?;
     Ok(sites)
 }
 
-fn text(answer: &Value, member: &str) -> anyhow::Result<String> {
-    let value = answer.get(member).and_then(Value::as_str);
-    Ok(value
-        .with_context(|| format!("an admin command told no {member}: {answer}"))?
-        .to_owned())
+/// A finite quota and the highest rates that there are.
+async fn create_plan(conn: &mut PgConnection) -> anyhow::Result<Uuid> {
+    let id = Uuid::now_v7();
+    sqlx::query(
+        "
+        insert into plans
+            (id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute)
+        values ($1, 'Benchmark', 1000000000, 1000000, 1000000)
+        ",
+    )
+    .bind(id)
+    .execute(conn)
+    .await?;
+    Ok(id)
+}
+
+async fn create_team(conn: &mut PgConnection, name: &str, plan: Uuid) -> anyhow::Result<TeamId> {
+    let id = Uuid::now_v7();
+    sqlx::query(
+        "
+        with new_team as (
+            insert into teams (id, name) values ($1, $2) returning id
+        )
+        insert into subscriptions (team_id, plan_id) select id, $3 from new_team
+        ",
+    )
+    .bind(id)
+    .bind(name)
+    .bind(plan)
+    .execute(conn)
+    .await?;
+    Ok(id.into())
 }

@@ -5,13 +5,14 @@ use std::{fs, path::PathBuf};
 use anyhow::{Context as _, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use clap::Args;
+use store::seal::MasterKey;
 
 use crate::{
     cluster::Role,
     ground::{Ground, GroundOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
-    sites::{self, Site},
+    sites::{self, Site, Tenants},
 };
 
 /// Options of every command that runs Gatehouse.
@@ -40,7 +41,7 @@ impl CommonOptions {
 pub(crate) struct Shape {
     pub(crate) apis: usize,
     pub(crate) workers: usize,
-    pub(crate) sites: usize,
+    pub(crate) tenants: Tenants,
     /// How long a worker may be silent before its jobs go to others.
     pub(crate) lease_seconds: u64,
     pub(crate) manners: Manners,
@@ -75,15 +76,13 @@ impl Stack {
         );
         let ground = Ground::start(&options.ground).await?;
         let receiver = Receiver::start(shape.manners, seed).await?;
+        let master_key: [u8; 32] = rand::random();
         let gatehouse = Gatehouse {
             binary,
             environment: vec![
                 ("PATH", "/usr/bin:/bin".to_owned()),
                 ("DATABASE_URL", ground.cluster.url(Role::Gatehouse)),
-                (
-                    "GATEHOUSE_MASTER_KEY",
-                    BASE64.encode(rand::random::<[u8; 32]>()),
-                ),
+                ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
                 ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
                 ("GATEHOUSE_EGRESS_ALLOW", receiver.address().to_string()),
                 ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
@@ -91,7 +90,9 @@ impl Stack {
             logs: ground.directory(),
         };
         gatehouse.run(&["migrate"]).await?;
-        let sites = sites::set_up(&gatehouse, &receiver, shape.sites, &ground.directory()).await?;
+        let mut conn = ground.cluster.connect().await?;
+        let master_key = MasterKey::new(master_key);
+        let sites = sites::set_up(&mut conn, &master_key, &receiver, shape.tenants).await?;
         let mut stack = Self {
             apis: Vec::new(),
             workers: Vec::new(),

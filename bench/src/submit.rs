@@ -1,33 +1,34 @@
 //! Submissions a second against one API process with nothing else running, beside pgbench on the same Postgres: rounds of
-//! both take turns on emptied tables.
+//! both take turns on emptied tables. Everything is switched on: the rate of each key and the quota of each team are
+//! counted, and each submission has an `Idempotency-Key` that was not there before.
+
+mod table;
 
 use std::{path::PathBuf, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, ValueEnum};
-use domain::key::SiteKey;
 use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::{
     http,
-    latency::{Percentiles, median},
-    load,
-    meter::{Cost, Meter, empty_tables},
+    latency::{Medians, Percentiles, median},
+    load::{self, Extent},
+    meter::{Cost, Meter, Traces, empty_tables},
     pgbench::{self, Measured, Variables},
     receiver::Manners,
-    report::{Line, Machine, Report, cost_lines},
+    report::Machine,
+    requests::Requests,
+    sites::Tenants,
     stack::{CommonOptions, Shape, Stack},
     texts::Texts,
 };
 
-/// Different requests that are sent in turn.
-const REQUESTS: u64 = 1_024;
-const APP_MEDIA_ID: &str = "benchmark-000001";
-const CLIENTS: [u32; 5] = [4, 8, 16, 32, 64];
-const SEARCH: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_secs(2);
 const CEILING: Duration = Duration::from_secs(3);
+/// Sites of a team.
+pub(crate) const SITES_PER_TEAM: usize = 10;
 
 /// Options of `submit`.
 #[derive(Clone, Debug, Args)]
@@ -43,9 +44,47 @@ pub(crate) struct Options {
     /// Connections that submit
     #[arg(long, default_value_t = 64)]
     connections: usize,
+    /// Sites that take turns, ten to a team
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    sites: u32,
     /// What is submitted
     #[arg(long, value_enum, default_value_t = Bodies::Typical)]
     bodies: Bodies,
+    /// Send no Idempotency-Key, which tells what it costs
+    #[arg(long)]
+    no_idempotency_key: bool,
+    /// One short round: shows that it works, not how fast
+    #[arg(long)]
+    quick: bool,
+}
+
+/// How much is measured.
+struct Plan {
+    rounds: usize,
+    duration: Duration,
+    /// Client counts of which pgbench's best is found, each for so long.
+    clients: &'static [u32],
+    search: Duration,
+}
+
+impl Options {
+    fn plan(&self) -> Plan {
+        if self.quick {
+            Plan {
+                rounds: 1,
+                duration: Duration::from_secs(1),
+                clients: &[16],
+                search: Duration::from_secs(1),
+            }
+        } else {
+            Plan {
+                rounds: self.rounds,
+                duration: Duration::from_secs(self.seconds),
+                clients: &[4, 8, 16, 32, 64],
+                search: Duration::from_secs(4),
+            }
+        }
+    }
 }
 
 /// What is submitted.
@@ -58,26 +97,34 @@ enum Bodies {
     Mixed,
 }
 
-const TYPICAL_BYTES: usize = 300;
+/// The typical text.
+pub(crate) const TYPICAL_BYTES: usize = 300;
+/// Texts of which the mean length is taken.
+const SAMPLE: u64 = 1_024;
 
 /// What came out.
 #[derive(Debug, Serialize)]
 pub(crate) struct Submitted {
     machine: Machine,
     seed: u64,
+    sites: usize,
     bodies: Bodies,
     mean_body_bytes: usize,
+    idempotency_keys: bool,
     connections: usize,
     /// pgbench at each client count; the best one is used in the rounds.
     search: Vec<Measured>,
     rounds: Vec<Round>,
     /// Medians over the rounds.
     gatehouse_rate: f64,
+    latency: Medians,
     pgbench_rate: f64,
-    /// The one divided by the other.
+    /// The one rate divided by the other.
     ratio: f64,
     /// Answers a second of the same server without a database.
     ceiling_rate: f64,
+    /// The rate divided by that.
+    ceiling_share: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -94,23 +141,27 @@ struct Round {
 pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
-    let manners = Manners::default();
     let shape = Shape {
         apis: 1,
         workers: 0,
-        sites: 1,
+        tenants: Tenants {
+            sites: options.sites.try_into()?,
+            sites_per_team: SITES_PER_TEAM,
+        },
         lease_seconds: 30,
-        manners,
+        manners: Manners::default(),
     };
     let stack = Stack::start(&options.common, shape, seed).await?;
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
+    pgbench::tell_sites(&mut conn, &stack.sites).await?;
+    let plan = options.plan();
     let mut bench = Bench::prepare(&options, &stack, conn, seed)?;
 
     let mut search = Vec::new();
-    for clients in CLIENTS {
+    for &clients in plan.clients {
         empty_tables(&mut bench.conn).await?;
-        let measured = bench.pgbench(clients, SEARCH).await?;
+        let measured = bench.pgbench(clients, plan.search).await?;
         eprintln!("pgbench with {clients} clients: {:.0}/s", measured.rate);
         search.push(measured);
     }
@@ -120,27 +171,32 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         .context("no client count was tried")?
         .clients;
     let mut rounds = Vec::new();
-    for number in 1..=options.rounds {
+    for number in 1..=plan.rounds {
         let round = bench.round(best, number).await?;
         eprintln!(
             "round {number} of {}: pgbench {:.0}/s, Gatehouse {:.0}/s, without a database {:.0}/s",
-            options.rounds, round.pgbench.rate, round.gatehouse_rate, round.ceiling_rate
+            plan.rounds, round.pgbench.rate, round.gatehouse_rate, round.ceiling_rate
         );
         rounds.push(round);
     }
     let gatehouse_rate = median(rounds.iter().map(|round| round.gatehouse_rate));
     let pgbench_rate = median(rounds.iter().map(|round| round.pgbench.rate));
+    let ceiling_rate = median(rounds.iter().map(|round| round.ceiling_rate));
     Ok(Submitted {
         machine,
         seed,
+        sites: stack.sites.len(),
         bodies: options.bodies,
         mean_body_bytes: bench.variables.body.len(),
+        idempotency_keys: bench.named,
         connections: options.connections,
         search,
         gatehouse_rate,
+        latency: Medians::of(rounds.iter().map(|round| &round.latency)),
         pgbench_rate,
         ratio: gatehouse_rate / pgbench_rate,
-        ceiling_rate: median(rounds.iter().map(|round| round.ceiling_rate)),
+        ceiling_rate,
+        ceiling_share: gatehouse_rate / ceiling_rate,
         rounds,
     })
 }
@@ -148,7 +204,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
 struct Bench<'a> {
     stack: &'a Stack,
     conn: PgConnection,
-    requests: Vec<Vec<u8>>,
+    requests: Requests,
+    /// Whether they have an `Idempotency-Key`.
+    named: bool,
     connections: usize,
     duration: Duration,
     script: PathBuf,
@@ -163,29 +221,28 @@ impl<'a> Bench<'a> {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let texts = Texts::new(seed);
-        let bodies: Vec<String> = (0..REQUESTS)
-            .map(|number| match options.bodies {
-                Bodies::Typical => texts.plain(number, TYPICAL_BYTES),
-                Bodies::Mixed => texts.get(number).body,
-            })
-            .collect();
-        let mean = bodies.iter().map(String::len).sum::<usize>() / bodies.len();
-        let site = &stack.sites[0];
-        let key: SiteKey = site.key.parse()?;
-        let key_hash = hex::encode(key.hash().as_bytes());
+        let text = |number| match options.bodies {
+            Bodies::Typical => texts.plain(number, TYPICAL_BYTES),
+            Bodies::Mixed => texts.get(number).body,
+        };
+        let mean = match options.bodies {
+            Bodies::Typical => TYPICAL_BYTES,
+            Bodies::Mixed => {
+                let bytes = (0..SAMPLE).map(|number| text(number).len() as u64);
+                usize::try_from(bytes.sum::<u64>() / SAMPLE)?
+            }
+        };
+        let named = !options.no_idempotency_key;
         Ok(Self {
             stack,
             conn,
-            requests: bodies
-                .iter()
-                .map(|body| http::submission(&site.key, APP_MEDIA_ID, body))
-                .collect(),
+            requests: Requests::submissions(&stack.sites, named, text),
+            named,
             connections: options.connections,
-            duration: Duration::from_secs(options.seconds),
+            duration: options.plan().duration,
             script: stack.write("plain.sql", pgbench::PLAIN)?,
             variables: Variables {
-                key_hash,
-                app_media_id: APP_MEDIA_ID.to_owned(),
+                sites: stack.sites.len(),
                 body: texts.plain(0, mean),
             },
         })
@@ -211,9 +268,10 @@ impl<'a> Bench<'a> {
             let own = self.own().await?;
             (self.plain(clients).await?, own)
         };
-        let healthz = [http::get("/healthz")];
         let address = self.stack.apis[0].address;
-        let ceiling = load::closed(address, &healthz, self.connections, CEILING).await?;
+        let healthz = Requests::new([http::get("/healthz")]);
+        let ceiling = Extent::Lasting(CEILING.min(self.duration));
+        let ceiling = load::closed(address, &healthz, self.connections, ceiling).await?;
         Ok(Round {
             pgbench: plain.0,
             pgbench_wal_bytes_per_item: plain.1.wal_bytes_per_item,
@@ -229,82 +287,36 @@ impl<'a> Bench<'a> {
         let meter = Meter::start(&mut self.conn).await?;
         let measured = self.pgbench(clients, self.duration).await?;
         let cost = meter.stop(&mut self.conn, measured.transactions).await?;
-        self.expect_media(measured.transactions).await?;
+        let stored: i64 = sqlx::query_scalar("select count(*) from media")
+            .fetch_one(&mut self.conn)
+            .await?;
+        ensure!(
+            u64::try_from(stored)? == measured.transactions,
+            "{} were counted, but {stored} are stored",
+            measured.transactions
+        );
         Ok((measured, cost))
     }
 
     async fn own(&mut self) -> anyhow::Result<(load::Throughput, Cost)> {
         let address = self.stack.apis[0].address;
-        load::closed(address, &self.requests, self.connections, WARM_UP).await?;
+        // Every site once, so that the server knows them all.
+        for extent in [
+            Extent::Of(self.requests.len() as u64),
+            Extent::Lasting(WARM_UP.min(self.duration)),
+        ] {
+            load::closed(address, &self.requests, self.connections, extent).await?;
+        }
         empty_tables(&mut self.conn).await?;
         let meter = Meter::start(&mut self.conn).await?;
-        let throughput =
-            load::closed(address, &self.requests, self.connections, self.duration).await?;
+        let extent = Extent::Lasting(self.duration);
+        let throughput = load::closed(address, &self.requests, self.connections, extent).await?;
         let cost = meter.stop(&mut self.conn, throughput.answered).await?;
-        self.expect_media(throughput.answered).await?;
+        let traces = Traces {
+            submissions: throughput.answered,
+            named: self.named,
+        };
+        traces.expect(&mut self.conn).await?;
         Ok((throughput, cost))
-    }
-
-    /// What was counted must have been stored.
-    async fn expect_media(&mut self, count: u64) -> anyhow::Result<()> {
-        let stored: i64 = sqlx::query_scalar("select count(*) from media")
-            .fetch_one(&mut self.conn)
-            .await?;
-        ensure!(
-            u64::try_from(stored)? == count,
-            "{count} were counted, but {stored} are stored"
-        );
-        Ok(())
-    }
-}
-
-impl Report for Submitted {
-    fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![
-            Line::heading("Submissions a second, against pgbench"),
-            self.machine.line(),
-            Line::fact(
-                "bodies",
-                format!("{} bytes on average", self.mean_body_bytes),
-            ),
-            Line::fact("seed", self.seed.to_string()),
-            Line::heading("pgbench by clients"),
-        ];
-        let tried = self.search.iter();
-        lines
-            .extend(tried.map(|tried| {
-                Line::fact(tried.clients.to_string(), format!("{:.0}/s", tried.rate))
-            }));
-        lines.push(Line::heading("Rounds"));
-        for (number, round) in self.rounds.iter().enumerate() {
-            let (own, plain) = (round.gatehouse_rate, round.pgbench.rate);
-            let value = format!(
-                "{own:.0}/s against {plain:.0}/s: {:.2}  ({})",
-                own / plain,
-                round.latency
-            );
-            lines.push(Line::fact((number + 1).to_string(), value));
-        }
-        lines.push(Line::heading("Medians"));
-        lines.push(Line::fact(
-            format!("Gatehouse, {} connections", self.connections),
-            format!("{:.0}/s", self.gatehouse_rate),
-        ));
-        lines.push(Line::fact(
-            "pgbench, best client count",
-            format!("{:.0}/s", self.pgbench_rate),
-        ));
-        lines.push(Line::fact("ratio", format!("{:.2}", self.ratio)));
-        lines.push(Line::fact(
-            "without a database (/healthz)",
-            format!("{:.0}/s", self.ceiling_rate),
-        ));
-        if let Some(last) = self.rounds.last() {
-            lines.push(Line::heading("Cost in Postgres (last round)"));
-            let plain = format!("{:.0}", last.pgbench_wal_bytes_per_item);
-            lines.push(Line::fact("WAL bytes per item, pgbench", plain));
-            lines.extend(cost_lines(&last.cost));
-        }
-        lines
     }
 }
