@@ -143,7 +143,7 @@ pub(crate) struct DatabaseOptions {
 /// How a process connects to Postgres.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
-    /// Most connections of this process; the queue adds four of its own
+    /// Most connections of this process; the queue adds four of its own, the interface five
     #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) database_connections: u32,
 }
