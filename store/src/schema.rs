@@ -31,6 +31,9 @@ pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Err
             ("idle_in_transaction_session_timeout", "60s"),
             // Statements are short and prepared; compiling them costs more than it gains.
             ("jit", "off"),
+            // Plans are kept. One made while a table held a few rows would go on reading all of it, for each row of a
+            // batch, until autovacuum has looked at the table again.
+            ("enable_seqscan", "off"),
         ]);
     Ok(PgPoolOptions::new()
         .max_connections(settings.connections)

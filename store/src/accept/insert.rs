@@ -51,7 +51,7 @@ pub(super) async fn insert(
                     b.state = 'active' or (b.state = 'past_due' and b.past_due_since > now() - interval '7 days')
                 ) as subscribed,
                 p.submissions_per_period as quota,
-                billing_period(b.started_at, now()) as period_start,
+                b.started_at,
                 f.media_id as first_id,
                 f.fingerprint = i.fingerprint as is_repetition,
                 f.created_at <= now() - interval '24 hours' as is_expired
@@ -60,7 +60,13 @@ pub(super) async fn insert(
             join sites s on s.id = k.site_id and s.revision = i.revision
             left join subscriptions b on b.team_id = s.team_id
             left join plans p on p.id = b.plan_id
-            left join idempotency_keys f on f.site_id = s.id and f.key = i.idempotency_key
+            -- The limit keeps it apart, so that both columns are looked up in the index, whatever the planner knows.
+            left join lateral (
+                select k.media_id, k.fingerprint, k.created_at
+                from idempotency_keys k
+                where k.site_id = s.id and k.key = i.idempotency_key
+                limit 1
+            ) f on true
         ),
         fresh as materialized (
             select *, row_number() over (partition by team_id order by ordinal) as place
@@ -72,9 +78,9 @@ pub(super) async fn insert(
         -- The row of a team and period is locked until the commit, by all processes in the order of the teams.
         booked as (
             insert into usage as u (team_id, period_start, submissions, quota, granted)
-            select team_id, period_start, least(count(*), quota), quota, least(count(*), quota)
+            select team_id, billing_period(started_at, now()), least(count(*), quota), quota, least(count(*), quota)
             from fresh
-            group by team_id, period_start, quota
+            group by team_id, started_at, quota
             order by team_id
             on conflict (team_id, period_start) do update set
                 (submissions, quota, granted) = (
@@ -86,7 +92,13 @@ pub(super) async fn insert(
             returning team_id, granted
         ),
         admitted as materialized (
-            select f.* from fresh f join booked b on b.team_id = f.team_id and f.place <= b.granted
+            select *
+            from (
+                -- Not a join, which would compare all rows with all teams: the planner expects one of each.
+                select f.*, (team_id, place) in (select b.team_id, generate_series(1, b.granted) from booked b) as granted
+                from fresh f
+            ) placed
+            where granted
         ),
         new_keys as (
             insert into idempotency_keys (site_id, key, fingerprint, media_id)
