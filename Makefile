@@ -24,10 +24,14 @@ audit: ## known vulnerabilities in our dependencies (needs the internet)
 	@scripts/setup test
 	@PATH="$${GATEHOUSE_TOOLS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/gatehouse-tools}/bin:$$PATH" cargo deny check advisories
 
-bench: ## the figures of docs/performance.md, beside pgbench (about 10 minutes on an idle machine)
+bench: ## the service's figures of docs/performance.md, beside pgbench (about 20 minutes on an idle machine)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench submit
+	target/release/gatehouse-bench submit --no-idempotency-key
+	target/release/gatehouse-bench submit --sites 10000
+	target/release/gatehouse-bench status
+	target/release/gatehouse-bench memory
 	target/release/gatehouse-bench flow
 
 bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)

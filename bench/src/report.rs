@@ -112,7 +112,7 @@ impl Machine {
 /// A ratio beside what it should be at least.
 pub(crate) fn against_goal(ratio: f64, goal: f64) -> String {
     let verdict = if ratio >= goal { "met" } else { "missed" };
-    format!("{ratio:.2} (goal {goal}: {verdict})")
+    format!("{ratio:.3} (goal {goal}: {verdict})")
 }
 
 /// The lines about what an item cost.
