@@ -46,7 +46,15 @@ pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
         .swagger_ui_html()
         .replacen("<title>Swagger UI</title>", head, 1)
         .replacen(&service.spec(), document, 1)
+        .replacen("<body>", PAGES, 1)
 }
+
+/// What stands above every document: the way to the others.
+const PAGES: &str = r#"<body>
+<nav style="padding: 1em 2em; font-family: sans-serif">
+    <a href="/docs">Interface for applications</a> |
+    <a href="/docs/management">Management interface</a>
+</nav>"#;
 
 /// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.
 pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {

@@ -9,7 +9,7 @@ mod up;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use api::{Api, site_key};
+pub(crate) use api::{Api, gatehouse, run, site_key};
 pub(crate) use data_dir::DataDir;
 pub(crate) use openai::{Mode, OpenAi};
 pub(crate) use receiver::{Received, Receiver};

@@ -37,8 +37,8 @@ pub(super) struct Subscription {
     plan_id: Uuid,
     /// `active`: submissions are accepted. `past_due`: they are for seven days more. `cancelled`: they are refused.
     state: Member<SubscriptionState>,
-    /// Billing periods are the UTC months from here on: from 31 January they begin on 28 or 29 February, 31 March and so
-    /// on, at the same time of day.
+    /// From when on it is in force. Billing periods are the UTC months from here on: from 31 January they begin on 28 or 29
+    /// February, 31 March and so on, at the same time of day.
     started_at: Member<Time>,
     /// Since when it is past due; null if it is not.
     #[oai(nullable)]
@@ -65,8 +65,8 @@ pub(super) struct NewSubscription {
     plan_id: Member<PlanId>,
     /// How the team stands with it.
     state: Member<SubscriptionState>,
-    /// From when its billing periods are counted. Without, that stays as it is. Another time begins other periods, in which
-    /// nothing was used yet.
+    /// From when it is in force and its billing periods are counted. Without, that stays as it is. Another time begins
+    /// other periods, in which nothing was used yet.
     #[oai(nullable)]
     started_at: Option<Member<Time>>,
 }

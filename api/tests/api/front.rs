@@ -39,6 +39,10 @@ async fn unknown_paths_and_wrong_methods_are_problems_and_allow_lists_the_right_
         ("PUT", STATUS, "GET, HEAD, POST"),
         ("POST", "/functions/v1/openapi.json", "GET, HEAD"),
         ("POST", "/docs", "GET, HEAD"),
+        ("POST", "/docs/management", "GET, HEAD"),
+        ("POST", "/management/v1/openapi.json", "GET, HEAD"),
+        ("PUT", "/management/v1/plans", "GET, HEAD, POST"),
+        ("PUT", "/management/v1/plans/x", "GET, HEAD, PATCH"),
         ("POST", "/healthz", "GET, HEAD"),
     ] {
         let answer = app.request(method, path, &[], "").await;

@@ -28,6 +28,13 @@ async fn metrics_count_requests_with_bounded_labels_and_show_no_key(pool: PgPool
         .await;
     app.get("/wp-login.php").await;
     app.request("BREW", "/coffee", &[], "").await;
+    let id = uuid::Uuid::now_v7().to_string();
+    let operator = app.operator().await;
+    operator.get(&format!("/teams/{id}")).await;
+    operator
+        .patch(&format!("/teams/{id}"), serde_json::json!({}))
+        .await;
+    operator.get(&format!("/teams/{id}/nothing")).await;
 
     let sampled = Arc::new(AtomicBool::new(false));
     let (_ready, readiness) = watch::channel(Readiness::Ready);
@@ -62,6 +69,8 @@ async fn metrics_count_requests_with_bounded_labels_and_show_no_key(pool: PgPool
         r#"gatehouse_http_requests_total{route="/functions/v1/get-media-status",method="GET",code_class="4xx"} "#,
         r#"gatehouse_http_requests_total{route="unknown",method="GET",code_class="4xx"} "#,
         r#"gatehouse_http_requests_total{route="unknown",method="other",code_class="4xx"} "#,
+        r#"gatehouse_http_requests_total{route="/management/v1/teams/{team_id}",method="GET",code_class="4xx"} "#,
+        r#"gatehouse_http_requests_total{route="/management/v1/teams/{team_id}",method="PATCH",code_class="4xx"} "#,
     ] {
         assert!(page.body.contains(line), "{line}\n{}", page.body);
     }
@@ -69,7 +78,9 @@ async fn metrics_count_requests_with_bounded_labels_and_show_no_key(pool: PgPool
         page.body
             .contains("gatehouse_http_request_duration_seconds")
     );
-    assert!(!page.body.contains("site_") && !page.body.contains("wp-login"));
+    for never in ["site_", "mgmt_", "wp-login", &id] {
+        assert!(!page.body.contains(never), "{never}");
+    }
     get("/healthz").await.ok();
     get("/readyz").await.ok();
     get("/functions/v1/submit-media")

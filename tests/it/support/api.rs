@@ -116,13 +116,15 @@ pub(crate) fn site_key(pool: &PgPool) -> String {
     key["site_key"].as_str().unwrap().to_owned()
 }
 
-fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
+/// The standard output of a command that succeeds on this database.
+pub(crate) fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
     let output = gatehouse(pool).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     output.stdout
 }
 
-fn gatehouse(pool: &PgPool) -> Command {
+/// The binary, for this database.
+pub(crate) fn gatehouse(pool: &PgPool) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
     for variable in UNSET {
         command.env_remove(variable);

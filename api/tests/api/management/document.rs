@@ -252,6 +252,13 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     assert_eq!(docs.status, 200);
     assert!(docs.body.contains("\"title\": \"Gatehouse management\""));
     assert!(!docs.body.contains("src=\"http") && !docs.body.contains("href=\"http"));
+    for page in [docs, app.get("/docs").await] {
+        assert!(
+            ["/docs", "/docs/management"]
+                .iter()
+                .all(|other| { page.body.contains(&format!("<a href=\"{other}\">")) })
+        );
+    }
 
     let operator = app.operator().await;
     let unlimited = store::plan::UNLIMITED.to_string();
