@@ -297,15 +297,23 @@ pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
     )
 }
 
-/// Reads 32 bytes in base64.
+/// Reads 32 bytes in base64, or several keys separated by white space: the first one seals, all open.
 pub(crate) fn parse_master_key(text: &str) -> anyhow::Result<MasterKey> {
-    let bytes = STANDARD.decode(text.trim()).context("it is not base64")?;
+    let mut keys = text.split_whitespace().map(key_bytes);
+    let first = keys.next().context("it is empty")??;
+    keys.try_fold(
+        MasterKey::new(first),
+        |key, older| Ok(key.replacing(older?)),
+    )
+}
+
+fn key_bytes(text: &str) -> anyhow::Result<[u8; 32]> {
+    let bytes = STANDARD.decode(text).context("it is not base64")?;
     let length = bytes.len();
-    let key = bytes
+    bytes
         .try_into()
         .ok()
-        .with_context(|| format!("it is {length} bytes instead of 32"))?;
-    Ok(MasterKey::new(key))
+        .with_context(|| format!("it is {length} bytes instead of 32"))
 }
 
 /// The default data directory's base, from `XDG_DATA_HOME` and `HOME`.

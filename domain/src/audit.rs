@@ -31,5 +31,7 @@ named_set! {
         RuleGroupCreate = "rule_group.create",
         /// A rule group got a new live version.
         RuleGroupPublish = "rule_group.publish",
+        /// All secrets are sealed with a new master key.
+        MasterKeyRotate = "master_key.rotate",
     }
 }

@@ -1,5 +1,6 @@
 //! `gatehouse admin`: a first set-up from the command line, by whoever may open the database.
 
+mod master_key;
 mod operator;
 mod site;
 
@@ -32,6 +33,16 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
+    #[command(flatten)]
+    SetUp(SetUp),
+    /// Seal every secret with the first of the master keys, so that the others are needed no more; interrupted, it goes on
+    /// when it is run again
+    RotateMasterKey,
+}
+
+/// What is done in one transaction, with its row in the audit log.
+#[derive(Debug, Subcommand)]
+enum SetUp {
     /// Make a plan
     CreatePlan(operator::NewPlan),
     /// Make a team, subscribed to a plan from now on
@@ -104,32 +115,38 @@ enum Action {
     },
 }
 
-/// Does it in one transaction, with its row in the audit log, and prints what was made.
+/// Does it and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     let mut conn = service::connect(&options.database, "gatehouse admin").await?;
-    let mut tx = conn.begin().await?;
-    let made = act(&mut tx, options.action).await?;
-    tx.commit().await?;
+    let made = match options.action {
+        Action::RotateMasterKey => master_key::rotate(&mut conn).await?,
+        Action::SetUp(action) => {
+            let mut tx = conn.begin().await?;
+            let made = set_up(&mut tx, action).await?;
+            tx.commit().await?;
+            made
+        }
+    };
     print(&made, options.json)
 }
 
-async fn act(conn: &mut PgConnection, action: Action) -> anyhow::Result<Value> {
+async fn set_up(conn: &mut PgConnection, action: SetUp) -> anyhow::Result<Value> {
     match action {
-        Action::CreatePlan(new) => operator::create_plan(conn, new).await,
-        Action::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
-        Action::Subscribe { team, plan, state } => {
+        SetUp::CreatePlan(new) => operator::create_plan(conn, new).await,
+        SetUp::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
+        SetUp::Subscribe { team, plan, state } => {
             operator::subscribe(conn, team, plan, state).await
         }
-        Action::CreateToken { name, team, scopes } => {
+        SetUp::CreateToken { name, team, scopes } => {
             operator::create_token(conn, &name, team, &scopes).await
         }
-        Action::CreateSite { team, name, rules } => site::create(conn, team, &name, rules).await,
-        Action::CreateKey { site } => site::create_key(conn, site).await,
-        Action::RotateKey { site } => site::rotate_key(conn, site).await,
-        Action::CreateEndpoint { site, url, events } => {
+        SetUp::CreateSite { team, name, rules } => site::create(conn, team, &name, rules).await,
+        SetUp::CreateKey { site } => site::create_key(conn, site).await,
+        SetUp::RotateKey { site } => site::rotate_key(conn, site).await,
+        SetUp::CreateEndpoint { site, url, events } => {
             site::create_endpoint(conn, site, url, &events).await
         }
-        Action::LoadRules {
+        SetUp::LoadRules {
             team,
             publish_to,
             file,

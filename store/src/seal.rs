@@ -3,6 +3,8 @@
 //! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag. What it belongs to is
 //! bound in as associated data, so that one site's sealed secret is worthless in another's row.
 
+pub mod rotation;
+
 use std::fmt;
 
 use chacha20poly1305::{
@@ -17,12 +19,23 @@ use crate::Error;
 const KEY_ID: usize = 4;
 const NONCE: usize = 24;
 
-/// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the sealed secrets.
+/// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the sealed secrets. While it
+/// replaces another one, that one still opens what it has sealed.
 #[derive(Clone)]
 pub struct MasterKey {
-    cipher: XChaCha20Poly1305,
-    id: [u8; KEY_ID],
+    current: Key,
+    older: Vec<Key>,
 }
+
+#[derive(Clone)]
+struct Key {
+    cipher: XChaCha20Poly1305,
+    id: KeyId,
+}
+
+/// Tells keys apart: the first bytes of a key's SHA-256.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KeyId([u8; KEY_ID]);
 
 /// Why a sealed value could not be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,12 +51,22 @@ pub enum OpenError {
 impl MasterKey {
     /// From 32 random bytes.
     pub fn new(key: [u8; 32]) -> Self {
-        let digest = Sha256::digest(key);
-        let id = [digest[0], digest[1], digest[2], digest[3]];
         Self {
-            cipher: XChaCha20Poly1305::new(&key.into()),
-            id,
+            current: Key::new(key),
+            older: Vec::new(),
         }
+    }
+
+    /// Also opens what this older key has sealed.
+    #[must_use]
+    pub fn replacing(mut self, older: [u8; 32]) -> Self {
+        self.older.push(Key::new(older));
+        self
+    }
+
+    /// The key that seals.
+    pub fn id(&self) -> KeyId {
+        self.current.id
     }
 
     /// Seals `secret` for `owner`, for example `site:<id>`.
@@ -53,21 +76,22 @@ impl MasterKey {
             msg: secret,
             aad: owner.as_bytes(),
         };
-        let ciphertext = self
-            .cipher
+        let Key { cipher, id } = &self.current;
+        let ciphertext = cipher
             .encrypt(&nonce.into(), payload)
             .expect("XChaCha20-Poly1305 fails only over 256 GB of plaintext");
-        [&self.id[..], &nonce, &ciphertext].concat()
+        [&id.0[..], &nonce, &ciphertext].concat()
     }
 
-    /// Opens what [`MasterKey::seal`] sealed for the same owner.
+    /// Opens what [`MasterKey::seal`] sealed for the same owner, or an older key did.
     pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
         let (id, rest) = sealed
             .split_first_chunk::<KEY_ID>()
             .ok_or(OpenError::Damaged)?;
-        if *id != self.id {
-            return Err(OpenError::OtherKey);
-        }
+        let mut keys = std::iter::once(&self.current).chain(&self.older);
+        let key = keys
+            .find(|key| key.id.0 == *id)
+            .ok_or(OpenError::OtherKey)?;
         let (nonce, ciphertext) = rest
             .split_first_chunk::<NONCE>()
             .ok_or(OpenError::Damaged)?;
@@ -75,9 +99,25 @@ impl MasterKey {
             msg: ciphertext,
             aad: owner.as_bytes(),
         };
-        self.cipher
+        key.cipher
             .decrypt(&(*nonce).into(), payload)
             .map_err(|_| OpenError::Damaged)
+    }
+}
+
+impl Key {
+    fn new(key: [u8; 32]) -> Self {
+        let digest = Sha256::digest(key);
+        Self {
+            cipher: XChaCha20Poly1305::new(&key.into()),
+            id: KeyId([digest[0], digest[1], digest[2], digest[3]]),
+        }
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
     }
 }
 
@@ -120,6 +160,20 @@ mod tests {
         let sealed = key.seal("site:a", b"secret");
         assert_eq!(key.open("site:a", &sealed).unwrap(), b"secret");
         assert_eq!(key.open("site:b", &sealed), Err(OpenError::Damaged));
+    }
+
+    #[test]
+    fn an_older_key_opens_and_does_not_seal() {
+        let old = MasterKey::new([1; 32]);
+        let both = MasterKey::new([2; 32]).replacing([1; 32]);
+        assert_eq!(
+            both.open("a", &old.seal("a", b"secret")).unwrap(),
+            b"secret"
+        );
+        assert_eq!(
+            old.open("a", &both.seal("a", b"secret")),
+            Err(OpenError::OtherKey)
+        );
     }
 
     #[test]

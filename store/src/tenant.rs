@@ -81,7 +81,8 @@ pub(crate) fn open_webhook_secret(
     text.parse().map_err(|_| damaged())
 }
 
-fn secret_owner(site: SiteId) -> String {
+/// What a site's webhook secret is sealed for.
+pub(crate) fn secret_owner(site: SiteId) -> String {
     format!("webhook_secret:{site}")
 }
 

@@ -7,6 +7,7 @@ mod crashes;
 mod dashboards;
 mod hostile;
 mod limits;
+mod master_key;
 mod prometheus;
 mod providers;
 #[expect(dead_code, reason = "the queue's tests need more of it")]

@@ -6,14 +6,16 @@ mod data_dir;
 mod openai;
 mod receiver;
 mod up;
+mod worker;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use api::{Api, gatehouse, run, site_key};
+pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
 pub(crate) use data_dir::DataDir;
 pub(crate) use openai::{Mode, OpenAi};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use up::Up;
+pub(crate) use worker::Worker;
 
 const POLL: Duration = Duration::from_millis(20);
 

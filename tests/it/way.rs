@@ -1,37 +1,13 @@
 //! The way of an item through the front door: submitted, decided, told by signed webhooks, and still there after a
 //! restart and after a crash.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use serde_json::json;
 
-use crate::support::{DataDir, Received, Receiver, Up, eventually};
+use crate::support::{DataDir, Receiver, Up, eventually};
 
 const SOON: Duration = Duration::from_secs(20);
-
-fn assert_signed(request: &Received, secret: &str) {
-    let secret: WebhookSecret = secret.parse().unwrap();
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap()
-        .as_secs();
-    verify_service(
-        &secret,
-        request.header("x-service-signature"),
-        &request.body,
-    )
-    .unwrap();
-    verify_standard(
-        &secret,
-        request.header("webhook-id"),
-        request.header("webhook-timestamp"),
-        request.header("webhook-signature"),
-        &request.body,
-        now.try_into().unwrap(),
-    )
-    .unwrap();
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_submission_ends_in_a_verdict_and_two_signed_webhooks() {
@@ -57,7 +33,7 @@ async fn a_submission_ends_in_a_verdict_and_two_signed_webhooks() {
     let created = receiver.event("media.created", &media, SOON).await;
     let moderated = receiver.event("media.moderated", &media, SOON).await;
     for event in [&created, &moderated] {
-        assert_signed(event, &up.demo().webhook_secret);
+        event.assert_signed(&up.demo().webhook_secret);
         assert_eq!(event.header("content-type"), "application/json");
         assert_eq!(event.header("user-agent"), "Service-Webhook/1.0");
         let data = &event.json()["data"];

@@ -16,13 +16,14 @@ use super::{eventually, http, up::UNSET};
 
 const START: Duration = Duration::from_secs(30);
 /// 32 bytes in base64; what they are does not matter.
-const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// The process; killed when dropped.
 pub(crate) struct Api {
     child: Child,
     /// Where it listens.
     pub(crate) address: SocketAddr,
+    pub(crate) metrics_url: String,
     /// Ends with `/functions/v1`.
     pub(crate) base_url: String,
     pub(crate) http: Client,
@@ -36,19 +37,23 @@ impl Api {
 
     /// Starts one with these options besides.
     pub(crate) async fn with(pool: &PgPool, options: &[&str]) -> Self {
+        Self::launch(gatehouse(pool), options).await
+    }
+
+    /// Starts one as `gatehouse` prepared it.
+    pub(crate) async fn launch(mut gatehouse: Command, options: &[&str]) -> Self {
         let [listen, metrics] = [free_address(), free_address()];
-        let child = gatehouse(pool)
+        let child = gatehouse
             .arg("api")
             .args(["--listen", &listen.to_string()])
             .args(["--metrics-listen", &metrics.to_string()])
             .args(options)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let api = Self {
             child,
             address: listen,
+            metrics_url: format!("http://{metrics}/metrics"),
             base_url: format!("http://{listen}/functions/v1"),
             http: http(),
         };
@@ -101,29 +106,59 @@ impl Drop for Api {
     }
 }
 
+/// What the command line has made.
+pub(crate) struct Site {
+    pub(crate) team: String,
+    pub(crate) id: String,
+    pub(crate) key: String,
+    pub(crate) webhook_secret: String,
+}
+
+/// Brings the database to the schema, and makes a team with a site.
+pub(crate) fn new_site(pool: &PgPool) -> Site {
+    run(pool, &["migrate"]);
+    let team = admin(pool, &["create-team", "--name", "team"]);
+    let team = text(&team, "team_id");
+    let site = admin(pool, &["create-site", "--team", &team, "--name", "site"]);
+    let id = text(&site, "site_id");
+    let key = admin(pool, &["create-key", "--site", &id]);
+    Site {
+        key: text(&key, "site_key"),
+        webhook_secret: text(&site, "webhook_secret"),
+        team,
+        id,
+    }
+}
+
 /// Brings the database to the schema, and makes a team with a site; its key.
 pub(crate) fn site_key(pool: &PgPool) -> String {
-    run(pool, &["migrate"]);
-    let made = |arguments: &[&str]| {
-        let output = run(pool, &[&["admin", "--json"], arguments].concat());
-        serde_json::from_slice::<Value>(&output).unwrap()
-    };
-    let team = made(&["create-team", "--name", "team"]);
-    let team = team["team_id"].as_str().unwrap();
-    let site = made(&["create-site", "--team", team, "--name", "site"]);
-    let site = site["site_id"].as_str().unwrap();
-    let key = made(&["create-key", "--site", site]);
-    key["site_key"].as_str().unwrap().to_owned()
+    new_site(pool).key
+}
+
+/// What `gatehouse admin` prints.
+pub(crate) fn admin(pool: &PgPool, arguments: &[&str]) -> Value {
+    let output = run(pool, &[&["admin", "--json"], arguments].concat());
+    serde_json::from_slice(&output).unwrap()
+}
+
+pub(crate) fn text(made: &Value, name: &str) -> String {
+    made[name].as_str().unwrap().to_owned()
 }
 
 /// The standard output of a command that succeeds on this database.
 pub(crate) fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
-    let output = gatehouse(pool).args(arguments).output().unwrap();
+    let mut command = gatehouse(pool);
+    let output = command
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");
     output.stdout
 }
 
-/// The binary, for this database.
+/// The program, told of this database and a master key, and otherwise as the surroundings do not have it.
 pub(crate) fn gatehouse(pool: &PgPool) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
     for variable in UNSET {
@@ -136,11 +171,13 @@ pub(crate) fn gatehouse(pool: &PgPool) -> Command {
         )
         .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
         .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
-        .stdin(Stdio::null());
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }
 
-fn free_address() -> SocketAddr {
+pub(super) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

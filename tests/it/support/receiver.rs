@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -47,6 +48,25 @@ impl Received {
             .unwrap()
     }
 
+    /// Checks both of its signatures.
+    pub(crate) fn assert_signed(&self, secret: &str) {
+        let secret: WebhookSecret = secret.parse().unwrap();
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap()
+            .as_secs();
+        verify_service(&secret, self.header("x-service-signature"), &self.body).unwrap();
+        verify_standard(
+            &secret,
+            self.header("webhook-id"),
+            self.header("webhook-timestamp"),
+            self.header("webhook-signature"),
+            &self.body,
+            now.try_into().unwrap(),
+        )
+        .unwrap();
+    }
+
     /// The body as JSON.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap()
@@ -80,6 +100,11 @@ impl Receiver {
     /// Where it listens.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// Its host and port, as the egress guard's exceptions want them.
+    pub(crate) fn host(&self) -> String {
+        self.address.to_string()
     }
 
     /// From now on answers with this status after this delay.

@@ -1,0 +1,46 @@
+//! A running `gatehouse worker`.
+
+use std::{
+    process::{Child, Command},
+    time::Duration,
+};
+
+use super::{api::free_address, eventually, http};
+
+const START: Duration = Duration::from_secs(30);
+
+/// The process; killed when dropped.
+pub(crate) struct Worker {
+    child: Child,
+    pub(crate) metrics_url: String,
+}
+
+impl Worker {
+    /// Starts one as `gatehouse` prepared it, and waits until it is ready.
+    pub(crate) async fn launch(mut gatehouse: Command) -> Self {
+        let metrics = free_address();
+        let child = gatehouse
+            .arg("worker")
+            .args(["--metrics-listen", &metrics.to_string()])
+            .spawn()
+            .unwrap();
+        let worker = Self {
+            child,
+            metrics_url: format!("http://{metrics}/metrics"),
+        };
+        let (http, ready) = (http(), format!("http://{metrics}/readyz"));
+        eventually("the worker is ready", START, async || {
+            let answer = http.get(&ready).send().await.ok()?;
+            answer.status().is_success().then_some(())
+        })
+        .await;
+        worker
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
