@@ -1,18 +1,93 @@
-"""Tells schemathesis what the documents say in words only, so that what it holds for right is right.
-
-It gives requests the demo site's key and rule group, so that they come further than the check of these."""
+"""Tells schemathesis what the documents say in words only, so that what it holds for right is right, and gives its
+requests keys and ids that exist, so that they come further than the search for these."""
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 import schemathesis
+from hypothesis import strategies as st
 
 DEMO = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
 
 PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
+
+# A name has no control characters, and no white space at its ends.
+CONTROL = r"\x00-\x1f\x7f-\x9f"
+SPACE = r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+NAME = f"^[^{CONTROL}{SPACE}]([^{CONTROL}]*[^{CONTROL}{SPACE}])?$"
+
+# A cursor is the base64 of 16 bytes, which callers need not know.
+CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
+
+# What a request refers to has to exist. Named as formats, which tell what to generate and refuse nothing: ids that
+# schemathesis takes from answers are as good.
+EXISTING = {
+    "api_key": DEMO["site_key"],
+    "plan_id": os.environ["GATEHOUSE_PLAN_ID"],
+    "rule_group_id": DEMO["rule_group_id"],
+    "team_id": DEMO["team_id"],
+}
+for member, value in EXISTING.items():
+    schemathesis.openapi.format(member, st.just(value))
+
+FUTURE = st.datetimes(min_value=datetime(2100, 1, 1)).map(lambda time: f"{time.isoformat()}Z")
+schemathesis.openapi.format("future", FUTURE)
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    refer_to_existing(raw_schema)
+    schemas = raw_schema["components"]["schemas"]
+    for path in raw_schema["paths"].values():
+        for operation in path.values():
+            for parameter in operation.get("parameters", []):
+                refine(parameter["name"], parameter["schema"], is_path=parameter["in"] == "path")
+            if "requestBody" in operation:
+                body = operation["requestBody"]["content"]["application/json"]
+                for name, schema in schemas[body["schema"]["$ref"].rsplit("/", 1)[1]]["properties"].items():
+                    refine(name, schema)
+    if "SubmitRequest" in schemas:
+        refine_submission(schemas["SubmitRequest"])
+
+
+def refer_to_existing(value):
+    """The ids in examples."""
+    if isinstance(value, list):
+        for item in value:
+            refer_to_existing(item)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if name in EXISTING and isinstance(member, str):
+                value[name] = EXISTING[name]
+            else:
+                refer_to_existing(member)
+
+
+def refine(name, schema, is_path=False):
+    if name == "api_key":
+        schema["enum"] = [DEMO["site_key"]]
+    if name in EXISTING and not is_path:
+        schema["format"] = name
+    if name == "expires_at":
+        schema["format"] = "future"
+    if name == "name":
+        schema["pattern"] = NAME
+    if name == "cursor":
+        schema["pattern"] = CURSOR
+
+
+def refine_submission(schema):
+    properties = schema["properties"]
+    properties["content_base64"]["enum"] = [PIXEL, f"data:image/png;base64,{PIXEL}", "", None]
+    del properties["content_url"]["format"]
+    properties["content_url"]["anyOf"] = [{"format": "uri"}, {"maxLength": 0}]
+    # Text or an image, and one image.
+    schema["anyOf"] = [given("body"), given("content_url"), given("content_base64")]
+    schema["not"] = {"allOf": [given("content_url"), given("content_base64")]}
 
 
 def given(member):
@@ -21,21 +96,6 @@ def given(member):
 
 
 @schemathesis.hook
-def before_load_schema(context, raw_schema):
-    for schema in raw_schema["components"]["schemas"].values():
-        if "api_key" in schema.get("properties", {}):
-            schema["properties"]["api_key"]["enum"] = [DEMO["site_key"]]
-    for path in raw_schema["paths"].values():
-        for operation in path.values():
-            for parameter in operation.get("parameters", []):
-                if parameter["name"] == "api_key":
-                    parameter["schema"]["enum"] = [DEMO["site_key"]]
-
-    submission = raw_schema["components"]["schemas"]["SubmitRequest"]
-    submission["properties"]["rule_group_id"]["enum"] = [DEMO["rule_group_id"], None]
-    submission["properties"]["content_base64"]["enum"] = [PIXEL, f"data:image/png;base64,{PIXEL}", "", None]
-    del submission["properties"]["content_url"]["format"]
-    submission["properties"]["content_url"]["anyOf"] = [{"format": "uri"}, {"maxLength": 0}]
-    # Text or an image, and one image.
-    submission["anyOf"] = [given("body"), given("content_url"), given("content_base64")]
-    submission["not"] = {"allOf": [given("content_url"), given("content_base64")]}
+def filter_case(context, case):
+    """The token that the requests carry is not disabled by one of them."""
+    return (case.path_parameters or {}).get("token_id") != os.environ["GATEHOUSE_TOKEN_ID"]

@@ -38,7 +38,8 @@ fn describe(document: &mut Value) {
                 "Content moderation: submit text and images, and learn by webhook or by asking what may be shown.\n\n\
                  Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
                  header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
-                 additive: ignore members that you do not know.",
+                 additive: ignore members that you do not know.\n\n\
+                 What operators call is described at [/docs/management](/docs/management).",
         }),
     );
 }
