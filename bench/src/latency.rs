@@ -88,8 +88,12 @@ impl std::fmt::Display for Percentiles {
     }
 }
 
-/// Medians of the percentiles of several rounds, in milliseconds.
+/// Medians of the percentiles of several rounds.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the unit belongs to the names in the report"
+)]
 pub(crate) struct Medians {
     pub(crate) p50_ms: f64,
     pub(crate) p95_ms: f64,
@@ -98,8 +102,8 @@ pub(crate) struct Medians {
 
 impl Medians {
     /// Of these rounds.
-    pub(crate) fn of<'a>(rounds: impl Iterator<Item = &'a Percentiles> + Clone) -> Self {
-        let of = |percentile: fn(&Percentiles) -> f64| median(rounds.clone().map(percentile));
+    pub(crate) fn of(rounds: &[Percentiles]) -> Self {
+        let of = |percentile: fn(&Percentiles) -> f64| median(rounds.iter().map(percentile));
         Self {
             p50_ms: of(|round| round.p50_ms),
             p95_ms: of(|round| round.p95_ms),
@@ -142,6 +146,17 @@ mod tests {
     fn the_median_is_the_middle() {
         assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn medians_of_rounds_are_taken_for_each_percentile() {
+        let rounds = [(1, 30), (3, 10), (2, 20)].map(|(typical, worst)| {
+            let micros = [[typical * 1_000; 99].as_slice(), &[worst * 1_000; 9]].concat();
+            Latencies::of_micros(&micros).percentiles()
+        });
+        let Medians { p50_ms, p99_ms, .. } = Medians::of(&rounds);
+        assert!((p50_ms - 2.0).abs() < 0.01, "{p50_ms}");
+        assert!((p99_ms - 20.0).abs() < 0.02, "{p99_ms}");
     }
 
     #[test]

@@ -124,6 +124,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Asked> {
     }
     let rate = median(rounds.iter().map(|round| round.rate));
     let ceiling_rate = median(rounds.iter().map(|round| round.ceiling_rate));
+    let latencies: Vec<_> = rounds.iter().map(|round| round.latency).collect();
     Ok(Asked {
         machine,
         seed,
@@ -132,7 +133,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Asked> {
         pending,
         connections: options.connections,
         rate,
-        latency: Medians::of(rounds.iter().map(|round| &round.latency)),
+        latency: Medians::of(&latencies),
         ceiling_rate,
         ceiling_share: rate / ceiling_rate,
         rounds,

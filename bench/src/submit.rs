@@ -182,6 +182,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
     let gatehouse_rate = median(rounds.iter().map(|round| round.gatehouse_rate));
     let pgbench_rate = median(rounds.iter().map(|round| round.pgbench.rate));
     let ceiling_rate = median(rounds.iter().map(|round| round.ceiling_rate));
+    let latencies: Vec<_> = rounds.iter().map(|round| round.latency).collect();
     Ok(Submitted {
         machine,
         seed,
@@ -192,7 +193,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
         connections: options.connections,
         search,
         gatehouse_rate,
-        latency: Medians::of(rounds.iter().map(|round| &round.latency)),
+        latency: Medians::of(&latencies),
         pgbench_rate,
         ratio: gatehouse_rate / pgbench_rate,
         ceiling_rate,

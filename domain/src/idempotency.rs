@@ -142,7 +142,9 @@ impl Fields {
             Value::Array(values) => {
                 self.tag(b'[');
                 self.length(values.len());
-                values.iter().for_each(|value| self.value(value));
+                for value in values {
+                    self.value(value);
+                }
             }
             Value::Object(members) => {
                 self.tag(b'{');

@@ -25,6 +25,7 @@ pub(super) struct Inserted {
 /// # Errors
 /// Two processes that store requests of one idempotency key at the same time meet in its unique index; see
 /// [`is_race`]. Nothing of the batch is stored then.
+#[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 pub(super) async fn insert(
     conn: &mut PgConnection,
     batch: &[&NewMedia],

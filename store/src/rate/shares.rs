@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    const MINUTE: Duration = Duration::from_secs(60);
+    const MINUTE: Duration = Duration::from_mins(1);
 
     fn limited() -> Limited {
         (SecretHash::from([1; 32]), RatePolicy::Submit)
