@@ -12,7 +12,10 @@ use store::PgPool;
 use tokio::time::Instant;
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{self, LogFormat};
+use crate::{
+    config::{self, LogFormat},
+    panics,
+};
 
 /// Our own sentences, and only the warnings of libraries; those about a failed download we tell ourselves.
 const DEFAULT_FILTER: &str =
@@ -24,7 +27,7 @@ const SECONDS: [f64; 16] = [
 ];
 const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// Starts logging, to stderr.
+/// Starts logging, to stderr; panics, too.
 ///
 /// # Errors
 /// A filter or format that cannot be read.
@@ -46,6 +49,7 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
         LogFormat::Human => logs.with_target(false).init(),
         LogFormat::Json => logs.json().flatten_event(true).init(),
     }
+    panics::log();
     Ok(())
 }
 

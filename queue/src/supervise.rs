@@ -20,11 +20,11 @@ where
     }
 }
 
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+/// What a panic said, if that is a literal of the source. A message that was put together may hold anything that was in hand,
+/// a whole text that was cut in the wrong place for one, and what is told here is kept and logged.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &'static str {
     panic
-        .downcast_ref::<&str>()
+        .downcast_ref::<&'static str>()
         .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without a text")
+        .unwrap_or("a message that is not kept")
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
 pub(crate) use data_dir::DataDir;
 pub(crate) use openai::{Mode, OpenAi};
-pub(crate) use receiver::{Received, Receiver};
+pub(crate) use receiver::Receiver;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 

@@ -3,6 +3,7 @@ requests keys and ids that exist, so that they come further than the search for 
 
 import json
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -40,7 +41,7 @@ schemathesis.openapi.format("future", FUTURE)
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    refer_to_existing(raw_schema)
+    use_existing(raw_schema)
     schemas = raw_schema["components"]["schemas"]
     for path in raw_schema["paths"].values():
         for operation in path.values():
@@ -54,17 +55,13 @@ def before_load_schema(context, raw_schema):
         refine_submission(schemas["SubmitRequest"])
 
 
-def refer_to_existing(value):
-    """The ids in examples."""
-    if isinstance(value, list):
-        for item in value:
-            refer_to_existing(item)
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            if name in EXISTING and isinstance(member, str):
-                value[name] = EXISTING[name]
-            else:
-                refer_to_existing(member)
+def use_existing(raw_schema):
+    """Puts what exists in the place of the examples' keys and ids, wherever they stand."""
+    text = json.dumps(raw_schema)
+    for member, existing in EXISTING.items():
+        for example in set(re.findall(f'"{member}": "([^"]+)"', text)):
+            text = text.replace(f'"{example}"', f'"{existing}"')
+    raw_schema.update(json.loads(text))
 
 
 def refine(name, schema, is_path=False):

@@ -1,45 +1,18 @@
-"""The README's quickstart, and the errors that every client meets, with a client that openapi-python-client generates
-from openapi/public.json."""
+"""The README's quickstart, and the errors that every application meets, with a client that openapi-python-client
+generates from openapi/public.json."""
 
-import json
-import os
-import time
 import unittest
 from http import HTTPStatus
-from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from gatehouse_client import Client
-from gatehouse_client.api.media import get_media_status, get_media_status_by_query, submit_media
-from gatehouse_client.models import (
-    Accepted,
-    MediaStatus,
+from demo import KEY, client, decided, submit
+from gatehouse_public.api.media import get_media_status_by_query, submit_media
+from gatehouse_public.models import (
     MediaStatusStatus,
     Problem,
-    StatusRequest,
     SubmitRequest,
     SubmitRequestMetadataType0,
 )
-
-demo = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
-KEY = demo["site_key"]
-client = Client(base_url=demo["base_url"])
-
-
-def submit(**members) -> UUID:
-    accepted = submit_media.sync(client=client, body=SubmitRequest(api_key=KEY, **members))
-    assert isinstance(accepted, Accepted), accepted
-    return accepted.id
-
-
-def decided(media: UUID) -> MediaStatus:
-    for _ in range(300):
-        status = get_media_status.sync(client=client, body=StatusRequest(api_key=KEY, media_id=media))
-        assert isinstance(status, MediaStatus), status
-        if status.status != MediaStatusStatus.PENDING:
-            return status
-        time.sleep(0.1)
-    raise TimeoutError(media)
 
 
 class Quickstart(unittest.TestCase):
@@ -57,6 +30,17 @@ class Quickstart(unittest.TestCase):
         media = submit(body="a kind word")
         status = decided(media)
         self.assertEqual(get_media_status_by_query.sync(client=client, api_key=KEY, media_id=media), status)
+
+    def test_a_repeated_submission_is_stored_once(self):
+        key = str(uuid4())
+
+        def send(body):
+            request = SubmitRequest(api_key=KEY, body=body)
+            return submit_media.sync(client=client, body=request, idempotency_key=key)
+
+        first = send("once")
+        self.assertEqual(send("once").id, first.id)
+        self.assertEqual(send("something else").code, "idempotency_conflict")
 
     def test_a_wrong_key_is_told_by_its_code(self):
         request = SubmitRequest(api_key="site_wrong", body="hello")

@@ -1,30 +1,11 @@
-// The README's quickstart, and the errors that every client meets, with a client that openapi-typescript generates from
-// openapi/public.json. What compiles here is what the document promises.
+// The README's quickstart, and the errors that every application meets, with a client that openapi-typescript generates
+// from openapi/public.json. What compiles here is what the document promises.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
-import createClient from "openapi-fetch";
-
-import type { components, paths } from "./generated/public.js";
-
-type MediaStatus = components["schemas"]["MediaStatus"];
-
-const demo = JSON.parse(readFileSync(process.env.GATEHOUSE_DEMO ?? "demo.json", "utf8"));
-const api_key: string = demo.site_key;
-const client = createClient<paths>({ baseUrl: demo.base_url });
-
-async function decided(media_id: string): Promise<MediaStatus> {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const { data, error } = await client.POST("/get-media-status", { body: { api_key, media_id } });
-    assert.equal(error, undefined);
-    if (data.status !== "pending") return data;
-    await sleep(100);
-  }
-  throw new Error(`${media_id} is still pending`);
-}
+import { api_key, client, decided, submit } from "./demo.js";
 
 test("a submitted text is judged", async () => {
   const { data, error } = await client.POST("/submit-media", {
@@ -42,12 +23,19 @@ test("a submitted text is judged", async () => {
 });
 
 test("a status asked by query is the same", async () => {
-  const { data: accepted } = await client.POST("/submit-media", { body: { api_key, body: "a kind word" } });
-  assert.ok(accepted);
-  const media = await decided(accepted.id);
-  const query = { api_key, media_id: accepted.id };
+  const media = await decided(await submit("a kind word"));
+  const query = { api_key, media_id: media.media_id };
   const { data } = await client.GET("/get-media-status", { params: { query } });
   assert.deepEqual(data, media);
+});
+
+test("a repeated submission is stored once", async () => {
+  const params = { header: { "Idempotency-Key": randomUUID() } };
+  const send = (body: string) => client.POST("/submit-media", { params, body: { api_key, body } });
+  const [first, again, other] = [await send("once"), await send("once"), await send("something else")];
+  assert.ok(first.data);
+  assert.deepEqual(again.data, first.data);
+  assert.equal(other.error?.code, "idempotency_conflict");
 });
 
 test("a wrong key is told by its code", async () => {

@@ -108,7 +108,6 @@ impl Drop for Api {
 
 /// What the command line has made.
 pub(crate) struct Site {
-    pub(crate) team: String,
     pub(crate) id: String,
     pub(crate) key: String,
     pub(crate) webhook_secret: String,
@@ -125,7 +124,6 @@ pub(crate) fn new_site(pool: &PgPool) -> Site {
     Site {
         key: text(&key, "site_key"),
         webhook_secret: text(&site, "webhook_secret"),
-        team,
         id,
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Mode {
     Well,
     /// With an error of this status.
     Status(u16),
+    /// With an error of this status that quotes the text.
+    Quoting(u16),
     /// With one result too few.
     Half,
     /// With something that is no JSON.
@@ -68,6 +70,15 @@ impl OpenAi {
             "openai".into(),
             "--openai-url".into(),
             url,
+        ]
+    }
+
+    /// The same as variables.
+    pub(crate) fn variables(&self) -> [(&'static str, String); 2] {
+        let [_, providers, _, url] = self.options();
+        [
+            ("GATEHOUSE_PROVIDERS", providers),
+            ("GATEHOUSE_OPENAI_URL", url),
         ]
     }
 
@@ -132,6 +143,7 @@ async fn answer(
     let mut results: Vec<Value> = inputs.iter().map(|text| judge(text)).collect();
     Ok(match mode {
         Mode::Status(status) => error(status, "on_purpose"),
+        Mode::Quoting(status) => error(status, &inputs.concat()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         // The connection is closed without an answer.
         Mode::Reset => return Err(io::ErrorKind::ConnectionReset.into()),

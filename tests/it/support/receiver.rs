@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use domain::signature::{WebhookSecret, verify_service, verify_standard};
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -36,6 +36,7 @@ struct State {
     received: Vec<Received>,
     status: StatusCode,
     delay: Duration,
+    says: &'static str,
 }
 
 impl Received {
@@ -87,6 +88,7 @@ impl Receiver {
             received: Vec::new(),
             status: StatusCode::OK,
             delay: Duration::ZERO,
+            says: "",
         };
         let state = Arc::new(Mutex::new(state));
         let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
@@ -112,6 +114,11 @@ impl Receiver {
         let mut state = self.state.lock().unwrap();
         state.status = StatusCode::from_u16(status).unwrap();
         state.delay = delay;
+    }
+
+    /// From now on answers with this body.
+    pub(crate) fn say(&self, body: &'static str) {
+        self.state.lock().unwrap().says = body;
     }
 
     /// Everything that came so far, in order.
@@ -153,22 +160,22 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
 async fn answer(
     request: Request<Incoming>,
     state: Arc<Mutex<State>>,
-) -> Result<Response<Empty<Bytes>>, Infallible> {
+) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
         // Cut off in the middle: nothing was received.
         return Ok(Response::default());
     };
-    let (status, delay) = {
+    let (status, delay, says) = {
         let mut state = state.lock().unwrap();
         state.received.push(Received {
             headers: head.headers,
             body: body.to_bytes(),
         });
-        (state.status, state.delay)
+        (state.status, state.delay, state.says)
     };
     tokio::time::sleep(delay).await;
-    let mut response = Response::default();
+    let mut response = Response::new(Full::from(says));
     *response.status_mut() = status;
     Ok(response)
 }

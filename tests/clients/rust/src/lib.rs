@@ -1,3 +1,78 @@
-//! The client that `build.rs` generated.
+//! The clients that `build.rs` generated, and what the tests share.
 
-include!(concat!(env!("OUT_DIR"), "/gatehouse.rs"));
+use std::{env, fs, time::Duration};
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use public::types::{
+    MediaStatus, MediaStatusStatus, StatusRequest, SubmitRequest, SubmitRequestBody,
+};
+
+/// What applications call.
+pub mod public {
+    include!(concat!(env!("OUT_DIR"), "/public.rs"));
+}
+
+/// What operators and moderators call.
+pub mod management {
+    include!(concat!(env!("OUT_DIR"), "/management.rs"));
+}
+
+/// The demo site of `gatehouse up`, as demo.json tells it.
+#[derive(Deserialize)]
+pub struct Demo {
+    pub base_url: String,
+    pub site_id: Uuid,
+    pub rule_group_id: Uuid,
+    pub site_key: String,
+    pub management_token: String,
+}
+
+impl Demo {
+    pub fn read() -> Self {
+        let path = env::var("GATEHOUSE_DEMO").expect("run by `make test-clients`");
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    }
+
+    pub fn client(&self) -> public::Client {
+        public::Client::new(&self.base_url)
+    }
+
+    pub fn management(&self) -> management::Client {
+        self.management_with(&self.management_token)
+    }
+
+    pub fn management_with(&self, token: &str) -> management::Client {
+        let token = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
+        let headers = HeaderMap::from_iter([(AUTHORIZATION, token)]);
+        let http = reqwest::Client::builder().default_headers(headers).build();
+        let url = self.base_url.replace("/functions/v1", "/management/v1");
+        management::Client::new_with_client(&url, http.unwrap())
+    }
+
+    pub async fn submit(&self, text: &str) -> Uuid {
+        let submission = SubmitRequest::builder()
+            .api_key(&self.site_key)
+            .body(text.parse::<SubmitRequestBody>().unwrap());
+        let accepted = self.client().submit_media().body(submission).send().await;
+        accepted.unwrap().id
+    }
+
+    pub async fn decided(&self, media: Uuid) -> MediaStatus {
+        let client = self.client();
+        for _ in 0..300 {
+            let request = StatusRequest::builder()
+                .api_key(&self.site_key)
+                .media_id(media);
+            let media = client.get_media_status().body(request).send().await;
+            let media = media.unwrap().into_inner();
+            if media.status != MediaStatusStatus::Pending {
+                return media;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{media} is still pending");
+    }
+}

@@ -1,0 +1,134 @@
+//! A team with one of everything.
+
+use std::collections::BTreeMap;
+
+use domain::{event::EventKind, scope::Scope};
+use serde_json::json;
+use sqlx::PgPool;
+use store::{
+    tenant,
+    token::{self, NewToken},
+};
+use uuid::Uuid;
+
+use crate::app::{App, SUBMIT, Tenant};
+
+/// The team's things, and its keys to both interfaces.
+pub(super) struct Things {
+    pub(super) site_key: String,
+    pub(super) token: String,
+    /// By what a parameter or member calls such a thing.
+    ids: BTreeMap<&'static str, String>,
+}
+
+impl Things {
+    pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
+        let mut conn = app.pool.acquire().await.unwrap();
+        let new = NewToken {
+            name: &"test".parse().unwrap(),
+            team: Some(tenant.team),
+            scopes: Scope::ALL,
+            expires_at: None,
+        };
+        let (token, secret) = token::create(&mut conn, new).await.unwrap();
+        // Another one, which may be disabled.
+        let (spare, _) = token::create(&mut conn, new).await.unwrap();
+        let url = "https://example.com/hook";
+        let endpoint = tenant::create_endpoint(&mut conn, tenant.site, url, EventKind::ALL)
+            .await
+            .unwrap();
+        drop(conn);
+        let body = json!({ "api_key": tenant.key, "body": "a text" });
+        let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
+
+        let mut ids = BTreeMap::from([
+            ("team_id", tenant.team.to_string()),
+            ("site_id", tenant.site.to_string()),
+            ("token_id", spare.id.to_string()),
+            ("own_token_id", token.id.to_string()),
+            ("endpoint_id", endpoint.to_string()),
+            ("media_id", media.as_str().unwrap().to_owned()),
+        ]);
+        for (name, query) in [
+            ("rule_group_id", "select default_rule_group_id from sites where id = $1"),
+            ("key_id", "select id from site_keys where site_id = $1"),
+            (
+                "version_id",
+                "select v.id from rule_group_versions v join sites s on s.default_rule_group_id = v.rule_group_id
+                 where s.id = $1",
+            ),
+            ("event_id", "select id from events where site_id = $1"),
+            (
+                "delivery_id",
+                "select d.id from deliveries d join events e on e.id = d.event_id where e.site_id = $1",
+            ),
+        ] {
+            let id: Uuid = sqlx::query_scalar(query)
+                .bind(tenant.site.as_uuid())
+                .fetch_one(&app.pool)
+                .await
+                .unwrap();
+            ids.insert(name, id.to_string());
+        }
+        // A plan is nobody's, but which one a team has is its own business.
+        let plan: Uuid = sqlx::query_scalar(
+            "with plan as (insert into plans (id, name) values (gen_random_uuid(), $2) returning id)
+             update subscriptions set plan_id = plan.id from plan where team_id = $1 returning plan.id",
+        )
+        .bind(tenant.team.as_uuid())
+        .bind(tenant.team.to_string())
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+        ids.insert("plan_id", plan.to_string());
+        Self {
+            site_key: tenant.key.clone(),
+            token: secret.expose().to_owned(),
+            ids,
+        }
+    }
+
+    /// The thing that is called so; none: whoever adds an operation with such a parameter adds here what fills it.
+    pub(super) fn named(&self, name: &str) -> Option<&str> {
+        let name = match name {
+            "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
+            // Whatever the audit log tells of.
+            "target_id" => "token_id",
+            name => name,
+        };
+        self.ids.get(name).map(String::as_str)
+    }
+
+    /// Everything that tells of them, as it stands in the database.
+    pub(super) async fn traces(&self, pool: &PgPool) -> Vec<String> {
+        let tables: Vec<String> = sqlx::query_scalar(
+            "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('public', 'queue')",
+        )
+        .fetch_all(pool)
+        .await
+        .unwrap();
+        let ids: Vec<&str> = self.ids.values().map(String::as_str).collect();
+        let ids = ids.join("|");
+        let mut traces = Vec::new();
+        for table in tables {
+            let query =
+                format!("select $2 || t::text from {table} t where t::text ~ $1 order by 1");
+            let rows: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query))
+                .bind(&ids)
+                .bind(&table)
+                .fetch_all(pool)
+                .await
+                .unwrap();
+            traces.extend(rows);
+        }
+        traces
+    }
+
+    /// The first of them that a text tells of.
+    pub(super) fn told_in(&self, text: &str) -> Option<&str> {
+        self.ids
+            .values()
+            .map(String::as_str)
+            .find(|id| text.contains(id))
+    }
+}

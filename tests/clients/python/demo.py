@@ -1,0 +1,40 @@
+"""The demo site of `gatehouse up`, as demo.json tells it, and what the tests share."""
+
+import json
+import os
+import time
+from pathlib import Path
+from uuid import UUID
+
+from gatehouse_management import AuthenticatedClient
+from gatehouse_public import Client
+from gatehouse_public.api.media import get_media_status, submit_media
+from gatehouse_public.models import Accepted, MediaStatus, MediaStatusStatus, StatusRequest, SubmitRequest
+
+DEMO = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
+KEY = DEMO["site_key"]
+SITE = UUID(DEMO["site_id"])
+RULE_GROUP = UUID(DEMO["rule_group_id"])
+
+client = Client(base_url=DEMO["base_url"])
+
+
+def management(token: str = DEMO["management_token"]) -> AuthenticatedClient:
+    base_url = DEMO["base_url"].replace("/functions/v1", "/management/v1")
+    return AuthenticatedClient(base_url=base_url, token=token)
+
+
+def submit(**members) -> UUID:
+    accepted = submit_media.sync(client=client, body=SubmitRequest(api_key=KEY, **members))
+    assert isinstance(accepted, Accepted), accepted
+    return accepted.id
+
+
+def decided(media: UUID) -> MediaStatus:
+    for _ in range(300):
+        status = get_media_status.sync(client=client, body=StatusRequest(api_key=KEY, media_id=media))
+        assert isinstance(status, MediaStatus), status
+        if status.status != MediaStatusStatus.PENDING:
+            return status
+        time.sleep(0.1)
+    raise TimeoutError(media)
