@@ -45,21 +45,20 @@ with (fillfactor = 50);
 -- When the billing period began that `at` falls into. The anchor's day of the month is kept: from 31 January the periods
 -- begin on 28 February, 31 March, 30 April.
 create function billing_period(started_at timestamptz, at timestamptz, shift integer default 0)
-returns timestamptz language sql immutable parallel safe
-begin atomic
-select case
-    when (a + make_interval(months => months)) at time zone 'utc' <= at
-    then (a + make_interval(months => months + shift)) at time zone 'utc'
-    else (a + make_interval(months => months - 1 + shift)) at time zone 'utc' end
-from (
-    select
-        a,
-        (
-            (extract(year from b) - extract(year from a)) * 12 + extract(month from b) - extract(month from a)
-        )::integer as months
-    from (select started_at at time zone 'utc' as a, at at time zone 'utc' as b) times
-) counted;
-end;
+-- Not in SQL: such a function of more than an expression is parsed and planned anew by every statement that calls it.
+returns timestamptz language plpgsql immutable parallel safe as $$
+declare
+    anchor timestamp := started_at at time zone 'utc';
+    present timestamp := billing_period.at at time zone 'utc';
+    passed integer := (extract(year from present) - extract(year from anchor)) * 12
+    + extract(month from present) - extract(month from anchor);
+begin
+    if anchor + make_interval(months => passed) > present then
+        passed := passed - 1;
+    end if;
+    return (anchor + make_interval(months => passed + shift)) at time zone 'utc';
+end
+$$;
 
 -- A site may want less than its team's plan allows; null is what the plan says.
 alter table sites
