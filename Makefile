@@ -1,7 +1,7 @@
-.PHONY: help run test lint-documents test-clients reliability audit fix bench bench-queue endurance chaos
+.PHONY: help run test lint-documents test-clients test-schemathesis reliability audit fix bench bench-queue endurance chaos
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
 
 run: ## build Gatehouse and start everything: a private Postgres, the API and the workers
 	@scripts/setup run
@@ -15,6 +15,9 @@ lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js
 
 test-clients: ## generated TypeScript, Python and Rust clients against a real service (needs Node.js and Python)
 	@scripts/test-clients $(CLIENTS)
+
+test-schemathesis: ## thousands of requests made out of the documents, right and wrong ones (needs Python; about 5 minutes)
+	@scripts/test-schemathesis
 
 reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
 	@scripts/setup test

@@ -7,6 +7,7 @@ mod client;
 mod compatibility;
 mod connections;
 mod document;
+mod errors;
 mod edge;
 mod front;
 mod isolation;

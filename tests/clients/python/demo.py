@@ -4,7 +4,7 @@ import json
 import os
 import time
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from gatehouse_management import AuthenticatedClient
 from gatehouse_public import Client
@@ -25,9 +25,17 @@ def management(token: str = DEMO["management_token"]) -> AuthenticatedClient:
 
 
 def submit(**members) -> UUID:
-    accepted = submit_media.sync(client=client, body=SubmitRequest(api_key=KEY, **members))
-    assert isinstance(accepted, Accepted), accepted
-    return accepted.id
+    """Submits it, and again when that makes sense; it is stored once."""
+    request = SubmitRequest(api_key=KEY, **members)
+    key = str(uuid4())
+    for _ in range(5):
+        answer = submit_media.sync_detailed(client=client, body=request, idempotency_key=key)
+        if isinstance(answer.parsed, Accepted):
+            return answer.parsed.id
+        if "retry-after" not in answer.headers:
+            break
+        time.sleep(int(answer.headers["retry-after"]))
+    raise RuntimeError(f"{answer.parsed.code}: {answer.parsed.detail}")
 
 
 def decided(media: UUID) -> MediaStatus:

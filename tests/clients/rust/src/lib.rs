@@ -2,12 +2,15 @@
 
 use std::{env, fs, time::Duration};
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use public::types::{
-    MediaStatus, MediaStatusStatus, StatusRequest, SubmitRequest, SubmitRequestBody,
+use public::{
+    Client, Error,
+    types::{
+        MediaStatus, MediaStatusStatus, Problem, StatusRequest, SubmitRequest, SubmitRequestBody,
+    },
 };
 
 /// What applications call.
@@ -36,8 +39,8 @@ impl Demo {
         serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
     }
 
-    pub fn client(&self) -> public::Client {
-        public::Client::new(&self.base_url)
+    pub fn client(&self) -> Client {
+        Client::new(&self.base_url)
     }
 
     pub fn management(&self) -> management::Client {
@@ -53,11 +56,9 @@ impl Demo {
     }
 
     pub async fn submit(&self, text: &str) -> Uuid {
-        let submission = SubmitRequest::builder()
-            .api_key(&self.site_key)
-            .body(text.parse::<SubmitRequestBody>().unwrap());
-        let accepted = self.client().submit_media().body(submission).send().await;
-        accepted.unwrap().id
+        let text = text.parse().expect("a short text");
+        let submitted = submit(&self.client(), &self.site_key, &text).await;
+        submitted.unwrap()
     }
 
     pub async fn decided(&self, media: Uuid) -> MediaStatus {
@@ -75,4 +76,38 @@ impl Demo {
         }
         panic!("{media} is still pending");
     }
+}
+
+/// Submits a text, and again when that makes sense; it is stored once.
+pub async fn submit(
+    client: &Client,
+    site_key: &str,
+    text: &SubmitRequestBody,
+) -> Result<Uuid, Error<Problem>> {
+    let key = Uuid::new_v4().to_string();
+    let mut tries = 1;
+    loop {
+        let submission = SubmitRequest::builder()
+            .api_key(site_key)
+            .body(text.clone());
+        let request = client.submit_media().idempotency_key(key.as_str());
+        match request.body(submission).send().await {
+            Ok(accepted) => return Ok(accepted.id),
+            Err(error) if error.is_retryable() && tries < 5 => {
+                tokio::time::sleep(pause(&error)).await;
+                tries += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// How long to wait before the next try.
+fn pause(error: &Error<Problem>) -> Duration {
+    let seconds = match error {
+        Error::ErrorResponse(problem) => problem.headers().get(RETRY_AFTER),
+        _ => None,
+    };
+    let seconds = seconds.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    Duration::from_secs(seconds.unwrap_or(1))
 }
