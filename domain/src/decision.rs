@@ -12,6 +12,7 @@ pub use unchecked::{ImageProblem, Unchecked};
 use crate::media::{ModerationType, OnFailure, Status};
 use crate::rules::{Effect, Evidence, Violation};
 use crate::score::{Category, Scores};
+use crate::reason::Reason;
 
 /// What became of one part of the content, its text or its image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +113,19 @@ impl Verdict {
             processing_time_ms,
             reason: self.reason.as_deref(),
             flagged_categories: &self.flagged_categories,
+        }
+    }
+}
+
+impl<'a> ModerationDetails<'a> {
+    /// What is told of a person's decision.
+    pub fn manual(reason: &'a Reason) -> Self {
+        Self {
+            rule_violations: &[],
+            ai_analysis: None,
+            processing_time_ms: None,
+            reason: Some(reason.as_str()),
+            flagged_categories: &[],
         }
     }
 }
