@@ -10,9 +10,9 @@ use serde::Serialize;
 pub use unchecked::{ImageProblem, Unchecked};
 
 use crate::media::{ModerationType, OnFailure, Status};
+use crate::reason::Reason;
 use crate::rules::{Effect, Evidence, Violation};
 use crate::score::{Category, Scores};
-use crate::reason::Reason;
 
 /// What became of one part of the content, its text or its image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

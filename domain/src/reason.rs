@@ -61,7 +61,11 @@ mod tests {
         }
         let longer = "a".repeat(Reason::LONGEST + 1);
         for text in ["", " \n\u{3000}", "a\0", &longer] {
-            assert_eq!(Reason::try_from(text.to_owned()), Err(InvalidReason), "{text:?}");
+            assert_eq!(
+                Reason::try_from(text.to_owned()),
+                Err(InvalidReason),
+                "{text:?}"
+            );
         }
     }
 }

@@ -1,12 +1,8 @@
-//! Site keys: what applications submit with. Only their hashes are stored.
+//! Site keys as their teams see and disable them. (Making them is in [`crate::tenant`].)
 
 use chrono::{DateTime, Utc};
-use domain::{
-    id::{SiteId, SiteKeyId},
-    key::SiteKey,
-};
+use domain::id::{SiteId, SiteKeyId};
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use crate::{Error, page::Page};
 
@@ -21,61 +17,6 @@ pub struct KeyRecord {
     pub created_at: DateTime<Utc>,
     /// When it was disabled, if it was.
     pub disabled_at: Option<DateTime<Utc>>,
-}
-
-/// Creates a key for a site; it is returned to be shown once.
-pub async fn create(
-    conn: &mut PgConnection,
-    site: SiteId,
-) -> Result<(KeyRecord, SiteKey), Error> {
-    let key = SiteKey::generate(std::iter::repeat_with(rand::random));
-    let record = sqlx::query_as!(
-        KeyRecord,
-        "
-        insert into site_keys (id, site_id, hash, hint)
-        values ($1, $2, $3, $4)
-        returning id, hint, created_at, disabled_at
-        ",
-        Uuid::now_v7(),
-        site.as_uuid(),
-        key.hash().as_bytes(),
-        key.hint(),
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok((record, key))
-}
-
-/// Replaces all keys of a site by a new one; the old ones are disabled at once, and returned. Run it in a transaction.
-pub async fn rotate(
-    conn: &mut PgConnection,
-    site: SiteId,
-) -> Result<(KeyRecord, SiteKey, Vec<SiteKeyId>), Error> {
-    // Of two rotations at once, the second must see what the first has created.
-    lock_site(conn, site).await?;
-    let replaced = disable_all(conn, site).await?;
-    let (record, key) = create(conn, site).await?;
-    Ok((record, key, replaced))
-}
-
-async fn lock_site(conn: &mut PgConnection, site: SiteId) -> Result<(), Error> {
-    sqlx::query!(
-        "select id from sites where id = $1 for no key update",
-        site.as_uuid()
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(())
-}
-
-async fn disable_all(conn: &mut PgConnection, site: SiteId) -> Result<Vec<SiteKeyId>, Error> {
-    let disabled = sqlx::query_scalar!(
-        "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null returning id",
-        site.as_uuid(),
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(disabled.into_iter().map(SiteKeyId::from).collect())
 }
 
 /// Disables a key, for ever. False: it was disabled already.

@@ -86,6 +86,47 @@ pub(crate) fn secret_owner(site: SiteId) -> String {
     format!("webhook_secret:{site}")
 }
 
+/// Creates a key for a site; it is returned to be shown once.
+pub async fn create_site_key(
+    conn: &mut PgConnection,
+    site: SiteId,
+) -> Result<(SiteKeyId, SiteKey), Error> {
+    let id = SiteKeyId::from(Uuid::now_v7());
+    let key = SiteKey::generate(std::iter::repeat_with(rand::random));
+    let hash = key.hash();
+    sqlx::query!(
+        "insert into site_keys (id, site_id, hash, hint) values ($1, $2, $3, $4)",
+        id.as_uuid(),
+        site.as_uuid(),
+        hash.as_bytes(),
+        key.hint(),
+    )
+    .execute(conn)
+    .await?;
+    Ok((id, key))
+}
+
+/// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a transaction.
+pub async fn rotate_site_key(
+    conn: &mut PgConnection,
+    site: SiteId,
+) -> Result<(SiteKeyId, SiteKey), Error> {
+    // Of two rotations at once, the second must see, and replace, what the first has created.
+    sqlx::query!(
+        "select id from sites where id = $1 for no key update",
+        site.as_uuid(),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    sqlx::query!(
+        "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null",
+        site.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    create_site_key(conn, site).await
+}
+
 /// Adds a webhook endpoint to a site.
 pub async fn create_endpoint(
     conn: &mut PgConnection,

@@ -71,7 +71,9 @@ pub async fn standing(
     row.map(|row| {
         Ok(Standing {
             status: row.status.parse()?,
-            verdicts: row.verdict.map_or(0, |number| u16::try_from(number).unwrap_or(0)),
+            verdicts: row
+                .verdict
+                .map_or(0, |number| u16::try_from(number).unwrap_or(0)),
         })
     })
     .transpose()

@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The least id that can be made so many milliseconds after a time: a UUIDv7 begins with 48 bits of Unix milliseconds.
+/// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix milliseconds.
 fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
     let ms = time?.timestamp_millis().saturating_add(shift_ms);
     let ms = u128::try_from(ms.clamp(0, (1 << 48) - 1)).unwrap_or(0);
