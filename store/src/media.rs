@@ -3,13 +3,17 @@
 //! Every function takes whose media may be seen: a team's, or, with none, everybody's. What is beyond that is not there.
 
 mod decide;
+mod history;
 mod image;
 mod item;
 mod list;
+mod walk;
 
 pub use self::{
-    decide::{Decided, Decision, Moderator, decide, standing},
+    decide::{Decided, Decision, decide, standing},
+    history::{Delivery, Event, Verdict},
     image::{Image, SLICE, image, image_slice},
-    item::{Analysis, Delivery, Event, InlineImage, Item, PinnedVersion, Verdict, find},
-    list::{Filter, Listed, Page, WALKED, list},
+    item::{Analysis, InlineImage, Item, PinnedVersion, find},
+    list::{Filter, Listed, Page, list},
+    walk::WALKED,
 };

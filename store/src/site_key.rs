@@ -11,6 +11,8 @@ use crate::{Error, page::Page};
 pub struct KeyRecord {
     /// The key.
     pub id: SiteKeyId,
+    /// The site that it submits for.
+    pub site: SiteId,
     /// Its last four characters.
     pub hint: String,
     /// When it was created.
@@ -38,7 +40,7 @@ pub async fn find(
 ) -> Result<Option<KeyRecord>, Error> {
     let record = sqlx::query_as!(
         KeyRecord,
-        "select id, hint, created_at, disabled_at from site_keys where id = $1 and site_id = $2",
+        "select id, site_id as site, hint, created_at, disabled_at from site_keys where id = $1 and site_id = $2",
         key.as_uuid(),
         site.as_uuid(),
     )
@@ -56,7 +58,7 @@ pub async fn list(
     let records = sqlx::query_as!(
         KeyRecord,
         "
-        select id, hint, created_at, disabled_at
+        select id, site_id as site, hint, created_at, disabled_at
         from site_keys
         where site_id = $1 and ($2::uuid is null or id > $2)
         order by id

@@ -14,6 +14,7 @@ use sqlx::PgConnection;
 use crate::{
     Error,
     analysis::to_json,
+    token,
     verdict::{Conclusion, conclude},
 };
 
@@ -26,24 +27,21 @@ pub struct Decision<'a> {
     pub step: Step,
     /// Why. The application gets to read it.
     pub reason: &'a Reason,
-    /// Who.
-    pub moderator: Moderator<'a>,
-}
-
-/// Who decides.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Moderator<'a> {
-    /// The token that they use.
-    pub token_id: TokenId,
-    /// What it is called.
-    pub token_name: &'a str,
+    /// Who: whoever holds this token.
+    pub moderator: TokenId,
 }
 
 /// How a person's verdict came to be, as the verdict keeps it.
 #[derive(Serialize)]
 struct Trace<'a> {
-    moderator: Moderator<'a>,
+    moderator: Moderator,
     reason: &'a Reason,
+}
+
+#[derive(Serialize)]
+struct Moderator {
+    token_id: TokenId,
+    token_name: Option<String>,
 }
 
 /// A decision that was stored.
@@ -55,26 +53,27 @@ pub struct Decided {
     pub jobs: NewJobs,
 }
 
-/// Where an item stands; none if there is no such item or it is not the team's.
+/// Whose an item is and where it stands; none if there is no such item or it is not the team's.
 pub async fn standing(
     conn: &mut PgConnection,
     team: Option<TeamId>,
     media: MediaId,
-) -> Result<Option<Standing>, Error> {
+) -> Result<Option<(TeamId, Standing)>, Error> {
     let row = sqlx::query!(
-        "select status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
+        "select team_id, status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
         media.as_uuid(),
         team.map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     row.map(|row| {
-        Ok(Standing {
+        let standing = Standing {
             status: row.status.parse()?,
             verdicts: row
                 .verdict
                 .map_or(0, |number| u16::try_from(number).unwrap_or(0)),
-        })
+        };
+        Ok((row.team_id.into(), standing))
     })
     .transpose()
 }
@@ -91,6 +90,11 @@ pub async fn decide(
         reason,
         moderator,
     } = decision;
+    let token = token::find(conn, None, moderator).await?;
+    let moderator = Moderator {
+        token_id: moderator,
+        token_name: token.map(|token| token.name),
+    };
     let details = to_json(&ModerationDetails::manual(reason))?;
     let trace = to_json(&Trace { moderator, reason })?;
     let conclusion = Conclusion {

@@ -4,7 +4,7 @@ use domain::{
     id::{MediaId, TeamId},
     image::ImageFormat,
 };
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 
 use crate::Error;
 
@@ -52,7 +52,7 @@ pub async fn image(
 
 /// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed meanwhile.
 pub async fn image_slice(
-    conn: &mut PgConnection,
+    pool: &PgPool,
     image: Image,
     from: u32,
 ) -> Result<Option<Vec<u8>>, Error> {
@@ -63,7 +63,7 @@ pub async fn image_slice(
         i32::try_from(from).unwrap_or(i32::MAX - 1),
         i32::try_from(SLICE).unwrap_or(i32::MAX),
     )
-    .fetch_optional(conn)
+    .fetch_optional(pool)
     .await?;
     Ok(slice)
 }

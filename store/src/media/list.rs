@@ -1,7 +1,7 @@
 //! Lists of media, newest first.
 //!
 //! There is no index on status, so that a verdict's update touches none. A page that asks for more than an index knows
-//! looks at a bounded number of rows ([`WALKED`]): it may hold fewer items than it could, even none, and yet have a
+//! looks at a bounded number of rows ([`WALKED`](super::walk::WALKED)): it may hold fewer items than it could, even none, and yet have a
 //! successor.
 
 use chrono::{DateTime, Utc};
@@ -12,14 +12,8 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::walk::{Walk, named, newest, waiting};
 use crate::Error;
-
-/// How many rows a page with a filter looks at, over all sites together; at least one of each site.
-pub const WALKED: usize = 5_000;
-
-/// How far the clocks of processes, which make ids, and that of Postgres, which says when an item was accepted, may be
-/// apart without a list by time missing items. Milliseconds.
-const CLOCKS_APART: i64 = 5 * 60 * 1_000;
 
 /// Which media. What is none is not asked for.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +31,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn wants_all(&self) -> bool {
+    pub(super) fn wants_all(&self) -> bool {
         self.status.is_none() && self.created_from.is_none() && self.created_before.is_none()
     }
 }
@@ -72,7 +66,8 @@ pub struct Listed {
     pub moderated_at: Option<DateTime<Utc>>,
 }
 
-/// At most `limit` media of a team, or of all, that are older than `after`. A site that is not the team's has none.
+/// At most `limit` media of a team, or of all, that are older than `after`. A site that is not the team's has none. Run it
+/// in a transaction that sees one moment.
 pub async fn list(
     conn: &mut PgConnection,
     team: Option<TeamId>,
@@ -93,87 +88,9 @@ pub async fn list(
     let media = if found.is_empty() {
         Vec::new()
     } else {
-        describe(conn, &found, filter.status).await?
+        describe(conn, &found).await?
     };
     Ok(Page { media, next })
-}
-
-/// Which rows are looked at, and which of them are wanted.
-///
-/// Each site's rows are walked from the newest on, as far as its share goes. Where a share ends, nobody has seen that
-/// site's older rows, so the page ends there as well: at the newest such place of all.
-struct Walk<'a> {
-    sites: Vec<Uuid>,
-    /// From this id on,
-    from: Uuid,
-    /// up to this one, which is not walked itself.
-    before: Uuid,
-    /// Rows of each site.
-    share: i64,
-    filter: &'a Filter,
-    limit: usize,
-}
-
-/// A row that is wanted, or the end of a share, or both.
-struct Step {
-    id: Uuid,
-    hit: bool,
-    last: bool,
-}
-
-impl<'a> Walk<'a> {
-    fn new(sites: Vec<Uuid>, filter: &'a Filter, after: Option<MediaId>, limit: usize) -> Self {
-        let until = first_id(filter.created_before, CLOCKS_APART).unwrap_or(Uuid::max());
-        let share = (WALKED / sites.len().max(1)).max(1);
-        // Where every row is wanted, no site needs to show more than the page can hold.
-        let share = if filter.wants_all() {
-            share.min(limit.saturating_add(1))
-        } else {
-            share
-        };
-        Self {
-            from: first_id(filter.created_from, -CLOCKS_APART).unwrap_or(Uuid::nil()),
-            before: after.map_or(until, |after| after.as_uuid().min(until)),
-            share: i64::try_from(share).unwrap_or(i64::MAX),
-            sites,
-            filter,
-            limit,
-        }
-    }
-
-    fn status(&self) -> Option<&'static str> {
-        self.filter.status.map(Status::as_str)
-    }
-
-    /// How many steps are fetched: one more than the page holds tells whether there is another page.
-    fn fetched(&self) -> i64 {
-        i64::try_from(self.limit.saturating_add(1)).unwrap_or(i64::MAX)
-    }
-
-    /// What is on the page, of steps newest first, and after which item the next page begins.
-    fn found(&self, steps: &[Step]) -> (Vec<Uuid>, Option<MediaId>) {
-        let mut found = Vec::with_capacity(steps.len());
-        for step in steps {
-            if found.len() == self.limit {
-                let next = found.last().copied().map(MediaId::from);
-                return (found, next);
-            }
-            if step.hit {
-                found.push(step.id);
-            }
-            if step.last {
-                return (found, Some(step.id.into()));
-            }
-        }
-        (found, None)
-    }
-}
-
-/// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix milliseconds.
-fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
-    let ms = time?.timestamp_millis().saturating_add(shift_ms);
-    let ms = u128::try_from(ms.clamp(0, (1 << 48) - 1)).unwrap_or(0);
-    Some(Uuid::from_u128(ms << 80))
 }
 
 /// The sites whose media are listed.
@@ -191,128 +108,8 @@ async fn sites(
     .await
 }
 
-/// Walks the items themselves.
-async fn newest(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::text is null or m.status = $5)
-                and ($6::timestamptz is null or m.created_at >= $6)
-                and ($7::timestamptz is null or m.created_at < $7) as hit,
-                row_number() over (order by m.id desc) = $4 as last
-            from media m
-            where m.site_id = s.id and m.id >= $2 and m.id < $3
-            order by m.id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $8
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.status(),
-        walk.filter.created_from,
-        walk.filter.created_before,
-        walk.fetched(),
-    )
-    .fetch_all(conn)
-    .await
-}
-
-/// Walks what waits for a person.
-async fn waiting(conn: &mut PgConnection, walk: &Walk<'_>) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::timestamptz is null or m.created_at >= $5)
-                and ($6::timestamptz is null or m.created_at < $6) as hit,
-                row_number() over (order by r.media_id desc) = $4 as last
-            from reviews r
-            join media m on m.id = r.media_id
-            where r.site_id = s.id and r.media_id >= $2 and r.media_id < $3
-            order by r.media_id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $7
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.filter.created_from,
-        walk.filter.created_before,
-        walk.fetched(),
-    )
-    .fetch_all(conn)
-    .await
-}
-
-/// Walks the items of one name. Applications give a name to one item, or to a few, so these are sorted.
-async fn named(
-    conn: &mut PgConnection,
-    walk: &Walk<'_>,
-    app_media_id: &str,
-) -> Result<Vec<Step>, sqlx::Error> {
-    sqlx::query_as!(
-        Step,
-        r#"
-        select w.id as "id!", w.hit as "hit!", w.last as "last!"
-        from unnest($1::uuid []) as s (id)
-        cross join lateral (
-            select
-                m.id,
-                ($5::text is null or m.status = $5)
-                and ($6::timestamptz is null or m.created_at >= $6)
-                and ($7::timestamptz is null or m.created_at < $7) as hit,
-                row_number() over (order by m.id desc) = $4 as last
-            from media m
-            where
-                m.site_id = s.id
-                and hashtextextended(m.app_media_id, 0) = hashtextextended($9::text, 0)
-                and m.app_media_id = $9
-                and m.id >= $2 and m.id < $3
-            order by m.id desc
-            limit $4
-        ) w
-        where w.hit or w.last
-        order by w.id desc
-        limit $8
-        "#,
-        &walk.sites,
-        walk.from,
-        walk.before,
-        walk.share,
-        walk.status(),
-        walk.filter.created_from,
-        walk.filter.created_before,
-        walk.fetched(),
-        app_media_id,
-    )
-    .fetch_all(conn)
-    .await
-}
-
-/// The items of these ids, newest first, without those that were given another status meanwhile.
-async fn describe(
-    conn: &mut PgConnection,
-    found: &[Uuid],
-    status: Option<Status>,
-) -> Result<Vec<Listed>, Error> {
+/// The items of these ids, newest first.
+async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>, Error> {
     let rows = sqlx::query!(
         r#"
         select
@@ -326,11 +123,10 @@ async fn describe(
             v.moderated_at as "moderated_at?"
         from media m
         left join verdicts v on v.media_id = m.id and v.number = m.verdict
-        where m.id = any($1) and ($2::text is null or m.status = $2)
+        where m.id = any($1)
         order by m.id desc
         "#,
         found,
-        status.map(Status::as_str),
     )
     .fetch_all(conn)
     .await?;

@@ -5,14 +5,14 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
-    id::{MediaId, TokenId},
+    id::MediaId,
     media::{Ruling, Standing, Status, Step},
     reason::Reason,
 };
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
-    media::{Decided, Decision, Moderator, decide, standing},
+    media::{Decided, Decision, decide, standing},
     tenant,
 };
 use uuid::Uuid;
@@ -22,10 +22,10 @@ use crate::fixture::Fixture;
 impl Fixture {
     async fn standing(&self, media: MediaId) -> Standing {
         let mut conn = self.pool.acquire().await.unwrap();
-        standing(&mut conn, Some(self.team), media)
-            .await
-            .unwrap()
-            .unwrap()
+        let found = standing(&mut conn, Some(self.team), media).await.unwrap();
+        let (team, standing) = found.unwrap();
+        assert_eq!(team, self.team);
+        standing
     }
 
     async fn decide(&self, media: MediaId, step: Step) -> Option<Decided> {
@@ -35,10 +35,7 @@ impl Fixture {
             media,
             step,
             reason: &reason,
-            moderator: Moderator {
-                token_id: TokenId::from(Uuid::nil()),
-                token_name: "Ada",
-            },
+            moderator: self.token,
         };
         let decided = decide(&mut tx, decision).await.unwrap();
         tx.commit().await.unwrap();
@@ -124,7 +121,7 @@ async fn a_decision_ends_the_review_and_goes_to_every_endpoint_that_wants_verdic
     assert_eq!(
         trace,
         json!({
-            "moderator": { "token_id": Uuid::nil(), "token_name": "Ada" },
+            "moderator": { "token_id": fixture.token, "token_name": "Ada" },
             "reason": "It is \"fine\".",
         })
     );
@@ -178,16 +175,13 @@ async fn a_decision_is_later_than_what_it_overturns_even_in_a_transaction_that_b
     sqlx::query("select now()").execute(&mut *tx).await.unwrap();
     fixture.judge(media, Status::Approved).await;
 
-    let seen = standing(&mut tx, None, media).await.unwrap().unwrap();
+    let (_, seen) = standing(&mut tx, None, media).await.unwrap().unwrap();
     let reason = Reason::try_from("No.".to_owned()).unwrap();
     let decision = Decision {
         media,
         step: seen.ruled(Ruling::Reject, None).unwrap(),
         reason: &reason,
-        moderator: Moderator {
-            token_id: TokenId::from(Uuid::nil()),
-            token_name: "Ada",
-        },
+        moderator: fixture.token,
     };
     decide(&mut tx, decision).await.unwrap().unwrap();
     tx.commit().await.unwrap();

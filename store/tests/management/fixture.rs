@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{MediaId, RuleGroupId, SiteId, TeamId},
+    id::{MediaId, RuleGroupId, SiteId, TeamId, TokenId},
     media::{ModerationType, Status},
 };
 use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
@@ -13,6 +13,7 @@ use store::{
     schema,
     seal::MasterKey,
     team, tenant,
+    token::{self, NewToken},
     verdict::Concluded,
 };
 use uuid::Uuid;
@@ -22,6 +23,8 @@ pub(crate) struct Fixture {
     pub(crate) team: TeamId,
     pub(crate) group: RuleGroupId,
     pub(crate) site: SiteId,
+    /// Ada's.
+    pub(crate) token: TokenId,
 }
 
 impl Fixture {
@@ -41,12 +44,20 @@ impl Fixture {
         let group = rule_group::create(&mut tx, team, "rules", NO_RULES)
             .await
             .unwrap();
+        let new = NewToken {
+            name: &"Ada".parse().unwrap(),
+            team: Some(team),
+            scopes: &[],
+            expires_at: None,
+        };
+        let (token, _) = token::create(&mut tx, new).await.unwrap();
         tx.commit().await.unwrap();
         let mut fixture = Self {
             pool: pool.clone(),
             team,
             group,
             site: SiteId::from(Uuid::nil()),
+            token: token.id,
         };
         fixture.site = fixture.create_site("site").await;
         fixture

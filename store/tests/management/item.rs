@@ -27,7 +27,7 @@ async fn an_image_is_read_in_slices_that_are_the_whole(pool: PgPool) {
     assert_eq!(found.bytes as usize, bytes.len());
     let mut read = Vec::new();
     for from in [0, SLICE, 2 * SLICE] {
-        read.extend(image_slice(&mut conn, found, from).await.unwrap().unwrap());
+        read.extend(image_slice(&fixture.pool, found, from).await.unwrap().unwrap());
     }
     assert!(read == bytes, "the slices are not the whole");
 
@@ -37,7 +37,7 @@ async fn an_image_is_read_in_slices_that_are_the_whole(pool: PgPool) {
         .execute(&mut *conn)
         .await
         .unwrap();
-    let gone = image_slice(&mut conn, found, 0).await.unwrap();
+    let gone = image_slice(&fixture.pool, found, 0).await.unwrap();
     assert!(gone.is_none());
 }
 
@@ -48,7 +48,8 @@ async fn an_item_is_its_teams_and_an_operators(pool: PgPool) {
     let media = fixture.item().await;
     fixture.judge(media, Status::Approved).await;
     let found = |item: Option<Item>| item.map(|item| (item.media, item.verdicts.len()));
-    let ask = async |team| found(find(&fixture.pool, team, media).await.unwrap());
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    let mut ask = async |team| found(find(&mut conn, team, media).await.unwrap());
     assert_eq!(ask(Some(fixture.team)).await, Some((media, 1)));
     assert_eq!(ask(None).await, Some((media, 1)));
     assert_eq!(ask(Some(other.team)).await, None);
