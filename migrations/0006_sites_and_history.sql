@@ -1,15 +1,11 @@
 -- Sites are changed through the management interface, and items are shown with their history.
 
--- What a submission depends on: its judges, and how many there may be in a minute. As a condition rather than a list of
--- columns, because a statement that sets all of them changes few.
+-- A statement that sets all settings of a site changes few of them: a revision that rose for nothing would have
+-- submissions prepared again for nothing.
 create or replace trigger sites_bump_own_revision
-before update on sites
+before update of default_rule_group_id on sites
 for each row
-when (
-    old.default_rule_group_id is distinct from new.default_rule_group_id
-    or old.submissions_per_minute is distinct from new.submissions_per_minute
-    or old.status_queries_per_minute is distinct from new.status_queries_per_minute
-)
+when (old.default_rule_group_id is distinct from new.default_rule_group_id)
 execute function bump_own_revision();
 
 create index site_keys_site_id_idx on site_keys (site_id, id);

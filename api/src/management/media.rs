@@ -14,9 +14,9 @@ use store::media::{self, Filter};
 use uuid::Uuid;
 
 use self::{
-    decision::{Decided, Decision},
+    decision::{Decided, NewDecision},
     image::ImageFile,
-    item::Item,
+    item::MediaItem,
     list::{AppMediaId, ListedMedia},
 };
 use super::{
@@ -40,8 +40,8 @@ pub(crate) struct Media;
 impl Media {
     /// List media
     ///
-    /// The newest first. A part of a list looks at 5,000 items at most, so with `status`, `created_from` or
-    /// `created_before` it may have fewer than `limit`, even none, although more follow: go on as long as there is a
+    /// The newest first. A part of a list looks at 5,000 items at most, so with `status`, `since` or
+    /// `until` it may have fewer than `limit`, even none, although more follow: go on as long as there is a
     /// `next_cursor`. What waits for a moderator (`status=pending_review`) and what has an `app_media_id` is found
     /// directly.
     #[oai(path = "/media", method = "get", operation_id = "listMedia")]
@@ -55,9 +55,9 @@ impl Media {
         /// Only media that stand so.
         status: Query<Status>,
         /// Only what was accepted at this time or later.
-        created_from: Query<Time>,
+        since: Query<Time>,
         /// Only what was accepted before this time.
-        created_before: Query<Time>,
+        until: Query<Time>,
         /// Only media to which the application gave this identifier.
         app_media_id: Query<AppMediaId>,
         /// How many at most.
@@ -69,8 +69,8 @@ impl Media {
         let filter = Filter {
             site: site_id.0.map(Into::into),
             status: status.0,
-            created_from: created_from.0.map(|time| time.0),
-            created_before: created_before.0.map(|time| time.0),
+            since: since.0.map(|time| time.0),
+            until: until.0.map(|time| time.0),
             app_media_id: app_media_id.0.map(|id| id.0),
         };
         let part = Part::new(&limit, &cursor);
@@ -90,7 +90,7 @@ impl Media {
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
-    ) -> Result<Json<Item>, Refusal> {
+    ) -> Result<Json<MediaItem>, Refusal> {
         let mut session = management.read(&caller, Scope::MediaRead).await?;
         let of = session.only_team();
         let item = media::find(session.conn(), of, media_id.0).await?;
@@ -137,7 +137,7 @@ impl Media {
         caller: Caller,
         /// The item.
         media_id: Path<MediaId>,
-        request: JsonBody<Decision>,
+        request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
         let decided = decision::decide(&management, &caller, media_id.0, request.value).await?;
         Ok(Json(decided))

@@ -78,7 +78,11 @@ impl From<ManagedSite> for Site {
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             default_rule_group_id: settings.default_rule_group.as_uuid(),
-            rule_group_ids: settings.rule_groups.into_iter().map(RuleGroupId::as_uuid).collect(),
+            rule_group_ids: settings
+                .rule_groups
+                .into_iter()
+                .map(RuleGroupId::as_uuid)
+                .collect(),
             created_at: site.created_at.into(),
         }
     }
@@ -283,7 +287,8 @@ impl Sites {
 
     /// Change a site
     ///
-    /// The change holds at once: for every submission that is answered after this request.
+    /// The change holds at once, for every submission that is answered after this request; a limit from the next minute on
+    /// at the latest.
     #[oai(
         path = "/sites/:site_id",
         method = "patch",
@@ -388,6 +393,7 @@ pub(super) fn described() -> Vec<Operation> {
             problems: &[Code::UnknownRuleGroup, Code::NameTaken],
             request: Some(json!({
                 "name": "Comments",
+                "team_id": example::TEAM,
                 "default_rule_group_id": example::RULE_GROUP,
                 "status_queries_per_minute": 100,
             })),

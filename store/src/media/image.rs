@@ -51,11 +51,7 @@ pub async fn image(
 }
 
 /// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed meanwhile.
-pub async fn image_slice(
-    pool: &PgPool,
-    image: Image,
-    from: u32,
-) -> Result<Option<Vec<u8>>, Error> {
+pub async fn image_slice(pool: &PgPool, image: Image, from: u32) -> Result<Option<Vec<u8>>, Error> {
     // The bytes are stored out of line and uncompressed, so a slice reads nothing but itself.
     let slice = sqlx::query_scalar!(
         r#"select substring(bytes from $2 + 1 for $3) as "slice!" from media_images where media_id = $1"#,

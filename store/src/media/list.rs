@@ -23,16 +23,16 @@ pub struct Filter {
     /// That stand so.
     pub status: Option<Status>,
     /// Accepted at this time or later.
-    pub created_from: Option<DateTime<Utc>>,
+    pub since: Option<DateTime<Utc>>,
     /// Accepted before this time.
-    pub created_before: Option<DateTime<Utc>>,
+    pub until: Option<DateTime<Utc>>,
     /// With this identifier of the application's own.
     pub app_media_id: Option<String>,
 }
 
 impl Filter {
     pub(super) fn wants_all(&self) -> bool {
-        self.status.is_none() && self.created_from.is_none() && self.created_before.is_none()
+        self.status.is_none() && self.since.is_none() && self.until.is_none()
     }
 }
 

@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         after: Option<MediaId>,
         limit: usize,
     ) -> Self {
-        let until = first_id(filter.created_before, CLOCKS_APART).unwrap_or(Uuid::max());
+        let until = first_id(filter.until, CLOCKS_APART).unwrap_or(Uuid::max());
         let share = (WALKED / sites.len().max(1)).max(1);
         // Where every row is wanted, no site needs to show more than the page can hold.
         let share = if filter.wants_all() {
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
             share
         };
         Self {
-            from: first_id(filter.created_from, -CLOCKS_APART).unwrap_or(Uuid::nil()),
+            from: first_id(filter.since, -CLOCKS_APART).unwrap_or(Uuid::nil()),
             before: after.map_or(until, |after| after.as_uuid().min(until)),
             share: i64::try_from(share).unwrap_or(i64::MAX),
             sites,
@@ -128,8 +128,8 @@ pub(super) async fn newest(
         walk.before,
         walk.share,
         walk.status(),
-        walk.filter.created_from,
-        walk.filter.created_before,
+        walk.filter.since,
+        walk.filter.until,
         walk.fetched(),
     )
     .fetch_all(conn)
@@ -166,8 +166,8 @@ pub(super) async fn waiting(
         walk.from,
         walk.before,
         walk.share,
-        walk.filter.created_from,
-        walk.filter.created_before,
+        walk.filter.since,
+        walk.filter.until,
         walk.fetched(),
     )
     .fetch_all(conn)
@@ -210,8 +210,8 @@ pub(super) async fn named(
         walk.before,
         walk.share,
         walk.status(),
-        walk.filter.created_from,
-        walk.filter.created_before,
+        walk.filter.since,
+        walk.filter.until,
         walk.fetched(),
         app_media_id,
     )

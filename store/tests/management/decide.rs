@@ -247,8 +247,11 @@ async fn another_teams_item_stands_nowhere(pool: PgPool) {
     assert_eq!(ask(Some(fixture.team), theirs).await, None);
     assert_eq!(
         ask(Some(other.team), theirs).await,
-        Some(Standing::ACCEPTED)
+        Some((other.team, Standing::ACCEPTED))
     );
-    assert_eq!(ask(None, theirs).await, Some(Standing::ACCEPTED));
+    assert_eq!(
+        ask(None, theirs).await,
+        Some((other.team, Standing::ACCEPTED))
+    );
     assert_eq!(ask(None, MediaId::from(Uuid::nil())).await, None);
 }

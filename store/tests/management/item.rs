@@ -27,7 +27,12 @@ async fn an_image_is_read_in_slices_that_are_the_whole(pool: PgPool) {
     assert_eq!(found.bytes as usize, bytes.len());
     let mut read = Vec::new();
     for from in [0, SLICE, 2 * SLICE] {
-        read.extend(image_slice(&fixture.pool, found, from).await.unwrap().unwrap());
+        read.extend(
+            image_slice(&fixture.pool, found, from)
+                .await
+                .unwrap()
+                .unwrap(),
+        );
     }
     assert!(read == bytes, "the slices are not the whole");
 

@@ -130,8 +130,8 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
         start + TimeDelta::seconds(20),
     );
     let range = Filter {
-        created_from: Some(from),
-        created_before: Some(before),
+        since: Some(from),
+        until: Some(before),
         ..Filter::default()
     };
     let expected: Vec<MediaId> = all
@@ -171,8 +171,8 @@ async fn a_list_by_time_goes_by_postgress_clock_although_ids_are_made_by_another
         made.insert(0, media);
     }
     let now = Filter {
-        created_from: Some(start),
-        created_before: Some(start + TimeDelta::microseconds(1)),
+        since: Some(start),
+        until: Some(start + TimeDelta::microseconds(1)),
         ..Filter::default()
     };
     let pages = fixture.pages(Some(fixture.team), &now, 10).await;

@@ -103,12 +103,12 @@ async fn the_revision_rises_with_what_submissions_depend_on_and_with_nothing_els
         ),
         (
             "submissions",
-            true,
+            false,
             Box::new(|s| s.submissions_per_minute = PerMinute::try_from(10).ok()),
         ),
         (
             "status queries",
-            true,
+            false,
             Box::new(|s| s.status_queries_per_minute = PerMinute::try_from(10).ok()),
         ),
         (

@@ -27,7 +27,7 @@ use crate::{
 /// What a moderator decides.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct Decision {
+pub(in super::super) struct NewDecision {
     /// Whether the item may be displayed.
     decision: Member<Ruling>,
     /// Why. The application gets to read it.
@@ -59,7 +59,7 @@ pub(super) async fn decide(
     management: &Management,
     caller: &Caller,
     media: MediaId,
-    request: Decision,
+    request: NewDecision,
 ) -> Result<Decided, Refusal> {
     let mut session = management.change(caller, Scope::MediaDecide).await?;
     let of = session.only_team();

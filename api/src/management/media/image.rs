@@ -85,7 +85,9 @@ impl ApiResponse for ImageFile {
     fn meta() -> MetaResponses {
         let content = ImageFormat::ALL.iter().map(|format| MetaMediaType {
             content_type: media_type(*format),
-            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format("string", "binary"))),
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
+                "string", "binary",
+            ))),
         });
         let header = |name: &str, description: &str| MetaHeader {
             name: name.to_owned(),

@@ -23,7 +23,7 @@ use crate::{
 
 /// A media item: what was submitted, and everything that became of it.
 #[derive(Serialize, Object)]
-pub(in super::super) struct Item {
+pub(in super::super) struct MediaItem {
     /// The item.
     id: Uuid,
     /// Its team.
@@ -58,11 +58,11 @@ pub(in super::super) struct Item {
     /// The versions of rule groups that judge it, in their order: those that were live when it was accepted.
     rule_group_versions: Vec<PinnedVersion>,
     /// What the providers said: one analysis, or none where no provider was asked (yet).
-    analyses: Vec<Analysis>,
+    analyses: Vec<MediaAnalysis>,
     /// Every verdict, the last one first; of more than 1,000 the last ones.
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<MediaVerdict>,
     /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
-    events: Vec<Event>,
+    events: Vec<MediaEvent>,
 }
 
 /// A version of a rule group that judges an item.
@@ -80,21 +80,21 @@ struct PinnedVersion {
 
 /// What the providers said of an item.
 #[derive(Serialize, Object)]
-struct Analysis {
+struct MediaAnalysis {
     /// Scores from 0 to 1 by category, the highest of all providers; null when none of them could score it.
     #[oai(nullable)]
     scores: Option<Raw<HashMap<String, f64>>>,
     /// What each provider said.
-    providers: Vec<Report>,
+    providers: Vec<ProviderAnswer>,
     /// What could not be checked.
-    unchecked: Vec<UncheckedPart>,
+    unchecked: Vec<MediaUnchecked>,
     /// When the analysis ended.
     created_at: Member<Time>,
 }
 
 /// What one provider said of an item.
 #[derive(Serialize, Object)]
-struct Report {
+struct ProviderAnswer {
     /// The provider's name.
     provider: String,
     /// Its scores from 0 to 1 by category; one that it could not score is absent.
@@ -105,7 +105,7 @@ struct Report {
 
 /// Something about an item that could not be checked.
 #[derive(Serialize, Object)]
-struct UncheckedPart {
+struct MediaUnchecked {
     /// What it is, for programs. More may be added.
     what: String,
     /// The same for people.
@@ -114,7 +114,7 @@ struct UncheckedPart {
 
 /// One verdict about an item.
 #[derive(Serialize, Object)]
-struct Verdict {
+struct MediaVerdict {
     /// Its number; an item's verdicts count from 1.
     number: i16,
     /// Where it led.
@@ -134,7 +134,7 @@ struct Verdict {
 
 /// An event about an item.
 #[derive(Serialize, Object)]
-struct Event {
+struct MediaEvent {
     /// The event: the `webhook-id` of its deliveries.
     id: Uuid,
     /// Its kind.
@@ -145,13 +145,13 @@ struct Event {
     /// When it happened.
     occurred_at: Member<Time>,
     /// Its way to each endpoint that was subscribed to it.
-    deliveries: Vec<Delivery>,
+    deliveries: Vec<MediaDelivery>,
 }
 
 /// An event's way to an endpoint.
 #[derive(Serialize, Object)]
-struct Delivery {
-    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
+struct MediaDelivery {
+    /// The delivery: the `X-Service-MediaDelivery-ID` of its attempts.
     id: Uuid,
     /// The endpoint.
     endpoint_id: Uuid,
@@ -168,12 +168,12 @@ struct Delivery {
     ended_at: Option<Member<Time>>,
 }
 
-impl TryFrom<media::Item> for Item {
+impl TryFrom<media::Item> for MediaItem {
     type Error = store::Error;
 
     fn try_from(item: media::Item) -> Result<Self, store::Error> {
-        let analysis = item.analysis.map(Analysis::try_from).transpose()?;
-        let verdicts = item.verdicts.into_iter().map(Verdict::try_from);
+        let analysis = item.analysis.map(MediaAnalysis::try_from).transpose()?;
+        let verdicts = item.verdicts.into_iter().map(MediaVerdict::try_from);
         Ok(Self {
             id: item.media.as_uuid(),
             team_id: item.team.as_uuid(),
@@ -187,10 +187,14 @@ impl TryFrom<media::Item> for Item {
             image_format: item.image.map(|image| Member(image.format)),
             image_bytes: item.image.map(|image| image.bytes),
             metadata: item.metadata.map(Raw::from),
-            rule_group_versions: item.group_versions.into_iter().map(PinnedVersion::from).collect(),
+            rule_group_versions: item
+                .group_versions
+                .into_iter()
+                .map(PinnedVersion::from)
+                .collect(),
             analyses: analysis.into_iter().collect(),
             verdicts: verdicts.collect::<Result<_, _>>()?,
-            events: item.events.into_iter().map(Event::from).collect(),
+            events: item.events.into_iter().map(MediaEvent::from).collect(),
         })
     }
 }
@@ -206,25 +210,28 @@ impl From<media::PinnedVersion> for PinnedVersion {
     }
 }
 
-impl TryFrom<media::Analysis> for Analysis {
+impl TryFrom<media::Analysis> for MediaAnalysis {
     type Error = store::Error;
 
     fn try_from(analysis: media::Analysis) -> Result<Self, store::Error> {
         let providers: Vec<ProviderReport> = serde_json::from_str(analysis.providers.get())?;
         let unchecked: Vec<Unchecked> = serde_json::from_str(analysis.unchecked.get())?;
-        let providers = providers.into_iter().map(Report::from).collect();
+        let providers = providers.into_iter().map(ProviderAnswer::from).collect();
         Ok(Self {
             scores: analysis.scores.map(Raw::from),
             providers,
-            unchecked: unchecked.iter().map(UncheckedPart::from).collect(),
+            unchecked: unchecked.iter().map(MediaUnchecked::from).collect(),
             created_at: analysis.created_at.into(),
         })
     }
 }
 
-impl From<ProviderReport> for Report {
+impl From<ProviderReport> for ProviderAnswer {
     fn from(report: ProviderReport) -> Self {
-        let scores = report.scores.iter().map(|(category, score)| (category.to_string(), score));
+        let scores = report
+            .scores
+            .iter()
+            .map(|(category, score)| (category.to_string(), score));
         Self {
             provider: report.provider,
             scores: scores.collect(),
@@ -233,7 +240,7 @@ impl From<ProviderReport> for Report {
     }
 }
 
-impl From<&Unchecked> for UncheckedPart {
+impl From<&Unchecked> for MediaUnchecked {
     /// What a provider's failure was in detail may tell of our network, so it stays inside.
     fn from(unchecked: &Unchecked) -> Self {
         Self {
@@ -243,7 +250,7 @@ impl From<&Unchecked> for UncheckedPart {
     }
 }
 
-impl TryFrom<media::Verdict> for Verdict {
+impl TryFrom<media::Verdict> for MediaVerdict {
     type Error = store::Error;
 
     fn try_from(verdict: media::Verdict) -> Result<Self, store::Error> {
@@ -271,19 +278,23 @@ fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Erro
     serde_json::value::to_raw_value(&trace)
 }
 
-impl From<media::Event> for Event {
+impl From<media::Event> for MediaEvent {
     fn from(event: media::Event) -> Self {
         Self {
             id: event.id.as_uuid(),
             kind: Member(event.kind),
             verdict: event.verdict,
             occurred_at: event.occurred_at.into(),
-            deliveries: event.deliveries.into_iter().map(Delivery::from).collect(),
+            deliveries: event
+                .deliveries
+                .into_iter()
+                .map(MediaDelivery::from)
+                .collect(),
         }
     }
 }
 
-impl From<media::Delivery> for Delivery {
+impl From<media::Delivery> for MediaDelivery {
     fn from(delivery: media::Delivery) -> Self {
         Self {
             id: delivery.id.as_uuid(),
