@@ -7,7 +7,7 @@ use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
 use store::{
-    PgPool, accept::Acceptor, rate::Rates, schema, seal::MasterKeys, site::Sites, status::Statuses,
+    PgPool, accept::Acceptor, rate::Rates, schema, seal::MasterKey, site::Sites, status::Statuses,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;

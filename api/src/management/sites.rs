@@ -15,7 +15,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{
-    PgConnection,
+    PgConnection, seal,
     site_settings::{self, ManagedSite, Settings},
     tenant,
 };
@@ -249,6 +249,8 @@ impl Sites {
         let key = &management.master_key;
         let group = settings.default_rule_group;
         let conn = session.conn();
+        // A secret that is sealed with a key that is not this database's would be lost.
+        seal::check_master_key(conn, key).await?;
         let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
         site_settings::change(conn, id, &settings).await?;
         let site = site_settings::find(conn, None, id).await?;
