@@ -14,5 +14,6 @@ mod providers;
 #[path = "../../queue/tests/shared/proxy.rs"]
 mod proxy;
 mod queue_commands;
+mod review;
 mod support;
 mod way;

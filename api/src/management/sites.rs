@@ -15,7 +15,7 @@ use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{
-    PgConnection, seal,
+    PgConnection, rule_group, seal,
     site_settings::{self, ManagedSite, Settings},
     tenant,
 };
@@ -105,7 +105,7 @@ pub(super) struct IssuedSite {
 pub(super) struct NewSite {
     /// What it is to be called; no other site of the team may be called so.
     name: Member<Name>,
-    /// Its team. Without, it is the caller's own; an operator has to say.
+    /// Its team. Without, it is the caller's own; for an operator it is that of the default rule group.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
     /// The rule group that judges when no other does; one of the team's.
@@ -239,11 +239,13 @@ impl Sites {
     ) -> Result<Created<IssuedSite>, Refusal> {
         let mut session = management.change(&caller, Scope::SitesWrite).await?;
         let new = request.value;
-        let team = session.named_team(new.team_id.as_deref().copied()).await?;
-        let team = team.ok_or_else(|| {
-            Refusal::invalid_field("team_id", "is missing: an operator's site needs a team")
-        })?;
+        let named = session.named_team(new.team_id.as_deref().copied()).await?;
         let settings = new.settings();
+        let team = match named {
+            Some(team) => Some(team),
+            None => rule_group::team_of(session.conn(), settings.default_rule_group).await?,
+        };
+        let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
         require_groups(session.conn(), team, &settings).await?;
 
         let key = &management.master_key;
@@ -357,11 +359,12 @@ async fn require_groups(
         None => "default_rule_group_id".to_owned(),
         Some(place) => format!("rule_group_ids[{place}]"),
     };
-    Err(Refusal::field(
-        Code::UnknownRuleGroup,
-        field,
-        "is no rule group of the site's team",
-    ))
+    Err(unknown_group(field))
+}
+
+fn unknown_group(field: impl Into<String>) -> Refusal {
+    let message = "is no rule group of the site's team";
+    Refusal::field(Code::UnknownRuleGroup, field, message)
 }
 
 fn unknown() -> Refusal {

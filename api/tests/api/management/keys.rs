@@ -100,7 +100,7 @@ async fn a_disabled_key_is_refused_at_once_and_disabled_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn another_site_s_key_does_not_exist_even_in_the_same_team(pool: PgPool) {
+async fn another_sites_key_does_not_exist_even_in_the_same_team(pool: PgPool) {
     let app = App::start(pool).await;
     let operator = app.operator().await;
     let other = Tenant::create(&app.pool, "other").await;

@@ -78,10 +78,10 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         .created();
     let submission = json!({ "api_key": key["secret"], "body": "hello" });
     app.post(SUBMIT, &submission).await.ok();
-    let judged_by_the_site_s_group =
+    let judged_by_the_sites_group =
         "select count(*) from media m join rule_group_versions v on v.id = any(m.group_versions)
          join rule_groups g on g.id = v.rule_group_id where g.name = 'strict'";
-    assert_eq!(app.count(judged_by_the_site_s_group).await, 1);
+    assert_eq!(app.count(judged_by_the_sites_group).await, 1);
 }
 
 #[sqlx::test(migrations = false)]
@@ -161,7 +161,7 @@ async fn the_next_submission_is_judged_by_the_groups_that_the_site_has_now(pool:
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_site_s_limit_lowers_the_plan_s_and_never_raises_it(pool: PgPool) {
+async fn a_sites_limit_lowers_the_plans_and_never_raises_it(pool: PgPool) {
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
     let change = json!({ "submissions_per_minute": 1, "status_queries_per_minute": 1_000_000 });
@@ -239,7 +239,7 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_name_is_unique_in_its_team_and_may_be_another_team_s(pool: PgPool) {
+async fn a_name_is_unique_in_its_team_and_may_be_another_teams(pool: PgPool) {
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
     Tenant::create(&app.pool, "other").await;
@@ -256,7 +256,7 @@ async fn a_name_is_unique_in_its_team_and_may_be_another_team_s(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_member_s_site_is_its_team_s_and_an_operator_says_whose(pool: PgPool) {
+async fn a_members_site_is_its_teams_and_an_operators_that_of_its_group(pool: PgPool) {
     let app = App::start(pool).await;
     let other = Tenant::create(&app.pool, "other").await;
     let (member, operator) = (app.member(app.tenant.team).await, app.operator().await);
@@ -273,8 +273,11 @@ async fn a_member_s_site_is_its_team_s_and_an_operator_says_whose(pool: PgPool) 
         .post("/sites", new("a", Some(ours.clone())))
         .await
         .created();
-    let nobodys = operator.post("/sites", new("b", None)).await;
-    nobodys.blames("invalid_request", &["team_id"]);
+    let its_groups = operator.post("/sites", new("b", None)).await.created();
+    assert_eq!(its_groups["team_id"], json!(app.tenant.team));
+    let nobodys = json!({ "name": "b", "default_rule_group_id": uuid::Uuid::now_v7() });
+    let nobodys = operator.post("/sites", nobodys).await;
+    nobodys.blames("unknown_rule_group", &["default_rule_group_id"]);
     for team in [json!(other.team), json!(uuid::Uuid::now_v7())] {
         let answer = member.post("/sites", new("c", Some(team))).await;
         answer.blames("invalid_request", &["team_id"]);
@@ -294,9 +297,12 @@ async fn a_member_s_site_is_its_team_s_and_an_operator_says_whose(pool: PgPool) 
         let data = list["data"].as_array().unwrap();
         data.iter().map(|site| site["name"].clone()).collect()
     };
-    assert_eq!(names(member.get("/sites").await.ok()), ["main", "a", "d"]);
+    assert_eq!(
+        names(member.get("/sites").await.ok()),
+        ["main", "a", "b", "d"]
+    );
     assert_eq!(
         names(operator.get("/sites").await.ok()),
-        ["main", "other", "a", "d"]
+        ["main", "other", "a", "b", "d"]
     );
 }
