@@ -7,21 +7,29 @@
 
 mod audit_log;
 pub(crate) mod document;
+mod keys;
 mod list;
+mod media;
 mod plans;
 mod session;
+mod sites;
 mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
 
 use poem_openapi::{OpenApiService, Tags};
-use store::PgPool;
+use queue::Queue;
+use store::{PgPool, seal::MasterKey};
 
 /// What the management interface works with.
 pub struct Management {
     /// The database.
     pub pool: PgPool,
+    /// Tells the workers what decisions give them to do.
+    pub queue: Queue,
+    /// Seals the webhook secrets of new sites.
+    pub master_key: MasterKey,
 }
 
 /// The path under which the operations stand: the version is part of it.
@@ -33,6 +41,9 @@ type Nouns = (
     plans::Plans,
     subscriptions::Subscriptions,
     usage::Usage,
+    sites::Sites,
+    keys::SiteKeys,
+    media::Media,
     tokens::Tokens,
     audit_log::AuditLog,
 );
@@ -43,6 +54,9 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         plans::Plans,
         subscriptions::Subscriptions,
         usage::Usage,
+        sites::Sites,
+        keys::SiteKeys,
+        media::Media,
         tokens::Tokens,
         audit_log::AuditLog,
     );
@@ -56,6 +70,9 @@ fn described() -> Vec<document::Operation> {
         plans::described(),
         subscriptions::described(),
         usage::described(),
+        sites::described(),
+        keys::described(),
+        media::described(),
         tokens::described(),
         audit_log::described(),
     ]
@@ -72,6 +89,13 @@ enum Tag {
     Subscriptions,
     /// How much of their plans teams have used.
     Usage,
+    /// The applications that submit media.
+    Sites,
+    /// What applications submit with.
+    #[oai(rename = "Site keys")]
+    SiteKeys,
+    /// What applications submitted, and what became of it.
+    Media,
     /// Who may use this interface, and for what.
     Tokens,
     /// Who changed what.

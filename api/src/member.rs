@@ -6,10 +6,13 @@ use std::{borrow::Cow, ops::Deref, str::FromStr};
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    event,
-    id::{PlanId, TeamId},
+    event::{self, EventKind},
+    id::{PlanId, RuleGroupId, TeamId},
+    image::ImageFormat,
+    media::{ContentType, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
     name::Name,
     plan::SubscriptionState,
+    reason::Reason,
     scope::Scope,
     whole::Whole,
 };
@@ -158,6 +161,24 @@ impl Described for Name {
     }
 }
 
+impl Described for Reason {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} characters, without NUL and not only white space",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            min_length: Some(1),
+            max_length: Some(Self::LONGEST),
+            pattern: Some(r"^[^\x00]*[^\s\x00][^\x00]*$".to_owned()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
 impl<const MIN: i64, const MAX: i64> Described for Whole<MIN, MAX> {
     fn expected() -> String {
         format!("a whole number from {MIN} to {MAX}")
@@ -200,7 +221,7 @@ macro_rules! ids {
     )+};
 }
 
-ids!(PlanId, TeamId);
+ids!(PlanId, RuleGroupId, TeamId);
 
 macro_rules! named_sets {
     ($($name:ident),+ $(,)?) => {$(
@@ -220,7 +241,19 @@ macro_rules! named_sets {
     )+};
 }
 
-named_sets!(Action, Scope, SubscriptionState);
+named_sets!(
+    Action,
+    ContentType,
+    EventKind,
+    ImageFormat,
+    ModerationType,
+    OnFailure,
+    Ruling,
+    Scope,
+    Status,
+    StatusVocabulary,
+    SubscriptionState,
+);
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use domain::{
     limit::RateWindow,
+    media::NoRuling,
     submission::{Fault, FieldError},
 };
 use poem::{
@@ -52,6 +53,9 @@ pub(crate) enum Code {
     RequestTimeout,
     IdempotencyConflict,
     NameTaken,
+    StillPending,
+    AlreadyDecided,
+    MediaChanged,
     PayloadTooLarge,
     UnsupportedMediaType,
     RateLimited,
@@ -84,6 +88,9 @@ impl Code {
             Self::RequestTimeout => "request_timeout",
             Self::IdempotencyConflict => "idempotency_conflict",
             Self::NameTaken => "name_taken",
+            Self::StillPending => "still_pending",
+            Self::AlreadyDecided => "already_decided",
+            Self::MediaChanged => "media_changed",
             Self::PayloadTooLarge => "payload_too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
             Self::RateLimited => "rate_limited",
@@ -112,7 +119,11 @@ impl Code {
             Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::IdempotencyConflict | Self::NameTaken => StatusCode::CONFLICT,
+            Self::IdempotencyConflict
+            | Self::NameTaken
+            | Self::StillPending
+            | Self::AlreadyDecided
+            | Self::MediaChanged => StatusCode::CONFLICT,
             Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
@@ -212,6 +223,14 @@ impl Refusal {
     /// What is not there, or not for the caller to know of.
     pub(crate) fn not_found(noun: &str) -> Self {
         Self::new(Code::NotFound, format!("There is no such {noun}."))
+    }
+
+    /// Somebody else decided about a media item between the caller's look at it and the decision.
+    pub(crate) fn media_changed() -> Self {
+        Self::new(
+            Code::MediaChanged,
+            "Somebody else has decided about the item meanwhile: read it again.",
+        )
     }
 
     pub(crate) fn internal() -> Self {
@@ -334,6 +353,22 @@ impl From<Vec<FieldError>> for Refusal {
             detail: FIELDS.into(),
             errors: errors.collect(),
             window: None,
+        }
+    }
+}
+
+impl From<NoRuling> for Refusal {
+    fn from(none: NoRuling) -> Self {
+        match none {
+            NoRuling::StillPending => Self::new(
+                Code::StillPending,
+                "The item is pending: people decide after the machine.",
+            ),
+            NoRuling::AlreadyDecided(status) => Self::new(
+                Code::AlreadyDecided,
+                format!("The item is {status} already."),
+            ),
+            NoRuling::Changed => Self::media_changed(),
         }
     }
 }

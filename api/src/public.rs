@@ -24,6 +24,7 @@ use crate::{
     query::QueryField,
 };
 
+pub(crate) use details::ModerationDetails;
 pub(crate) use events::Events;
 
 /// What the public interface works with.

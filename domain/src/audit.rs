@@ -21,10 +21,16 @@ named_set! {
         TokenDisable = "token.disable",
         /// A site was created.
         SiteCreate = "site.create",
+        /// A site's settings were changed.
+        SiteUpdate = "site.update",
         /// A site key was created.
         KeyCreate = "key.create",
         /// A site's keys were replaced by a new one.
         KeyRotate = "key.rotate",
+        /// A site key was disabled.
+        KeyDisable = "key.disable",
+        /// A person decided about a media item.
+        MediaDecide = "media.decide",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
         /// A rule group was created.

@@ -10,6 +10,7 @@ use serde::Serialize;
 pub use unchecked::{ImageProblem, Unchecked};
 
 use crate::media::{ModerationType, OnFailure, Status};
+use crate::reason::Reason;
 use crate::rules::{Effect, Evidence, Violation};
 use crate::score::{Category, Scores};
 
@@ -112,6 +113,19 @@ impl Verdict {
             processing_time_ms,
             reason: self.reason.as_deref(),
             flagged_categories: &self.flagged_categories,
+        }
+    }
+}
+
+impl<'a> ModerationDetails<'a> {
+    /// What is told of a person's decision.
+    pub fn manual(reason: &'a Reason) -> Self {
+        Self {
+            rule_violations: &[],
+            ai_analysis: None,
+            processing_time_ms: None,
+            reason: Some(reason.as_str()),
+            flagged_categories: &[],
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod limit;
 pub mod media;
 pub mod name;
 pub mod plan;
+pub mod reason;
 pub mod rules;
 pub mod scope;
 pub mod score;

@@ -1,5 +1,9 @@
 //! A media item's states, and which may follow which.
 
+mod step;
+
+pub use step::{NoRuling, Ruling, Standing, Step};
+
 /// Declares a closed set of names: an enum whose spelling in JSON, in SQL and in `as_str` is one and the same.
 macro_rules! named_set {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {

@@ -6,7 +6,9 @@ use ::api::{Readiness, interface::Interface, management::Management, public::Pub
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
-use store::{PgPool, accept::Acceptor, rate::Rates, schema, site::Sites, status::Statuses};
+use store::{
+    PgPool, accept::Acceptor, rate::Rates, schema, seal::MasterKey, site::Sites, status::Statuses,
+};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -36,7 +38,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let (ready, readiness) = watch::channel(service::starting());
 
     let queue = Queue::open(pool.clone(), queue::Config::default())?;
-    let interface = interface(&options.http, &pool, &queue, readiness.clone());
+    let interface = interface(&options.http, &pool, &queue, &key, readiness.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let operations = service::serve_operations(
@@ -65,6 +67,7 @@ pub(crate) fn interface(
     bounds: &HttpOptions,
     pool: &PgPool,
     queue: &Queue,
+    master_key: &MasterKey,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     Interface {
@@ -77,6 +80,8 @@ pub(crate) fn interface(
         },
         management: Management {
             pool: schema::apart(pool, MANAGEMENT_CONNECTIONS),
+            queue: queue.clone(),
+            master_key: master_key.clone(),
         },
         body: bounds.body(),
         deadline: bounds.deadline(),

@@ -103,6 +103,7 @@ async fn serve(
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let queue = Queue::open(pool.clone(), options.work.queue())?;
+    let interface = api::interface(&options.http, pool, &queue, &master_key, readiness.clone());
     let context = Context {
         pool: pool.clone(),
         queue: queue.clone(),
@@ -110,7 +111,6 @@ async fn serve(
         providers,
         outbound: Outbound::new(options.egress.policy(exemption)),
     };
-    let interface = api::interface(&options.http, pool, &queue, readiness.clone());
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);
     let operations = service::serve_operations(

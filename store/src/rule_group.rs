@@ -51,6 +51,17 @@ pub async fn find_version(
     }))
 }
 
+/// A group's team; none if there is no such group.
+pub async fn team_of(conn: &mut PgConnection, group: RuleGroupId) -> Result<Option<TeamId>, Error> {
+    let team = sqlx::query_scalar!(
+        "select team_id from rule_groups where id = $1",
+        group.as_uuid()
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(team.map(TeamId::from))
+}
+
 /// Creates a group whose first version is live. Run it in a transaction.
 pub async fn create(
     conn: &mut PgConnection,

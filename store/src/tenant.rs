@@ -111,6 +111,13 @@ pub async fn rotate_site_key(
     conn: &mut PgConnection,
     site: SiteId,
 ) -> Result<(SiteKeyId, SiteKey), Error> {
+    // Of two rotations at once, the second must see, and replace, what the first has created.
+    sqlx::query!(
+        "select id from sites where id = $1 for no key update",
+        site.as_uuid(),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
     sqlx::query!(
         "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null",
         site.as_uuid(),

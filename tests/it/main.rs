@@ -15,5 +15,6 @@ mod providers;
 mod proxy;
 mod queue_commands;
 mod secrets;
+mod review;
 mod support;
 mod way;

@@ -28,6 +28,7 @@ CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
 # schemathesis takes from answers are as good.
 EXISTING = {
     "api_key": DEMO["site_key"],
+    "default_rule_group_id": DEMO["rule_group_id"],
     "plan_id": os.environ["GATEHOUSE_PLAN_ID"],
     "rule_group_id": DEMO["rule_group_id"],
     "team_id": DEMO["team_id"],
@@ -69,6 +70,8 @@ def refine(name, schema, is_path=False):
         schema["enum"] = [DEMO["site_key"]]
     if name in EXISTING and not is_path:
         schema["format"] = name
+    if name == "rule_group_ids":
+        schema["items"]["format"] = "rule_group_id"
     if name == "expires_at":
         schema["format"] = "future"
     if name == "name":

@@ -44,6 +44,9 @@ pub(super) mod example {
     pub(in super::super) const TEAM: &str = "01980f6d-00aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const PLAN: &str = "01980f6d-01aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const TOKEN: &str = "01980f6d-02aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const SITE: &str = "01980f6d-11aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const RULE_GROUP: &str = "01980f6d-04aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";
     pub(in super::super) const CREATED_AT: &str = "2026-01-31T12:00:00.123456Z";
 
     /// The first part of a list that goes on after this thing.
@@ -177,6 +180,9 @@ fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
     problems
 }
 
+/// The schemas of answers in which what there is not is absent: problems, and what the public interface shows, too.
+const WITH_ABSENT_MEMBERS: [&str; 3] = ["Problem", "ModerationDetails", "RuleViolation"];
+
 /// Requests have no members but the described ones, and answers have all of them: `Option` means null there.
 fn close_schemas(document: &mut Value) {
     let requests: Vec<String> = operations(document)
@@ -191,10 +197,21 @@ fn close_schemas(document: &mut Value) {
     for (name, schema) in schemas.into_iter().flatten() {
         if requests.contains(name) {
             schema["additionalProperties"] = false.into();
-        } else if name != "Problem" {
+        } else if !WITH_ABSENT_MEMBERS.contains(&name.as_str()) {
             let members = schema["properties"].as_object().into_iter().flatten();
             let names: Vec<Value> = members.map(|(name, _)| name.as_str().into()).collect();
             schema["required"] = names.into();
+        }
+        drop_echoes(schema);
+    }
+}
+
+/// A description beside a reference is repeated inside by poem-openapi, where it says nothing.
+fn drop_echoes(schema: &mut Value) {
+    let members = schema["properties"].as_object_mut().into_iter().flatten();
+    for (_, member) in members {
+        if let Some(parts) = member.get_mut("allOf").and_then(Value::as_array_mut) {
+            parts.truncate(1);
         }
     }
 }

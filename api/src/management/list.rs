@@ -75,9 +75,19 @@ impl Part {
     /// The rows to ask for: one more than wanted, which tells whether there are more.
     pub(super) fn page(self) -> Page {
         Page {
-            after: self.after.map(|Cursor(id)| id),
+            after: self.after(),
             limit: self.limit + 1,
         }
+    }
+
+    /// Only what comes after the thing with this id is wanted.
+    pub(super) fn after(self) -> Option<Uuid> {
+        self.after.map(|Cursor(id)| id)
+    }
+
+    /// How many things are wanted.
+    pub(super) fn limit(self) -> usize {
+        usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
     /// The answer made of those rows.
@@ -86,14 +96,10 @@ impl Part {
         mut rows: Vec<Row>,
         id: impl Fn(&Row) -> Uuid,
     ) -> List<T> {
-        let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let more = rows.len() > wanted;
-        rows.truncate(wanted);
-        let last = rows.last().filter(|_| more).map(|row| Cursor(id(row)));
-        List {
-            data: rows.into_iter().map(T::from).collect(),
-            next_cursor: last.map(|cursor| cursor.to_string()),
-        }
+        let more = rows.len() > self.limit();
+        rows.truncate(self.limit());
+        let last = rows.last().filter(|_| more).map(id);
+        List::new(rows, last)
     }
 }
 
@@ -105,6 +111,19 @@ pub(super) struct List<T: ParseFromJSON + ToJSON> {
     /// Give it as `cursor` to get the next part; null at the end.
     #[oai(nullable)]
     next_cursor: Option<String>,
+}
+
+impl<T: ParseFromJSON + ToJSON> List<T> {
+    /// These things; the next part begins after the thing with the id `last`, unless this is the end.
+    pub(super) fn new<Row>(rows: Vec<Row>, last: Option<Uuid>) -> Self
+    where
+        T: From<Row>,
+    {
+        Self {
+            data: rows.into_iter().map(T::from).collect(),
+            next_cursor: last.map(|id| Cursor(id).to_string()),
+        }
+    }
 }
 
 #[cfg(test)]

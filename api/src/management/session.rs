@@ -2,7 +2,7 @@
 
 use domain::{
     audit::Action,
-    id::TeamId,
+    id::{TeamId, TokenId},
     key::{ManagementToken, SecretHash},
     scope::Scope,
 };
@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use store::{
     PgConnection, PgTransaction,
     audit::{self, Actor, Entry},
+    team,
     token::{self, Grant},
 };
 use uuid::Uuid;
@@ -157,6 +158,11 @@ impl Session {
         &mut self.tx
     }
 
+    /// The caller's token.
+    pub(super) fn token(&self) -> TokenId {
+        self.grant.token
+    }
+
     /// The only team that the caller may know of; none for an operator, who may know of all.
     pub(super) fn only_team(&self) -> Option<TeamId> {
         self.grant.team
@@ -172,6 +178,23 @@ impl Session {
         match self.grant.team {
             Some(only) if only != team => Err(Refusal::not_found("team")),
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The team that a request names in its member `team_id`, or the caller's own; none if an operator names none. One that
+    /// the caller may not know of is refused as one that does not exist.
+    pub(super) async fn named_team(
+        &mut self,
+        named: Option<TeamId>,
+    ) -> Result<Option<TeamId>, Refusal> {
+        let Some(team) = named else {
+            return Ok(self.only_team());
+        };
+        let known = self.require_team(team).is_ok() && team::exists(self.conn(), team).await?;
+        if known {
+            Ok(Some(team))
+        } else {
+            Err(Refusal::invalid_field("team_id", "is no team"))
         }
     }
 

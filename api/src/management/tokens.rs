@@ -13,10 +13,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{
-    team,
-    token::{self, NewToken as Wanted},
-};
+use store::token::{self, NewToken as Wanted};
 use uuid::Uuid;
 
 use super::{
@@ -139,7 +136,7 @@ impl Tokens {
         let mut session = management.change(&caller, Scope::TokensWrite).await?;
         let new = request.value;
         let scopes = scopes(&session, &new)?;
-        let team = team(&mut session, &new).await?;
+        let team = session.named_team(new.team_id.as_deref().copied()).await?;
         let expires_at = new.expires_at.as_ref().map(|time| time.0.0);
         if expires_at.is_some_and(|at| at <= Utc::now()) {
             return Err(Refusal::invalid_field(
@@ -231,19 +228,6 @@ fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refusal> {
     match scopes.iter().find(|scope| !session.has(**scope)) {
         Some(lacking) => Err(missing_scope(*lacking)),
         None => Ok(scopes),
-    }
-}
-
-/// The team of a new token. One that the caller may not know of is told as one that does not exist.
-async fn team(session: &mut Session, new: &NewToken) -> Result<Option<TeamId>, Refusal> {
-    let Some(team) = new.team_id.as_ref().map(|team| team.0) else {
-        return Ok(session.only_team());
-    };
-    let known = session.require_team(team).is_ok() && team::exists(session.conn(), team).await?;
-    if known {
-        Ok(Some(team))
-    } else {
-        Err(Refusal::invalid_field("team_id", "is no team"))
     }
 }
 

@@ -3,8 +3,11 @@
 mod access;
 mod audit_log;
 mod document;
+mod keys;
 mod lists;
+mod media;
 mod plans;
+mod sites;
 mod subscriptions;
 mod teams;
 mod tokens;

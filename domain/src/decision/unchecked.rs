@@ -29,6 +29,17 @@ pub enum Unchecked {
 }
 
 impl Unchecked {
+    /// What it is in one word: the `what` of its JSON.
+    pub const fn what(&self) -> &'static str {
+        match self {
+            Self::ProviderFailed { .. } => "provider_failed",
+            Self::ImageNotAnalysed { .. } => "image_not_analysed",
+            Self::TextNotScored => "text_not_scored",
+            Self::TextNotExamined => "text_not_examined",
+            Self::ImageNotExamined => "image_not_examined",
+        }
+    }
+
     pub(super) const fn concerns_image(&self) -> bool {
         match self {
             Self::ImageNotAnalysed { .. } | Self::ImageNotExamined => true,
@@ -67,6 +78,30 @@ impl fmt::Display for Unchecked {
             Self::TextNotScored => f.write_str("no provider could score the text"),
             Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
             Self::ImageNotExamined => f.write_str("no rule and no provider examined the image"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_is_the_one_of_the_json() {
+        for unchecked in [
+            Unchecked::ProviderFailed {
+                provider: "openai".to_owned(),
+                detail: String::new(),
+            },
+            Unchecked::ImageNotAnalysed {
+                problem: ImageProblem::TooLarge,
+            },
+            Unchecked::TextNotScored,
+            Unchecked::TextNotExamined,
+            Unchecked::ImageNotExamined,
+        ] {
+            let json = serde_json::to_value(&unchecked).unwrap();
+            assert_eq!(json["what"], unchecked.what());
         }
     }
 }

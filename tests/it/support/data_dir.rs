@@ -24,6 +24,8 @@ pub(crate) struct Demo {
     pub(crate) site_id: String,
     pub(crate) site_key: String,
     pub(crate) webhook_secret: String,
+    /// Of the demo's team, with every scope.
+    pub(crate) management_token: String,
 }
 
 impl DataDir {

@@ -117,6 +117,15 @@ impl Up {
         serde_json::from_str(&body).unwrap()
     }
 
+    /// A POST to the management interface, with the demo team's token; the status and the body.
+    pub(crate) async fn manage(&self, path: &str, body: &Value) -> (u16, Value) {
+        let base = self.demo.base_url.replace("/functions/", "/management/");
+        let request = self.http.post(format!("{base}{path}"));
+        let request = request.bearer_auth(&self.demo.management_token).json(body);
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
     /// Stops it as Ctrl-C does, and waits for its end.
     pub(crate) fn stop(mut self) -> ExitStatus {
         interrupt(&mut self.child).expect("`gatehouse up` does not stop")

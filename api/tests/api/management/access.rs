@@ -6,7 +6,10 @@ use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::document::{Operation, operations};
-use crate::{app::App, client::Answer};
+use crate::{
+    app::{App, SUBMIT, Tenant},
+    client::Answer,
+};
 
 const NOBODY: &str = "mgmt_00000000000000000000000000000000";
 
@@ -143,7 +146,8 @@ async fn what_is_for_operators_only_is_refused_to_teams_whatever_their_scopes(po
 #[sqlx::test(migrations = false)]
 async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let app = App::start(pool).await;
-    let other = crate::app::Tenant::create(&app.pool, "other").await.team;
+    let tenant = Tenant::create(&app.pool, "other").await;
+    let other = tenant.team;
     let theirs = app.caller(Some(other), &[Scope::TeamsRead]).await;
     let operators = app.caller(None, &[Scope::TeamsRead]).await;
     let custom = app
@@ -159,9 +163,13 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         .await
         .unwrap();
     let member = app.member(app.tenant.team).await;
+    let submission = json!({ "api_key": tenant.key, "body": "theirs" });
+    let media = app.post(SUBMIT, &submission).await.ok()["id"].clone();
 
     let foreign = [
         ("{team_id}", other.to_string()),
+        ("{site_id}", tenant.site.to_string()),
+        ("{media_id}", media.as_str().unwrap().to_owned()),
         ("{token_id}", theirs.id().await),
         ("{token_id}", operators.id().await),
         ("{plan_id}", custom["id"].as_str().unwrap().to_owned()),
@@ -185,7 +193,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 9);
+    assert_eq!(tried, 19);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]
@@ -200,6 +208,8 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         member.get("/plans").await.body,
         member.get("/tokens").await.body,
         member.get("/audit-log").await.body,
+        member.get("/sites").await.body,
+        member.get("/media").await.body,
     ]
     .concat();
     for (_, id) in &foreign {

@@ -79,7 +79,16 @@ async fn the_latest_first_is_as_stable(pool: PgPool) {
 async fn limits_and_cursors_are_checked_by_name(pool: PgPool) {
     let app = App::start(pool).await;
     let operator = app.operator().await;
-    for list in ["/teams", "/plans", "/tokens", "/audit-log"] {
+    let keys = format!("/sites/{}/keys", app.tenant.site);
+    for list in [
+        "/teams",
+        "/plans",
+        "/sites",
+        &keys,
+        "/media",
+        "/tokens",
+        "/audit-log",
+    ] {
         for limit in ["0", "101", "-1", "1.5", "x", "", "99999999999999999999"] {
             let answer = operator.get(&format!("{list}?limit={limit}")).await;
             answer.blames("invalid_request", &["limit"]);

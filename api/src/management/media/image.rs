@@ -1,0 +1,115 @@
+//! An item's inline image as a file to save, sent slice by slice as fast as the caller takes it.
+
+use std::io;
+
+use bytes::Bytes;
+use domain::image::ImageFormat;
+use futures::{Stream, stream};
+use poem::{Body, IntoResponse, Response, http::header};
+use poem_openapi::{
+    ApiResponse,
+    registry::{
+        MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+    },
+};
+use store::{
+    PgPool,
+    media::{Image, image_slice},
+};
+use tracing::warn;
+
+/// The answer.
+pub(in super::super) struct ImageFile {
+    pool: PgPool,
+    image: Image,
+}
+
+impl ImageFile {
+    pub(super) fn new(pool: PgPool, image: Image) -> Self {
+        Self { pool, image }
+    }
+}
+
+impl IntoResponse for ImageFile {
+    fn into_response(self) -> Response {
+        let Image {
+            media,
+            format,
+            bytes,
+        } = self.image;
+        Response::builder()
+            .content_type(media_type(format))
+            .header(header::CONTENT_LENGTH, bytes)
+            .header(
+                header::CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{media}.{format}\""),
+            )
+            // A browser must take it neither for anything else nor for something to keep or to show by itself.
+            .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
+            .header(header::CACHE_CONTROL, NO_STORE)
+            .body(Body::from_bytes_stream(slices(self.pool, self.image)))
+    }
+}
+
+const NOSNIFF: &str = "nosniff";
+const NO_STORE: &str = "no-store";
+
+/// The image in order. When something fails, or the image is removed meanwhile, the stream ends early, which breaks the
+/// connection: nobody takes a part for the whole.
+fn slices(pool: PgPool, image: Image) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::try_unfold((pool, 0), move |(pool, from)| async move {
+        if from >= image.bytes {
+            return Ok(None);
+        }
+        let slice = image_slice(&pool, image, from).await.map_err(|error| {
+            warn!(%error, media.id = %image.media, "an image could not be read to its end");
+            io::Error::other("the image could not be read")
+        })?;
+        let slice = slice.filter(|slice| !slice.is_empty());
+        let slice = slice.ok_or_else(|| io::Error::other("the image was removed"))?;
+        let next = from.saturating_add(u32::try_from(slice.len()).unwrap_or(u32::MAX));
+        Ok(Some((Bytes::from(slice), (pool, next))))
+    })
+}
+
+const fn media_type(format: ImageFormat) -> &'static str {
+    match format {
+        ImageFormat::Jpeg => "image/jpeg",
+        ImageFormat::Png => "image/png",
+        ImageFormat::Gif => "image/gif",
+        ImageFormat::Webp => "image/webp",
+    }
+}
+
+impl ApiResponse for ImageFile {
+    fn meta() -> MetaResponses {
+        let content = ImageFormat::ALL.iter().map(|format| MetaMediaType {
+            content_type: media_type(*format),
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format(
+                "string", "binary",
+            ))),
+        });
+        let header = |name: &str, description: &str| MetaHeader {
+            name: name.to_owned(),
+            description: Some(description.to_owned()),
+            required: true,
+            deprecated: false,
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+        };
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The image, as what it is by its first bytes.",
+                status: Some(200),
+                status_range: None,
+                content: content.collect(),
+                headers: vec![
+                    header("Content-Disposition", "`attachment`, with a file name."),
+                    header("X-Content-Type-Options", "Always `nosniff`."),
+                    header("Cache-Control", "Always `no-store`."),
+                ],
+            }],
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
+}

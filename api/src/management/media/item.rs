@@ -1,0 +1,383 @@
+//! A media item with everything about it.
+
+use std::collections::HashMap;
+
+use domain::{
+    decision::Unchecked,
+    event::EventKind,
+    image::ImageFormat,
+    media::{ContentType, ModerationType, Status},
+};
+use poem_openapi::Object;
+use serde::Serialize;
+use serde_json::{Value, json, value::RawValue};
+use store::{analysis::ProviderReport, media};
+use uuid::Uuid;
+
+use crate::{
+    management::document::example,
+    member::{Member, Time},
+    public::ModerationDetails,
+    raw::Raw,
+};
+
+/// A media item: what was submitted, and everything that became of it.
+#[derive(Serialize, Object)]
+pub(in super::super) struct MediaItem {
+    /// The item.
+    id: Uuid,
+    /// Its team.
+    team_id: Uuid,
+    /// The site that owns it.
+    site_id: Uuid,
+    /// The application's own identifier.
+    #[oai(nullable)]
+    app_media_id: Option<String>,
+    /// `image` as soon as there is an image, else `text`.
+    content_type: Member<ContentType>,
+    /// Where it stands.
+    status: Member<Status>,
+    /// When it was accepted.
+    created_at: Member<Time>,
+    /// The text that was submitted.
+    #[oai(nullable)]
+    body: Option<String>,
+    /// Where its image was to be fetched.
+    #[oai(nullable)]
+    content_url: Option<String>,
+    /// The image that was sent along, as long as it is kept: what it is by its first bytes. The operation `getMediaImage`
+    /// has the image itself.
+    #[oai(nullable)]
+    image_format: Option<Member<ImageFormat>>,
+    /// How large that image is, in bytes.
+    #[oai(nullable)]
+    image_bytes: Option<u32>,
+    /// What was submitted as `metadata`, unchanged.
+    #[oai(nullable)]
+    metadata: Option<Raw<HashMap<String, Value>>>,
+    /// The versions of rule groups that judge it, in their order: those that were live when it was accepted.
+    rule_group_versions: Vec<PinnedVersion>,
+    /// What the providers said: one analysis, or none where no provider was asked (yet).
+    analyses: Vec<MediaAnalysis>,
+    /// Every verdict, the last one first; of more than 1,000 the last ones.
+    verdicts: Vec<MediaVerdict>,
+    /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
+    events: Vec<MediaEvent>,
+}
+
+/// A version of a rule group that judges an item.
+#[derive(Serialize, Object)]
+struct PinnedVersion {
+    /// The version.
+    id: Uuid,
+    /// Its number; a group's versions count from 1.
+    number: i32,
+    /// The group.
+    rule_group_id: Uuid,
+    /// What the group is called now.
+    rule_group_name: String,
+}
+
+/// What the providers said of an item.
+#[derive(Serialize, Object)]
+struct MediaAnalysis {
+    /// Scores from 0 to 1 by category, the highest of all providers; null when none of them could score it.
+    #[oai(nullable)]
+    scores: Option<Raw<HashMap<String, f64>>>,
+    /// What each provider said.
+    providers: Vec<ProviderAnswer>,
+    /// What could not be checked.
+    unchecked: Vec<MediaUnchecked>,
+    /// When the analysis ended.
+    created_at: Member<Time>,
+}
+
+/// What one provider said of an item.
+#[derive(Serialize, Object)]
+struct ProviderAnswer {
+    /// The provider's name.
+    provider: String,
+    /// Its scores from 0 to 1 by category; one that it could not score is absent.
+    scores: HashMap<String, f64>,
+    /// How long it took, in milliseconds.
+    elapsed_ms: u64,
+}
+
+/// Something about an item that could not be checked.
+#[derive(Serialize, Object)]
+struct MediaUnchecked {
+    /// What it is, for programs. More may be added.
+    what: String,
+    /// The same for people.
+    message: String,
+}
+
+/// One verdict about an item.
+#[derive(Serialize, Object)]
+struct MediaVerdict {
+    /// Its number; an item's verdicts count from 1.
+    number: i16,
+    /// Where it led.
+    status: Member<Status>,
+    /// Where the item stood before.
+    previous_status: Member<Status>,
+    /// Who or what decided.
+    moderation_type: Member<ModerationType>,
+    /// `moderation_details` as the event carried them.
+    details: Raw<ModerationDetails>,
+    /// How it came to be: what each violation rests on and what could not be checked, or who decided. For people: its
+    /// members may change.
+    trace: Raw<HashMap<String, Value>>,
+    /// When it was decided.
+    moderated_at: Member<Time>,
+}
+
+/// An event about an item.
+#[derive(Serialize, Object)]
+struct MediaEvent {
+    /// The event: the `webhook-id` of its deliveries.
+    id: Uuid,
+    /// Its kind.
+    kind: Member<EventKind>,
+    /// The number of the verdict that it tells; null for `media.created`.
+    #[oai(nullable)]
+    verdict: Option<i16>,
+    /// When it happened.
+    occurred_at: Member<Time>,
+    /// Its way to each endpoint that was subscribed to it.
+    deliveries: Vec<MediaDelivery>,
+}
+
+/// An event's way to an endpoint.
+#[derive(Serialize, Object)]
+struct MediaDelivery {
+    /// The delivery: the `X-Service-MediaDelivery-ID` of its attempts.
+    id: Uuid,
+    /// The endpoint.
+    endpoint_id: Uuid,
+    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint is disabled). More may be
+    /// added.
+    state: String,
+    /// Attempts made so far.
+    attempts: i16,
+    /// When the next one is due; null when it ended.
+    #[oai(nullable)]
+    next_attempt_at: Option<Member<Time>>,
+    /// When it ended; null when it has not.
+    #[oai(nullable)]
+    ended_at: Option<Member<Time>>,
+}
+
+impl TryFrom<media::Item> for MediaItem {
+    type Error = store::Error;
+
+    fn try_from(item: media::Item) -> Result<Self, store::Error> {
+        let analysis = item.analysis.map(MediaAnalysis::try_from).transpose()?;
+        let verdicts = item.verdicts.into_iter().map(MediaVerdict::try_from);
+        Ok(Self {
+            id: item.media.as_uuid(),
+            team_id: item.team.as_uuid(),
+            site_id: item.site.as_uuid(),
+            app_media_id: item.app_media_id,
+            content_type: Member(item.content_type),
+            status: Member(item.status),
+            created_at: item.created_at.into(),
+            body: item.body,
+            content_url: item.content_url,
+            image_format: item.image.map(|image| Member(image.format)),
+            image_bytes: item.image.map(|image| image.bytes),
+            metadata: item.metadata.map(Raw::from),
+            rule_group_versions: item
+                .group_versions
+                .into_iter()
+                .map(PinnedVersion::from)
+                .collect(),
+            analyses: analysis.into_iter().collect(),
+            verdicts: verdicts.collect::<Result<_, _>>()?,
+            events: item.events.into_iter().map(MediaEvent::from).collect(),
+        })
+    }
+}
+
+impl From<media::PinnedVersion> for PinnedVersion {
+    fn from(version: media::PinnedVersion) -> Self {
+        Self {
+            id: version.id.as_uuid(),
+            number: version.number,
+            rule_group_id: version.group.as_uuid(),
+            rule_group_name: version.group_name,
+        }
+    }
+}
+
+impl TryFrom<media::Analysis> for MediaAnalysis {
+    type Error = store::Error;
+
+    fn try_from(analysis: media::Analysis) -> Result<Self, store::Error> {
+        let providers: Vec<ProviderReport> = serde_json::from_str(analysis.providers.get())?;
+        let unchecked: Vec<Unchecked> = serde_json::from_str(analysis.unchecked.get())?;
+        let providers = providers.into_iter().map(ProviderAnswer::from).collect();
+        Ok(Self {
+            scores: analysis.scores.map(Raw::from),
+            providers,
+            unchecked: unchecked.iter().map(MediaUnchecked::from).collect(),
+            created_at: analysis.created_at.into(),
+        })
+    }
+}
+
+impl From<ProviderReport> for ProviderAnswer {
+    fn from(report: ProviderReport) -> Self {
+        let scores = report
+            .scores
+            .iter()
+            .map(|(category, score)| (category.to_string(), score));
+        Self {
+            provider: report.provider,
+            scores: scores.collect(),
+            elapsed_ms: report.elapsed_ms,
+        }
+    }
+}
+
+impl From<&Unchecked> for MediaUnchecked {
+    /// What a provider's failure was in detail may tell of our network, so it stays inside.
+    fn from(unchecked: &Unchecked) -> Self {
+        Self {
+            what: unchecked.what().to_owned(),
+            message: unchecked.to_string(),
+        }
+    }
+}
+
+impl TryFrom<media::Verdict> for MediaVerdict {
+    type Error = store::Error;
+
+    fn try_from(verdict: media::Verdict) -> Result<Self, store::Error> {
+        Ok(Self {
+            number: verdict.number,
+            status: Member(verdict.status),
+            previous_status: Member(verdict.previous_status),
+            moderation_type: Member(verdict.moderation_type),
+            details: verdict.details.into(),
+            trace: without_internals(&verdict.trace)?.into(),
+            moderated_at: verdict.moderated_at.into(),
+        })
+    }
+}
+
+/// A trace without the details of providers' failures, which may tell of our network.
+fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
+    let mut trace: Value = serde_json::from_str(trace.get())?;
+    let unchecked = trace.get_mut("unchecked").and_then(Value::as_array_mut);
+    for part in unchecked.into_iter().flatten() {
+        if let Some(members) = part.as_object_mut() {
+            members.shift_remove("detail");
+        }
+    }
+    serde_json::value::to_raw_value(&trace)
+}
+
+impl From<media::Event> for MediaEvent {
+    fn from(event: media::Event) -> Self {
+        Self {
+            id: event.id.as_uuid(),
+            kind: Member(event.kind),
+            verdict: event.verdict,
+            occurred_at: event.occurred_at.into(),
+            deliveries: event
+                .deliveries
+                .into_iter()
+                .map(MediaDelivery::from)
+                .collect(),
+        }
+    }
+}
+
+impl From<media::Delivery> for MediaDelivery {
+    fn from(delivery: media::Delivery) -> Self {
+        Self {
+            id: delivery.id.as_uuid(),
+            endpoint_id: delivery.endpoint.as_uuid(),
+            state: delivery.state,
+            attempts: delivery.attempts,
+            next_attempt_at: delivery.next_attempt_at.map(Member::from),
+            ended_at: delivery.ended_at.map(Member::from),
+        }
+    }
+}
+
+/// One that a moderator has approved.
+pub(super) fn example() -> Value {
+    json!({
+        "id": example::MEDIA,
+        "team_id": example::TEAM,
+        "site_id": example::SITE,
+        "app_media_id": "comment-4711",
+        "content_type": "text",
+        "status": "approved",
+        "created_at": example::CREATED_AT,
+        "body": "Is this seat taken?",
+        "content_url": null,
+        "image_format": null,
+        "image_bytes": null,
+        "metadata": { "author": "u-17" },
+        "rule_group_versions": [{
+            "id": "01980f6d-05aa-7bbb-8ccc-0123456789ab",
+            "number": 3,
+            "rule_group_id": example::RULE_GROUP,
+            "rule_group_name": "House rules",
+        }],
+        "analyses": [{
+            "scores": { "adult": 0.01, "violence": 0.62 },
+            "providers": [{
+                "provider": "builtin",
+                "scores": { "adult": 0.01, "violence": 0.62 },
+                "elapsed_ms": 3,
+            }],
+            "unchecked": [],
+            "created_at": example::CREATED_AT,
+        }],
+        "verdicts": [
+            {
+                "number": 2,
+                "status": "approved",
+                "previous_status": "pending_review",
+                "moderation_type": "manual",
+                "details": { "rule_violations": [], "reason": "Satire, clearly marked as such." },
+                "trace": {
+                    "moderator": { "token_id": example::TOKEN, "token_name": "Ada's console" },
+                    "reason": "Satire, clearly marked as such.",
+                },
+                "moderated_at": "2026-01-31T14:30:00.123456Z",
+            },
+            {
+                "number": 1,
+                "status": "pending_review",
+                "previous_status": "pending",
+                "moderation_type": "ai",
+                "details": {
+                    "rule_violations": [],
+                    "reason": "Review asked for by `Violence`.",
+                    "flagged_categories": ["violence"],
+                },
+                "trace": { "evidence": [], "unchecked": [], "unscored": [] },
+                "moderated_at": "2026-01-31T12:00:00.523456Z",
+            },
+        ],
+        "events": [{
+            "id": "01980f6d-06aa-7bbb-8ccc-0123456789ab",
+            "kind": "media.moderated",
+            "verdict": 2,
+            "occurred_at": "2026-01-31T14:30:00.123456Z",
+            "deliveries": [{
+                "id": "01980f6d-07aa-7bbb-8ccc-0123456789ab",
+                "endpoint_id": "01980f6d-08aa-7bbb-8ccc-0123456789ab",
+                "state": "delivered",
+                "attempts": 1,
+                "next_attempt_at": null,
+                "ended_at": "2026-01-31T14:30:00.423456Z",
+            }],
+        }],
+    })
+}

@@ -1,0 +1,102 @@
+//! A media item in a list.
+
+use std::str::FromStr;
+
+use domain::{
+    media::{ContentType, ModerationType, Status},
+    submission::MAX_APP_MEDIA_ID,
+};
+use poem_openapi::{Object, registry::MetaSchema};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::media::Listed;
+use uuid::Uuid;
+
+use crate::{
+    management::document::example,
+    member::{Described, Member, Time},
+};
+
+/// A media item, in short.
+#[derive(Serialize, Object)]
+pub(in super::super) struct ListedMedia {
+    /// The item.
+    id: Uuid,
+    /// The site that owns it.
+    site_id: Uuid,
+    /// The application's own identifier.
+    #[oai(nullable)]
+    app_media_id: Option<String>,
+    /// `image` as soon as there is an image, else `text`.
+    content_type: Member<ContentType>,
+    /// Where it stands.
+    status: Member<Status>,
+    /// Who or what decided last; null while pending.
+    #[oai(nullable)]
+    moderation_type: Option<Member<ModerationType>>,
+    /// When it was accepted.
+    created_at: Member<Time>,
+    /// When it was decided last; null while pending.
+    #[oai(nullable)]
+    moderated_at: Option<Member<Time>>,
+}
+
+impl From<Listed> for ListedMedia {
+    fn from(listed: Listed) -> Self {
+        Self {
+            id: listed.media.as_uuid(),
+            site_id: listed.site.as_uuid(),
+            app_media_id: listed.app_media_id,
+            content_type: Member(listed.content_type),
+            status: Member(listed.status),
+            moderation_type: listed.moderation_type.map(Member),
+            created_at: listed.created_at.into(),
+            moderated_at: listed.moderated_at.map(Member::from),
+        }
+    }
+}
+
+/// An identifier as an application may have given it.
+pub(in super::super) struct AppMediaId(pub(in super::super) String);
+
+/// The text is too long, or holds what is never stored.
+pub(in super::super) struct InvalidAppMediaId;
+
+impl FromStr for AppMediaId {
+    type Err = InvalidAppMediaId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAppMediaId> {
+        if text.contains('\0') || text.chars().count() > MAX_APP_MEDIA_ID {
+            return Err(InvalidAppMediaId);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Described for AppMediaId {
+    fn expected() -> String {
+        format!("a text of at most {MAX_APP_MEDIA_ID} characters, none of them NUL")
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            max_length: Some(MAX_APP_MEDIA_ID),
+            pattern: Some(r"^[^\x00]*$".to_owned()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
+/// One that waits for a moderator.
+pub(super) fn example() -> Value {
+    json!({
+        "id": example::MEDIA,
+        "site_id": example::SITE,
+        "app_media_id": "comment-4711",
+        "content_type": "text",
+        "status": "pending_review",
+        "moderation_type": "rule",
+        "created_at": example::CREATED_AT,
+        "moderated_at": "2026-01-31T12:00:00.523456Z",
+    })
+}

@@ -1,0 +1,419 @@
+//! Sites: list, create, read, change.
+
+use std::sync::Arc;
+
+use domain::{
+    audit::Action,
+    id::{RuleGroupId, SiteId, TeamId},
+    media::{OnFailure, StatusVocabulary},
+    name::Name,
+    plan::PerMinute,
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::{
+    PgConnection, rule_group, seal,
+    site_settings::{self, ManagedSite, Settings},
+    tenant,
+};
+use uuid::Uuid;
+
+use super::{
+    Management, PREFIX, Tag,
+    document::{Operation, example},
+    list::{Cursor, Limit, List, Part},
+    session::{Caller, Change, created, difference},
+};
+use crate::{
+    answer::{Created, Json},
+    member::{Member, Time, given},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
+
+/// An application that submits media.
+#[derive(Serialize, Object)]
+pub(super) struct Site {
+    /// The site.
+    id: Uuid,
+    /// Its team.
+    team_id: Uuid,
+    /// What it is called; unique in its team.
+    name: String,
+    /// What happens to content that could not be checked and that no rule rejects: a person looks at it (`review`), or it
+    /// is rejected or approved.
+    on_failure: Member<OnFailure>,
+    /// How status queries spell the status: as one of the four states (`state`), or as `pending` or `completed`, with the
+    /// outcome in `action` (`completed`).
+    status_vocabulary: Member<StatusVocabulary>,
+    /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows. More than that is never
+    /// allowed.
+    #[oai(nullable)]
+    submissions_per_minute: Option<Member<PerMinute>>,
+    /// Status queries that each site key may make in a UTC minute; likewise.
+    #[oai(nullable)]
+    status_queries_per_minute: Option<Member<PerMinute>>,
+    /// The rule group that judges when no other does.
+    default_rule_group_id: Uuid,
+    /// The rule groups that judge together submissions that name none, in their order. Without any, the default group does.
+    rule_group_ids: Vec<Uuid>,
+    /// When it was created.
+    created_at: Member<Time>,
+}
+
+impl From<ManagedSite> for Site {
+    fn from(site: ManagedSite) -> Self {
+        let settings = site.settings;
+        Self {
+            id: site.id.as_uuid(),
+            team_id: site.team.as_uuid(),
+            name: settings.name,
+            on_failure: Member(settings.on_failure),
+            status_vocabulary: Member(settings.status_vocabulary),
+            submissions_per_minute: settings.submissions_per_minute.map(Member),
+            status_queries_per_minute: settings.status_queries_per_minute.map(Member),
+            default_rule_group_id: settings.default_rule_group.as_uuid(),
+            rule_group_ids: settings
+                .rule_groups
+                .into_iter()
+                .map(RuleGroupId::as_uuid)
+                .collect(),
+            created_at: site.created_at.into(),
+        }
+    }
+}
+
+/// A new site, with its webhook secret.
+#[derive(Serialize, Object)]
+pub(super) struct IssuedSite {
+    /// What signs the site's webhooks. It is shown here and never again.
+    webhook_secret: String,
+    /// What is known of it from now on.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    site: Site,
+}
+
+/// A site to be created.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewSite {
+    /// What it is to be called; no other site of the team may be called so.
+    name: Member<Name>,
+    /// Its team. Without, it is the caller's own; for an operator it is that of the default rule group.
+    #[serde(default, deserialize_with = "given")]
+    team_id: Option<Member<TeamId>>,
+    /// The rule group that judges when no other does; one of the team's.
+    default_rule_group_id: Member<RuleGroupId>,
+    /// The rule groups that judge together; none if nothing is said.
+    #[serde(default)]
+    #[oai(default, validator(max_items = 50))]
+    rule_group_ids: Vec<Member<RuleGroupId>>,
+    /// What happens to content that could not be checked; `review` if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+    /// How status queries spell the status; `state` if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[oai(nullable)]
+    submissions_per_minute: Option<Member<PerMinute>>,
+    /// Status queries that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[oai(nullable)]
+    status_queries_per_minute: Option<Member<PerMinute>>,
+}
+
+impl NewSite {
+    fn settings(self) -> Settings {
+        Settings {
+            name: self.name.0.into(),
+            on_failure: self.on_failure.map_or(OnFailure::Review, |wish| wish.0),
+            status_vocabulary: self
+                .status_vocabulary
+                .map_or(StatusVocabulary::State, |vocabulary| vocabulary.0),
+            submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
+            status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
+            default_rule_group: self.default_rule_group_id.0,
+            rule_groups: plain(self.rule_group_ids),
+        }
+    }
+}
+
+/// What is to be otherwise of a site.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SiteChange {
+    /// What it is to be called.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Member<Name>>,
+    /// What happens to content that could not be checked.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+    /// How status queries spell the status.
+    #[serde(default, deserialize_with = "given")]
+    status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    submissions_per_minute: Option<Option<Member<PerMinute>>>,
+    /// Status queries that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    /// The rule group that judges when no other does; one of the team's.
+    #[serde(default, deserialize_with = "given")]
+    default_rule_group_id: Option<Member<RuleGroupId>>,
+    /// All rule groups that judge together from now on; with an empty list the default group does.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    rule_group_ids: Option<Vec<Member<RuleGroupId>>>,
+}
+
+impl SiteChange {
+    fn applied_to(self, settings: Settings) -> Settings {
+        let plain_limit = |limit: Option<Member<PerMinute>>| limit.map(|limit| limit.0);
+        Settings {
+            name: self.name.map_or(settings.name, |name| name.0.into()),
+            on_failure: self.on_failure.map_or(settings.on_failure, |wish| wish.0),
+            status_vocabulary: self
+                .status_vocabulary
+                .map_or(settings.status_vocabulary, |vocabulary| vocabulary.0),
+            submissions_per_minute: self
+                .submissions_per_minute
+                .map_or(settings.submissions_per_minute, plain_limit),
+            status_queries_per_minute: self
+                .status_queries_per_minute
+                .map_or(settings.status_queries_per_minute, plain_limit),
+            default_rule_group: self
+                .default_rule_group_id
+                .map_or(settings.default_rule_group, |group| group.0),
+            rule_groups: self.rule_group_ids.map_or(settings.rule_groups, plain),
+        }
+    }
+}
+
+fn plain(groups: Vec<Member<RuleGroupId>>) -> Vec<RuleGroupId> {
+    groups.into_iter().map(|group| group.0).collect()
+}
+
+pub(crate) struct Sites;
+
+#[OpenApi(tag = "Tag::Sites")]
+impl Sites {
+    /// List sites
+    ///
+    /// The oldest first. A team's token sees those of its team.
+    #[oai(path = "/sites", method = "get", operation_id = "listSites")]
+    async fn list_sites(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: Query<Cursor>,
+    ) -> Result<Json<List<Site>>, Refusal> {
+        let mut session = management.read(&caller, Scope::SitesRead).await?;
+        let part = Part::new(&limit, &cursor);
+        let of = session.only_team();
+        let sites = site_settings::list(session.conn(), of, part.page()).await?;
+        Ok(Json(part.list(sites, |site| site.id.as_uuid())))
+    }
+
+    /// Create a site
+    ///
+    /// The answer shows the webhook secret of the site, once. The site has no key yet.
+    #[oai(path = "/sites", method = "post", operation_id = "createSite")]
+    async fn create_site(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        request: JsonBody<NewSite>,
+    ) -> Result<Created<IssuedSite>, Refusal> {
+        let mut session = management.change(&caller, Scope::SitesWrite).await?;
+        let new = request.value;
+        let named = session.named_team(new.team_id.as_deref().copied()).await?;
+        let settings = new.settings();
+        let team = match named {
+            Some(team) => Some(team),
+            None => rule_group::team_of(session.conn(), settings.default_rule_group).await?,
+        };
+        let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
+        require_groups(session.conn(), team, &settings).await?;
+
+        let key = &management.master_key;
+        let group = settings.default_rule_group;
+        let conn = session.conn();
+        // A secret that is sealed with a key that is not this database's would be lost.
+        seal::check_master_key(conn, key).await?;
+        let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
+        site_settings::change(conn, id, &settings).await?;
+        let site = site_settings::find(conn, None, id).await?;
+        let site = Site::from(site.ok_or_else(unknown)?);
+        session
+            .commit(Change {
+                action: Action::SiteCreate,
+                team: Some(team),
+                target: site.id,
+                details: created(&site),
+            })
+            .await?;
+        Ok(Created {
+            location: format!("{PREFIX}/sites/{}", site.id),
+            value: IssuedSite {
+                webhook_secret: secret.expose().to_owned(),
+                site,
+            },
+        })
+    }
+
+    /// Read a site
+    #[oai(path = "/sites/:site_id", method = "get", operation_id = "getSite")]
+    async fn get_site(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The site.
+        site_id: Path<SiteId>,
+    ) -> Result<Json<Site>, Refusal> {
+        let mut session = management.read(&caller, Scope::SitesRead).await?;
+        let of = session.only_team();
+        let site = site_settings::find(session.conn(), of, site_id.0).await?;
+        Ok(Json(site.ok_or_else(unknown)?.into()))
+    }
+
+    /// Change a site
+    ///
+    /// The change holds at once, for every submission that is answered after this request; a limit from the next minute on
+    /// at the latest.
+    #[oai(
+        path = "/sites/:site_id",
+        method = "patch",
+        operation_id = "updateSite"
+    )]
+    async fn update_site(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The site.
+        site_id: Path<SiteId>,
+        request: JsonBody<SiteChange>,
+    ) -> Result<Json<Site>, Refusal> {
+        let mut session = management.change(&caller, Scope::SitesWrite).await?;
+        let of = session.only_team();
+        let conn = session.conn();
+        let before = site_settings::lock(conn, of, site_id.0).await?;
+        let before = before.ok_or_else(unknown)?;
+        let team = before.team;
+        let settings = request.value.applied_to(before.settings.clone());
+        require_groups(conn, team, &settings).await?;
+        site_settings::change(conn, before.id, &settings).await?;
+        // The groups come back in their order, and each once.
+        let after = site_settings::find(conn, of, before.id).await?;
+        let (before, after) = (Site::from(before), Site::from(after.ok_or_else(unknown)?));
+        if let Some(details) = difference(&before, &after) {
+            session
+                .commit(Change {
+                    action: Action::SiteUpdate,
+                    team: Some(team),
+                    target: after.id,
+                    details,
+                })
+                .await?;
+        }
+        Ok(Json(after))
+    }
+}
+
+/// Most rule groups of a site: every submission is judged by all of them.
+const MOST_GROUPS: usize = 50;
+
+/// Refuses groups that are not the team's own, as groups that do not exist.
+async fn require_groups(
+    conn: &mut PgConnection,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(), Refusal> {
+    let Settings {
+        default_rule_group,
+        rule_groups,
+        ..
+    } = settings;
+    if rule_groups.len() > MOST_GROUPS {
+        let message = format!("must have at most {MOST_GROUPS}");
+        return Err(Refusal::invalid_field("rule_group_ids", message));
+    }
+    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
+    let own = site_settings::own_groups(conn, team, &named).await?;
+    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
+        return Ok(());
+    };
+    let field = match foreign.checked_sub(1) {
+        None => "default_rule_group_id".to_owned(),
+        Some(place) => format!("rule_group_ids[{place}]"),
+    };
+    Err(unknown_group(field))
+}
+
+fn unknown_group(field: impl Into<String>) -> Refusal {
+    let message = "is no rule group of the site's team";
+    Refusal::field(Code::UnknownRuleGroup, field, message)
+}
+
+fn unknown() -> Refusal {
+    Refusal::not_found("site")
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let site = json!({
+        "id": example::SITE,
+        "team_id": example::TEAM,
+        "name": "Comments",
+        "on_failure": "review",
+        "status_vocabulary": "state",
+        "submissions_per_minute": null,
+        "status_queries_per_minute": 100,
+        "default_rule_group_id": example::RULE_GROUP,
+        "rule_group_ids": [],
+        "created_at": example::CREATED_AT,
+    });
+    let mut issued = json!({
+        "webhook_secret": "whsec_RVhBTVBMRWV4YW1wbGVFWEFNUExFZXhhbXBsZUVYQU0=",
+    });
+    crate::openapi::extend(&mut issued, "", site.clone());
+    vec![
+        Operation {
+            answer: Some(example::list(&site)),
+            ..Operation::new("listSites", Scope::SitesRead)
+        },
+        Operation {
+            problems: &[Code::UnknownRuleGroup, Code::NameTaken],
+            request: Some(json!({
+                "name": "Comments",
+                "team_id": example::TEAM,
+                "default_rule_group_id": example::RULE_GROUP,
+                "status_queries_per_minute": 100,
+            })),
+            answer: Some(issued),
+            ..Operation::new("createSite", Scope::SitesWrite)
+        },
+        Operation {
+            answer: Some(site.clone()),
+            ..Operation::new("getSite", Scope::SitesRead)
+        },
+        Operation {
+            problems: &[Code::UnknownRuleGroup, Code::NameTaken],
+            request: Some(json!({ "on_failure": "review", "submissions_per_minute": null })),
+            answer: Some(site),
+            ..Operation::new("updateSite", Scope::SitesWrite)
+        },
+    ]
+}

@@ -1,0 +1,484 @@
+//! Media: lists, items with their history, images, decisions.
+
+use domain::{
+    decision::Unchecked,
+    id::MediaId,
+    media::{ModerationType, Status},
+    score::{Category, Scores},
+};
+use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
+use serde_json::{Value, json};
+use sqlx::PgPool;
+use store::{
+    analysis::{Analysed, ProviderReport},
+    tenant,
+    verdict::Concluded,
+};
+
+use super::document::assert_answers;
+use crate::{
+    app::{App, STATUS, Tenant},
+    client::Answer,
+};
+
+/// What a failure may tell of our network, which is nobody's business.
+const INTERNAL: &str = "connect to 10.0.0.7 refused";
+
+impl App {
+    /// Applies what a worker's handler returned, as the queue does when the job ends.
+    async fn apply<E: Effect>(&self, effect: E) {
+        let survivor = Survivor {
+            job: JobId(1),
+            attempt: 1,
+            effect: &effect,
+        };
+        let mut db = self.pool.begin().await.unwrap();
+        let mut tx = FinishTx {
+            conn: &mut db,
+            jobs: NewJobs::new(),
+        };
+        E::apply(&[survivor], &mut tx).await.unwrap();
+        db.commit().await.unwrap();
+    }
+
+    /// The machine's verdict on an item.
+    pub(super) async fn judge(&self, media: &str, status: Status) {
+        let trace = json!({
+            "evidence": [],
+            "unchecked": [{ "what": "provider_failed", "provider": "openai", "detail": INTERNAL }],
+            "unscored": [],
+        });
+        self.apply(Concluded {
+            media: media.parse().unwrap(),
+            status,
+            moderation_type: ModerationType::Ai,
+            details: r#"{"rule_violations":[],"processing_time_ms":1}"#.into(),
+            trace: trace.to_string(),
+        })
+        .await;
+    }
+
+    /// An item that waits for a moderator.
+    pub(super) async fn in_review(&self, text: &str) -> String {
+        let media = self.submitted(text).await;
+        self.judge(&media, Status::PendingReview).await;
+        media
+    }
+}
+
+fn approval(media: &str) -> (String, Value) {
+    let body = json!({ "decision": "approve", "reason": "It is fine." });
+    (format!("/media/{media}/decision"), body)
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    let list = answer.ok();
+    let data = list["data"].as_array().unwrap();
+    data.iter()
+        .map(|item| item["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[sqlx::test(migrations = false)]
+async fn media_are_listed_newest_first_in_parts_and_by_what_is_asked_for(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let waiting = app.in_review("a").await;
+    let rejected = app.submitted("b").await;
+    app.judge(&rejected, Status::Rejected).await;
+    let named = app
+        .submit(json!({ "body": "c", "app_media_id": "é 1&2" }))
+        .await
+        .ok();
+    let named = named["id"].as_str().unwrap().to_owned();
+    let all = [named.as_str(), &rejected, &waiting];
+
+    let whole = member.get("/media").await;
+    assert_eq!(ids(&whole), all);
+    assert_answers("GET", "/media", &whole.ok());
+    let first = member.get("/media?limit=2").await.ok();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    app.submitted("meanwhile").await;
+    let rest = member.get(&format!("/media?limit=2&cursor={cursor}")).await;
+    assert_eq!(ids(&rest), [waiting.as_str()]);
+    assert_eq!(rest.ok()["next_cursor"], Value::Null);
+
+    let accepted = whole.ok()["data"][1]["created_at"].clone();
+    let accepted = accepted.as_str().unwrap();
+    let site = app.tenant.site;
+    for (query, found) in [
+        ("status=pending_review".to_owned(), vec![waiting.as_str()]),
+        ("status=rejected".to_owned(), vec![&rejected]),
+        (format!("site_id={site}&status=rejected"), vec![&rejected]),
+        ("app_media_id=%C3%A9%201%262".to_owned(), vec![&named]),
+        (
+            "app_media_id=%C3%A9%201%262&status=rejected".to_owned(),
+            vec![],
+        ),
+        (format!("since={accepted}&status=rejected"), vec![&rejected]),
+        (format!("until={accepted}"), vec![&waiting]),
+        (format!("site_id={}", uuid::Uuid::now_v7()), vec![]),
+    ] {
+        let answer = member.get(&format!("/media?{query}")).await;
+        assert_eq!(ids(&answer), found, "{query}");
+    }
+    let long = "a".repeat(1_025);
+    for (name, value) in [
+        ("status", "done"),
+        ("site_id", "x"),
+        ("since", "yesterday"),
+        ("until", "2026-01-31"),
+        ("app_media_id", "%00"),
+        ("app_media_id", &long),
+    ] {
+        let answer = member.get(&format!("/media?{name}={value}")).await;
+        answer.blames("invalid_request", &[name]);
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_insides(
+    pool: PgPool,
+) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let mut conn = app.pool.acquire().await.unwrap();
+    let endpoint = tenant::create_endpoint(
+        &mut conn,
+        app.tenant.site,
+        "https://example.com/",
+        domain::event::EventKind::ALL,
+    )
+    .await
+    .unwrap();
+    let metadata = r#"{"z": 1.50, "a":1e2}"#;
+    let image = "data:image/gif;base64,R0lGODlhYWJj";
+    let key = &app.tenant.key;
+    let body = format!(
+        r#"{{"api_key":"{key}","body":"hello","content_base64":"{image}","metadata":{metadata}}}"#
+    );
+    let accepted = app.post_text(crate::app::SUBMIT, body).await.ok();
+    let media = accepted["id"].as_str().unwrap().to_owned();
+    let path = format!("/media/{media}");
+
+    let pending = member.get(&path).await;
+    assert_answers("GET", "/media/{media_id}", &pending.ok());
+    assert!(pending.body.contains(metadata), "{}", pending.body);
+    let pending = pending.ok();
+    assert_eq!(
+        (
+            &pending["body"],
+            &pending["status"],
+            &pending["content_type"]
+        ),
+        (&json!("hello"), &json!("pending"), &json!("image"))
+    );
+    assert_eq!(
+        (&pending["image_format"], &pending["image_bytes"]),
+        (&json!("gif"), &json!(9))
+    );
+    assert_eq!(
+        (&pending["analyses"], &pending["verdicts"]),
+        (&json!([]), &json!([]))
+    );
+    let version = &pending["rule_group_versions"][0];
+    assert_eq!(
+        (&version["rule_group_name"], &version["number"]),
+        (&json!("default"), &json!(1))
+    );
+
+    let id: MediaId = media.parse().unwrap();
+    let scores: Scores = [(Category::Adult, 0.25)].into_iter().collect();
+    app.apply(Analysed {
+        media: id,
+        team: app.tenant.team,
+        scores: Some(scores),
+        providers: vec![ProviderReport {
+            provider: "builtin".into(),
+            scores,
+            elapsed_ms: 3,
+        }],
+        unchecked: vec![Unchecked::ProviderFailed {
+            provider: "openai".into(),
+            detail: INTERNAL.into(),
+        }],
+    })
+    .await;
+    app.judge(&media, Status::PendingReview).await;
+    let (decision, body) = approval(&media);
+    member.post(&decision, body).await.ok();
+
+    let answer = member.get(&path).await;
+    let item = answer.ok();
+    assert_answers("GET", "/media/{media_id}", &item);
+    assert!(!answer.body.contains(INTERNAL), "{}", answer.body);
+    assert_eq!(
+        item["analyses"][0]["providers"],
+        json!([{ "provider": "builtin", "scores": { "adult": 0.25 }, "elapsed_ms": 3 }])
+    );
+    assert_eq!(
+        item["analyses"][0]["unchecked"],
+        json!([{ "what": "provider_failed", "message": "the analysis by `openai` failed" }])
+    );
+    let history: Vec<_> = item["verdicts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|v| {
+            [
+                &v["number"],
+                &v["previous_status"],
+                &v["status"],
+                &v["moderation_type"],
+            ]
+        })
+        .collect();
+    assert_eq!(
+        json!(history),
+        json!([
+            [2, "pending_review", "approved", "manual"],
+            [1, "pending", "pending_review", "ai"]
+        ])
+    );
+    assert_eq!(
+        item["verdicts"][1]["trace"]["unchecked"],
+        json!([{ "what": "provider_failed", "provider": "openai" }])
+    );
+    assert_eq!(
+        item["verdicts"][0]["trace"],
+        json!({
+            "moderator": { "token_id": member.id().await, "token_name": "test" },
+            "reason": "It is fine.",
+        })
+    );
+    let events: Vec<_> = item["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let delivery = &event["deliveries"][0];
+            [
+                &event["kind"],
+                &event["verdict"],
+                &delivery["endpoint_id"],
+                &delivery["state"],
+            ]
+        })
+        .collect();
+    assert_eq!(
+        json!(events),
+        json!([
+            ["media.moderated", 2, endpoint, "pending"],
+            ["media.moderated", 1, endpoint, "pending"],
+            ["media.created", null, endpoint, "pending"]
+        ])
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_inline_image_is_a_file_to_save_and_nothing_else(pool: PgPool) {
+    use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    // Larger than what is read at a time; in ASCII, so that the test's client can show it.
+    let image = format!("GIF89a{}", "0123456789".repeat(70_000));
+    let accepted = app
+        .submit(json!({ "content_base64": BASE64_STANDARD.encode(&image) }))
+        .await
+        .ok();
+    let media = accepted["id"].as_str().unwrap();
+    let path = format!("/media/{media}/image");
+    let answer = member.get(&path).await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.body == image, "the image is not the same");
+    let disposition = format!("attachment; filename=\"{media}.gif\"");
+    for (name, value) in [
+        ("content-type", "image/gif"),
+        ("content-length", &image.len().to_string()),
+        ("content-disposition", &disposition),
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+    ] {
+        assert_eq!(answer.header(name), Some(value), "{name}");
+    }
+
+    let text = app.submitted("a text has none").await;
+    member
+        .get(&format!("/media/{text}/image"))
+        .await
+        .problem(404, "not_found");
+    app.count("with gone as (delete from media_images returning 1) select count(*) from gone")
+        .await;
+    member.get(&path).await.problem(404, "not_found");
+    let item = member.get(&format!("/media/{media}")).await.ok();
+    assert_eq!(item["image_format"], Value::Null);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_moderator_decides_after_the_machine_and_overturns_only_what_was_seen(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let media = app.submitted("a").await;
+    let path = format!("/media/{media}/decision");
+    let decide = async |decision: &str, expected: Option<&str>| {
+        let mut body = json!({ "decision": decision, "reason": "Because." });
+        if let Some(expected) = expected {
+            body["expected_status"] = expected.into();
+        }
+        member.post(&path, body).await
+    };
+
+    for expected in [None, Some("pending"), Some("pending_review")] {
+        decide("approve", expected)
+            .await
+            .problem(409, "still_pending");
+    }
+    app.judge(&media, Status::PendingReview).await;
+    decide("approve", Some("rejected"))
+        .await
+        .problem(409, "media_changed");
+    let decided = decide("approve", Some("pending_review")).await.ok();
+    assert_answers("POST", "/media/{media_id}/decision", &decided);
+    assert_eq!(
+        [
+            &decided["status"],
+            &decided["previous_status"],
+            &decided["verdict"]
+        ],
+        [&json!("approved"), &json!("pending_review"), &json!(2)]
+    );
+    decide("approve", None)
+        .await
+        .problem(409, "already_decided");
+    decide("reject", Some("pending_review"))
+        .await
+        .problem(409, "media_changed");
+    let overturned = decide("reject", Some("approved")).await.ok();
+    assert_eq!(overturned["previous_status"], "approved");
+
+    let status = app
+        .post_keyed(STATUS, json!({ "media_id": media }))
+        .await
+        .ok();
+    assert_eq!(
+        [
+            &status["status"],
+            &status["action"],
+            &status["moderation_type"]
+        ],
+        [&json!("rejected"), &json!("block"), &json!("manual")]
+    );
+    assert_eq!(
+        status["moderationResult"],
+        json!({ "rule_violations": [], "reason": "Because." })
+    );
+    assert_eq!(status["moderated_at"], overturned["moderated_at"]);
+    let log = member.get("/audit-log?action=media.decide").await;
+    assert!(!log.body.contains("Because."));
+    let log = log.ok();
+    assert_eq!(log["data"].as_array().unwrap().len(), 2);
+    assert_eq!(log["data"][0]["target_id"], media);
+    assert_eq!(
+        log["data"][0]["details"],
+        json!({ "changed": { "status": { "from": "approved", "to": "rejected" } }, "verdict": 3 })
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn of_two_decisions_at_once_one_is_taken_and_the_other_is_told(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let media = app.in_review("a").await;
+    let path = format!("/media/{media}/decision");
+    // Both have seen the item, and wait for it.
+    let mut held = app.pool.begin().await.unwrap();
+    sqlx::query("select from media for update")
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    let decide = |decision: &'static str| {
+        member.post(&path, json!({ "decision": decision, "reason": "Because." }))
+    };
+    let release = async {
+        app.until_waiting(2).await;
+        held.rollback().await.unwrap();
+    };
+    let (approved, rejected, ()) = tokio::join!(decide("approve"), decide("reject"), release);
+    let (taken, refused, status) = if approved.status == 200 {
+        (approved, rejected, "approved")
+    } else {
+        (rejected, approved, "rejected")
+    };
+    assert_eq!(taken.ok()["status"], status);
+    refused.problem(409, "media_changed");
+    let item = member.get(&format!("/media/{media}")).await.ok();
+    assert_eq!(item["status"], status);
+    assert_eq!(item["verdicts"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        app.count("select count(*) from audit_log where action = 'media.decide'")
+            .await,
+        1
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_decision_that_says_too_little_or_too_much_decides_nothing(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let media = app.in_review("a").await;
+    let path = format!("/media/{media}/decision");
+    let long = "a".repeat(1_001);
+    for (member_at_fault, body) in [
+        ("decision", json!({ "reason": "a" })),
+        ("decision", json!({ "decision": "review", "reason": "a" })),
+        ("decision", json!({ "decision": null, "reason": "a" })),
+        ("reason", json!({ "decision": "approve" })),
+        ("reason", json!({ "decision": "approve", "reason": " \n" })),
+        ("reason", json!({ "decision": "approve", "reason": "a\0" })),
+        ("reason", json!({ "decision": "approve", "reason": long })),
+        ("reason", json!({ "decision": "approve", "reason": 1 })),
+        (
+            "expected_status",
+            json!({ "decision": "approve", "reason": "a", "expected_status": "done" }),
+        ),
+        (
+            "expected_status",
+            json!({ "decision": "approve", "reason": "a", "expected_status": null }),
+        ),
+        (
+            "status",
+            json!({ "decision": "approve", "reason": "a", "status": "x" }),
+        ),
+    ] {
+        let answer = member.post(&path, body).await;
+        answer.blames("invalid_request", &[member_at_fault]);
+    }
+    assert_eq!(app.count("select count(*) from verdicts").await, 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn another_teams_media_are_neither_listed_nor_shown_nor_decided(pool: PgPool) {
+    let app = App::start(pool).await;
+    let other = Tenant::create(&app.pool, "other").await;
+    let media = app.in_review("ours").await;
+    let stranger = app.member(other.team).await;
+    for query in [
+        String::new(),
+        "?status=pending_review".to_owned(),
+        format!("?site_id={}", app.tenant.site),
+    ] {
+        let answer = stranger.get(&format!("/media{query}")).await;
+        assert!(ids(&answer).is_empty(), "{query}");
+    }
+    let (path, body) = approval(&media);
+    stranger
+        .post(&path, body.clone())
+        .await
+        .problem(404, "not_found");
+    let operator = app.operator().await;
+    assert_eq!(ids(&operator.get("/media").await), [media.as_str()]);
+    operator.post(&path, body).await.ok();
+    let entry = operator.get("/audit-log?action=media.decide").await.ok();
+    assert_eq!(entry["data"][0]["team_id"], json!(app.tenant.team));
+}

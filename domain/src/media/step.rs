@@ -1,0 +1,158 @@
+//! Which verdict may follow which: the machine's comes first, and people may change it from then on.
+
+use super::{Status, named_set};
+
+named_set! {
+    /// What a person decides about an item.
+    Ruling {
+        /// It may be displayed.
+        Approve = "approve",
+        /// It may not.
+        Reject = "reject",
+    }
+}
+
+impl Ruling {
+    /// The status that it leads to.
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Approve => Status::Approved,
+            Self::Reject => Status::Rejected,
+        }
+    }
+}
+
+/// Where an item stands: its status, and how many verdicts led there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its status.
+    pub status: Status,
+    /// How many verdicts it has had; the last one is in force.
+    pub verdicts: u16,
+}
+
+/// An item's next verdict: from where it stands to where that leads. It may be stored only while the item still stands
+/// there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    from: Standing,
+    to: Status,
+}
+
+/// Why a person cannot decide this now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRuling {
+    /// The machine's verdict comes first.
+    #[error("the item is still pending")]
+    StillPending,
+    /// It does not stand where the person saw it.
+    #[error("the item has changed meanwhile")]
+    Changed,
+    /// It stands there already.
+    #[error("the item is {0} already")]
+    AlreadyDecided(Status),
+}
+
+impl Standing {
+    /// An item that was just accepted.
+    pub const ACCEPTED: Self = Self {
+        status: Status::Pending,
+        verdicts: 0,
+    };
+
+    /// A person's verdict. `expected` is the status that the person saw, if that is known.
+    pub fn ruled(self, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
+        let to = ruling.status();
+        match self.status {
+            Status::Pending => Err(NoRuling::StillPending),
+            seen if expected.is_some_and(|expected| expected != seen) => Err(NoRuling::Changed),
+            seen if seen == to => Err(NoRuling::AlreadyDecided(seen)),
+            Status::Approved | Status::Rejected | Status::PendingReview => {
+                Ok(Step { from: self, to })
+            }
+        }
+    }
+}
+
+impl Step {
+    /// The machine's verdict, `to` anything but `pending`, on an accepted item.
+    pub const fn judged(to: Status) -> Self {
+        Self {
+            from: Standing::ACCEPTED,
+            to,
+        }
+    }
+
+    /// Where the item must still stand.
+    pub const fn from(self) -> Standing {
+        self.from
+    }
+
+    /// Where it leads.
+    pub const fn to(self) -> Status {
+        self.to
+    }
+
+    /// The verdict's number; an item's verdicts count from 1.
+    pub const fn number(self) -> u16 {
+        self.from.verdicts.saturating_add(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ruled(status: Status, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
+        let verdicts = if status == Status::Pending { 0 } else { 3 };
+        Standing { status, verdicts }.ruled(ruling, expected)
+    }
+
+    #[test]
+    fn a_person_decides_reviews_and_overturns_verdicts_but_changes_nothing_else() {
+        use Status::{Approved, Pending, PendingReview, Rejected};
+        for (status, ruling, expected) in [
+            (Pending, Ruling::Approve, Err(NoRuling::StillPending)),
+            (Pending, Ruling::Reject, Err(NoRuling::StillPending)),
+            (PendingReview, Ruling::Approve, Ok(Approved)),
+            (PendingReview, Ruling::Reject, Ok(Rejected)),
+            (Approved, Ruling::Reject, Ok(Rejected)),
+            (Rejected, Ruling::Approve, Ok(Approved)),
+            (
+                Approved,
+                Ruling::Approve,
+                Err(NoRuling::AlreadyDecided(Approved)),
+            ),
+            (
+                Rejected,
+                Ruling::Reject,
+                Err(NoRuling::AlreadyDecided(Rejected)),
+            ),
+        ] {
+            let step = ruled(status, ruling, None);
+            assert_eq!(step.map(Step::to), expected, "{status} {ruling}");
+            if let Ok(step) = step {
+                assert_eq!((step.from().status, step.number()), (status, 4));
+            }
+        }
+    }
+
+    #[test]
+    fn a_person_who_saw_something_else_is_told_whatever_they_decided() {
+        for ruling in Ruling::ALL {
+            let stale = ruled(Status::Rejected, *ruling, Some(Status::PendingReview));
+            assert_eq!(stale, Err(NoRuling::Changed));
+            let pending = ruled(Status::Pending, *ruling, Some(Status::PendingReview));
+            assert_eq!(pending, Err(NoRuling::StillPending));
+        }
+        let fresh = ruled(Status::Rejected, Ruling::Approve, Some(Status::Rejected));
+        assert!(fresh.is_ok());
+    }
+
+    #[test]
+    fn the_machines_verdict_is_the_first_and_comes_from_pending() {
+        let step = Step::judged(Status::PendingReview);
+        assert_eq!(step.from(), Standing::ACCEPTED);
+        assert_eq!((step.number(), step.to()), (1, Status::PendingReview));
+    }
+}

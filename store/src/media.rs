@@ -1,0 +1,19 @@
+//! Media as people and tools see them: lists, one item with its whole history, its image, and a person's decision.
+//!
+//! Every function takes whose media may be seen: a team's, or, with none, everybody's. What is beyond that is not there.
+
+mod decide;
+mod history;
+mod image;
+mod item;
+mod list;
+mod walk;
+
+pub use self::{
+    decide::{Decided, Decision, decide, standing},
+    history::{Delivery, Event, Verdict},
+    image::{Image, SLICE, image, image_slice},
+    item::{Analysis, InlineImage, Item, PinnedVersion, find},
+    list::{Filter, Listed, Page, list},
+    walk::WALKED,
+};

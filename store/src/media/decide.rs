@@ -1,0 +1,114 @@
+//! A person decides about an item: the same way for the verdict as the machine's, from another place.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    decision::ModerationDetails,
+    id::{MediaId, TeamId, TokenId},
+    media::{ModerationType, Standing, Step},
+    reason::Reason,
+};
+use queue::NewJobs;
+use serde::Serialize;
+use sqlx::PgConnection;
+
+use crate::{
+    Error,
+    analysis::to_json,
+    token,
+    verdict::{Conclusion, conclude},
+};
+
+/// A person's decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'a> {
+    /// The item.
+    pub media: MediaId,
+    /// From where the person may take it, to where.
+    pub step: Step,
+    /// Why. The application gets to read it.
+    pub reason: &'a Reason,
+    /// Who: whoever holds this token.
+    pub moderator: TokenId,
+}
+
+/// How a person's verdict came to be, as the verdict keeps it.
+#[derive(Serialize)]
+struct Trace<'a> {
+    moderator: Moderator,
+    reason: &'a Reason,
+}
+
+#[derive(Serialize)]
+struct Moderator {
+    token_id: TokenId,
+    token_name: Option<String>,
+}
+
+/// A decision that was stored.
+#[derive(Debug)]
+pub struct Decided {
+    /// When.
+    pub moderated_at: DateTime<Utc>,
+    /// The jobs that deliver it, which the queue must hear of after the commit.
+    pub jobs: NewJobs,
+}
+
+/// Whose an item is and where it stands; none if there is no such item or it is not the team's.
+pub async fn standing(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    media: MediaId,
+) -> Result<Option<(TeamId, Standing)>, Error> {
+    let row = sqlx::query!(
+        "select team_id, status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
+        media.as_uuid(),
+        team.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| {
+        let standing = Standing {
+            status: row.status.parse()?,
+            verdicts: row
+                .verdict
+                .map_or(0, |number| u16::try_from(number).unwrap_or(0)),
+        };
+        Ok((row.team_id.into(), standing))
+    })
+    .transpose()
+}
+
+/// Stores a person's verdict and tells it to the endpoints; none if somebody else decided since the item stood where the
+/// step comes from, and nothing was stored. Run it in a transaction.
+pub async fn decide(
+    conn: &mut PgConnection,
+    decision: Decision<'_>,
+) -> Result<Option<Decided>, Error> {
+    let Decision {
+        media,
+        step,
+        reason,
+        moderator,
+    } = decision;
+    let token = token::find(conn, None, moderator).await?;
+    let moderator = Moderator {
+        token_id: moderator,
+        token_name: token.map(|token| token.name),
+    };
+    let details = to_json(&ModerationDetails::manual(reason))?;
+    let trace = to_json(&Trace { moderator, reason })?;
+    let conclusion = Conclusion {
+        media,
+        step,
+        moderation_type: ModerationType::Manual,
+        details: &details,
+        trace: &trace,
+    };
+    let mut jobs = NewJobs::new();
+    let stored = conclude(conn, &[conclusion], &mut jobs).await?;
+    let Some(moderated_at) = stored.first().copied() else {
+        return Ok(None);
+    };
+    queue::enqueue(conn, &jobs).await?;
+    Ok(Some(Decided { moderated_at, jobs }))
+}

@@ -1,0 +1,182 @@
+//! One item: what was submitted, and everything that became of it.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{GroupVersionId, MediaId, RuleGroupId, SiteId, TeamId},
+    image::ImageFormat,
+    media::{ContentType, Status},
+};
+use serde_json::value::RawValue;
+use sqlx::{PgConnection, types::Json};
+use uuid::Uuid;
+
+use super::history::{Event, Verdict, events_with_deliveries, verdicts};
+use crate::Error;
+
+/// An item.
+#[derive(Debug)]
+pub struct Item {
+    /// The item.
+    pub media: MediaId,
+    /// Its team.
+    pub team: TeamId,
+    /// Its site.
+    pub site: SiteId,
+    /// The application's own identifier.
+    pub app_media_id: Option<String>,
+    /// What was submitted.
+    pub content_type: ContentType,
+    /// Where it stands.
+    pub status: Status,
+    /// When it was accepted.
+    pub created_at: DateTime<Utc>,
+    /// The text that was submitted.
+    pub body: Option<String>,
+    /// Where its image was to be fetched.
+    pub content_url: Option<String>,
+    /// What the application sent along, unchanged.
+    pub metadata: Option<Box<RawValue>>,
+    /// The image that was sent along, as long as it is kept.
+    pub image: Option<InlineImage>,
+    /// What the providers said, once they were asked.
+    pub analysis: Option<Analysis>,
+    /// The versions of rule groups that judge it: those that were live when it was accepted.
+    pub group_versions: Vec<PinnedVersion>,
+    /// Every verdict, the last one first; of more than 1,000 the last ones.
+    pub verdicts: Vec<Verdict>,
+    /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
+    pub events: Vec<Event>,
+}
+
+/// An image that was sent along.
+#[derive(Clone, Copy, Debug)]
+pub struct InlineImage {
+    /// What its first bytes say that it is.
+    pub format: ImageFormat,
+    /// How large it is, in bytes.
+    pub bytes: u32,
+}
+
+/// What an analysis found. All three are JSON as the analysing step wrote it.
+#[derive(Debug)]
+pub struct Analysis {
+    /// Score by category, over all providers; none when none of them could score it.
+    pub scores: Option<Box<RawValue>>,
+    /// What each provider said: [`crate::analysis::ProviderReport`].
+    pub providers: Box<RawValue>,
+    /// What could not be checked: [`domain::decision::Unchecked`].
+    pub unchecked: Box<RawValue>,
+    /// When it ended.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A version of a rule group.
+#[derive(Clone, Debug)]
+pub struct PinnedVersion {
+    /// The version.
+    pub id: GroupVersionId,
+    /// Its number; a group's versions count from 1.
+    pub number: i32,
+    /// The group.
+    pub group: RuleGroupId,
+    /// What the group is called now.
+    pub group_name: String,
+}
+
+/// Everything about an item; none if there is no such item or it is not the team's. Run it in a transaction that sees one
+/// moment, so that every verdict comes with its event.
+pub async fn find(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    media: MediaId,
+) -> Result<Option<Item>, Error> {
+    let row = sqlx::query!(
+        r#"
+        select
+            m.team_id,
+            m.site_id,
+            m.app_media_id,
+            m.content_type,
+            m.status,
+            m.created_at,
+            m.body,
+            m.content_url,
+            m.metadata as "metadata: Json<Box<RawValue>>",
+            m.group_versions,
+            i.format as "format?",
+            octet_length(i.bytes) as "bytes?"
+        from media m
+        left join media_images i on i.media_id = m.id
+        where m.id = $1 and ($2::uuid is null or m.team_id = $2)
+        "#,
+        media.as_uuid(),
+        team.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let image = row.format.zip(row.bytes).map(|(format, bytes)| {
+        Ok::<_, Error>(InlineImage {
+            format: format.parse()?,
+            bytes: u32::try_from(bytes).unwrap_or(0),
+        })
+    });
+    Ok(Some(Item {
+        media,
+        team: row.team_id.into(),
+        site: row.site_id.into(),
+        app_media_id: row.app_media_id,
+        content_type: row.content_type.parse()?,
+        status: row.status.parse()?,
+        created_at: row.created_at,
+        body: row.body,
+        content_url: row.content_url,
+        metadata: row.metadata.map(|metadata| metadata.0),
+        image: image.transpose()?,
+        analysis: analysis(conn, media).await?,
+        group_versions: versions(conn, &row.group_versions).await?,
+        verdicts: verdicts(conn, media).await?,
+        events: events_with_deliveries(conn, media).await?,
+    }))
+}
+
+async fn analysis(conn: &mut PgConnection, media: MediaId) -> Result<Option<Analysis>, Error> {
+    let row = sqlx::query!(
+        r#"
+        select
+            scores as "scores: Json<Box<RawValue>>",
+            providers as "providers: Json<Box<RawValue>>",
+            unchecked as "unchecked: Json<Box<RawValue>>",
+            created_at
+        from analyses
+        where media_id = $1
+        "#,
+        media.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| Analysis {
+        scores: row.scores.map(|scores| scores.0),
+        providers: row.providers.0,
+        unchecked: row.unchecked.0,
+        created_at: row.created_at,
+    }))
+}
+
+/// In the order in which they are evaluated.
+async fn versions(conn: &mut PgConnection, pinned: &[Uuid]) -> Result<Vec<PinnedVersion>, Error> {
+    let versions = sqlx::query_as!(
+        PinnedVersion,
+        r#"
+        select v.id, v.number, g.id as "group", g.name as group_name
+        from rule_group_versions v
+        join rule_groups g on g.id = v.rule_group_id
+        where v.id = any($1)
+        order by array_position($1, v.id)
+        "#,
+        pinned,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(versions)
+}

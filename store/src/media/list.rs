@@ -1,0 +1,147 @@
+//! Lists of media, newest first.
+//!
+//! There is no index on status, so that a verdict's update touches none. A page that asks for more than an index knows
+//! looks at a bounded number of rows ([`WALKED`](super::walk::WALKED)): it may hold fewer items than it could, even none, and yet have a
+//! successor.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{MediaId, SiteId, TeamId},
+    media::{ContentType, ModerationType, Status},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::walk::{Walk, named, newest, waiting};
+use crate::Error;
+
+/// Which media. What is none is not asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Of this site.
+    pub site: Option<SiteId>,
+    /// That stand so.
+    pub status: Option<Status>,
+    /// Accepted at this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Accepted before this time.
+    pub until: Option<DateTime<Utc>>,
+    /// With this identifier of the application's own.
+    pub app_media_id: Option<String>,
+}
+
+impl Filter {
+    pub(super) fn wants_all(&self) -> bool {
+        self.status.is_none() && self.since.is_none() && self.until.is_none()
+    }
+}
+
+/// A part of the list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// At most as many as were asked for.
+    pub media: Vec<Listed>,
+    /// After which item the next page begins; none on the last one.
+    pub next: Option<MediaId>,
+}
+
+/// An item in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The item.
+    pub media: MediaId,
+    /// Its site.
+    pub site: SiteId,
+    /// The application's own identifier.
+    pub app_media_id: Option<String>,
+    /// What was submitted.
+    pub content_type: ContentType,
+    /// Where it stands.
+    pub status: Status,
+    /// Who or what decided last; none while pending.
+    pub moderation_type: Option<ModerationType>,
+    /// When it was accepted.
+    pub created_at: DateTime<Utc>,
+    /// When it was decided last; none while pending.
+    pub moderated_at: Option<DateTime<Utc>>,
+}
+
+/// At most `limit` media of a team, or of all, that are older than `after`. A site that is not the team's has none. Run it
+/// in a transaction that sees one moment.
+pub async fn list(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    filter: &Filter,
+    after: Option<MediaId>,
+    limit: usize,
+) -> Result<Page, Error> {
+    let sites = sites(conn, team, filter.site).await?;
+    let walk = Walk::new(sites, filter, after, limit);
+    let steps = match (&filter.app_media_id, filter.status) {
+        (Some(app_media_id), _) => named(conn, &walk, app_media_id).await?,
+        (None, Some(Status::PendingReview)) => waiting(conn, &walk).await?,
+        (None, Some(Status::Pending | Status::Approved | Status::Rejected) | None) => {
+            newest(conn, &walk).await?
+        }
+    };
+    let (found, next) = walk.found(&steps);
+    let media = if found.is_empty() {
+        Vec::new()
+    } else {
+        describe(conn, &found).await?
+    };
+    Ok(Page { media, next })
+}
+
+/// The sites whose media are listed.
+async fn sites(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    site: Option<SiteId>,
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select id from sites where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id = $2)",
+        team.map(TeamId::as_uuid),
+        site.map(SiteId::as_uuid),
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// The items of these ids, newest first.
+async fn describe(conn: &mut PgConnection, found: &[Uuid]) -> Result<Vec<Listed>, Error> {
+    let rows = sqlx::query!(
+        r#"
+        select
+            m.id,
+            m.site_id,
+            m.app_media_id,
+            m.content_type,
+            m.status,
+            m.created_at,
+            v.moderation_type as "moderation_type?",
+            v.moderated_at as "moderated_at?"
+        from media m
+        left join verdicts v on v.media_id = m.id and v.number = m.verdict
+        where m.id = any($1)
+        order by m.id desc
+        "#,
+        found,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Listed {
+                media: row.id.into(),
+                site: row.site_id.into(),
+                app_media_id: row.app_media_id,
+                content_type: row.content_type.parse()?,
+                status: row.status.parse()?,
+                moderation_type: row.moderation_type.map(|text| text.parse()).transpose()?,
+                created_at: row.created_at,
+                moderated_at: row.moderated_at,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,260 @@
+//! Sites as their teams see and change them. (What a submission needs to know of a site is in [`crate::site`].)
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{RuleGroupId, SiteId, TeamId},
+    media::{OnFailure, StatusVocabulary},
+    plan::PerMinute,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::{Error, page::Page};
+
+/// A site.
+#[derive(Clone, Debug)]
+pub struct ManagedSite {
+    /// The site.
+    pub id: SiteId,
+    /// Its team.
+    pub team: TeamId,
+    /// What its team may change.
+    pub settings: Settings,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What a team may change about a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Its name; no two sites of a team have the same.
+    pub name: String,
+    /// What happens to content that could not be checked.
+    pub on_failure: OnFailure,
+    /// How status queries spell the status.
+    pub status_vocabulary: StatusVocabulary,
+    /// Submissions of each key in each UTC minute; none, or more than the plan allows, is what the plan allows.
+    pub submissions_per_minute: Option<PerMinute>,
+    /// Status queries of each key in each UTC minute; likewise.
+    pub status_queries_per_minute: Option<PerMinute>,
+    /// The group that judges when no other does.
+    pub default_rule_group: RuleGroupId,
+    /// The groups that judge together, in the order in which they do, which is that of their creation.
+    pub rule_groups: Vec<RuleGroupId>,
+}
+
+/// A site; none if there is none, or if it is not of the team `of`.
+pub async fn find(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    site: SiteId,
+) -> Result<Option<ManagedSite>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            id, team_id, name, on_failure, status_vocabulary, submissions_per_minute, status_queries_per_minute,
+            default_rule_group_id, created_at,
+            array(
+                select g.id
+                from site_rule_groups a
+                join rule_groups g on g.id = a.rule_group_id
+                where a.site_id = s.id
+                order by g.created_at, g.id
+            ) as "rule_groups!"
+        from sites s
+        where id = $1 and ($2::uuid is null or team_id = $2)
+        "#,
+        site.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(ManagedSite::try_from).transpose()
+}
+
+/// A site that nobody else changes, nor its keys, until the transaction ends; none if there is none, or if it is not of
+/// the team `of`.
+pub async fn lock(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    site: SiteId,
+) -> Result<Option<ManagedSite>, Error> {
+    let locked = sqlx::query_scalar!(
+        "select id from sites where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
+        site.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    match locked {
+        // Read only now: what was waited for is seen whole, with the groups that somebody attached.
+        Some(_) => find(conn, of, site).await,
+        None => Ok(None),
+    }
+}
+
+/// Sites, the oldest first: all, or those of the team `of`.
+pub async fn list(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    page: Page,
+) -> Result<Vec<ManagedSite>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            id, team_id, name, on_failure, status_vocabulary, submissions_per_minute, status_queries_per_minute,
+            default_rule_group_id, created_at,
+            array(
+                select g.id
+                from site_rule_groups a
+                join rule_groups g on g.id = a.rule_group_id
+                where a.site_id = s.id
+                order by g.created_at, g.id
+            ) as "rule_groups!"
+        from sites s
+        where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2)
+        order by id
+        limit $3
+        "#,
+        of.map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(ManagedSite::try_from).collect()
+}
+
+/// Those of these groups that are the team's. They stay until the transaction ends.
+pub async fn own_groups(
+    conn: &mut PgConnection,
+    team: TeamId,
+    groups: &[RuleGroupId],
+) -> Result<Vec<RuleGroupId>, Error> {
+    let groups: Vec<Uuid> = groups.iter().map(|group| group.as_uuid()).collect();
+    let own = sqlx::query_scalar!(
+        "select id from rule_groups where team_id = $1 and id = any($2) for key share",
+        team.as_uuid(),
+        &groups,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(own.into_iter().map(RuleGroupId::from).collect())
+}
+
+/// Gives a site other settings. Run it in a transaction that has locked the site and whose groups are the team's own.
+///
+/// # Errors
+/// [`Error::NameTaken`].
+pub async fn change(
+    conn: &mut PgConnection,
+    site: SiteId,
+    settings: &Settings,
+) -> Result<(), Error> {
+    update(conn, site, settings).await?;
+    let groups: Vec<Uuid> = settings
+        .rule_groups
+        .iter()
+        .map(|group| group.as_uuid())
+        .collect();
+    detach_others(conn, site, &groups).await?;
+    attach(conn, site, &groups).await
+}
+
+async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update sites
+        set
+            name = $2,
+            on_failure = $3,
+            status_vocabulary = $4,
+            submissions_per_minute = $5::bigint,
+            status_queries_per_minute = $6::bigint,
+            default_rule_group_id = $7
+        where id = $1
+        ",
+        site.as_uuid(),
+        settings.name,
+        settings.on_failure.as_str(),
+        settings.status_vocabulary.as_str(),
+        settings.submissions_per_minute.map(PerMinute::get),
+        settings.status_queries_per_minute.map(PerMinute::get),
+        settings.default_rule_group.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn detach_others(
+    conn: &mut PgConnection,
+    site: SiteId,
+    groups: &[Uuid],
+) -> Result<(), Error> {
+    sqlx::query!(
+        "delete from site_rule_groups where site_id = $1 and rule_group_id <> all($2)",
+        site.as_uuid(),
+        groups,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn attach(conn: &mut PgConnection, site: SiteId, groups: &[Uuid]) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        insert into site_rule_groups (site_id, rule_group_id)
+        select $1, unnest($2::uuid [])
+        on conflict on constraint site_rule_groups_pkey do nothing
+        ",
+        site.as_uuid(),
+        groups,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+struct Row {
+    id: Uuid,
+    team_id: Uuid,
+    name: String,
+    on_failure: String,
+    status_vocabulary: String,
+    submissions_per_minute: Option<i32>,
+    status_queries_per_minute: Option<i32>,
+    default_rule_group_id: Uuid,
+    created_at: DateTime<Utc>,
+    rule_groups: Vec<Uuid>,
+}
+
+impl TryFrom<Row> for ManagedSite {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        let per_minute = |number: Option<i32>| {
+            number
+                .map(|number| PerMinute::try_from(i64::from(number)))
+                .transpose()
+                .map_err(|error| Error::Unreadable(format!("a limit of site {} {error}", row.id)))
+        };
+        Ok(Self {
+            id: row.id.into(),
+            team: row.team_id.into(),
+            settings: Settings {
+                submissions_per_minute: per_minute(row.submissions_per_minute)?,
+                status_queries_per_minute: per_minute(row.status_queries_per_minute)?,
+                name: row.name,
+                on_failure: row.on_failure.parse()?,
+                status_vocabulary: row.status_vocabulary.parse()?,
+                default_rule_group: row.default_rule_group_id.into(),
+                rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
+            },
+            created_at: row.created_at,
+        })
+    }
+}

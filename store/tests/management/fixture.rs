@@ -1,0 +1,150 @@
+//! A team with a site, and items of it that are put straight into the tables.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{MediaId, RuleGroupId, SiteId, TeamId, TokenId},
+    media::{ModerationType, Status},
+};
+use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
+use sqlx::PgPool;
+use store::{
+    plan,
+    rule_group::{self, NewVersion},
+    schema,
+    seal::MasterKey,
+    team, tenant,
+    token::{self, NewToken},
+    verdict::Concluded,
+};
+use uuid::Uuid;
+
+pub(crate) struct Fixture {
+    pub(crate) pool: PgPool,
+    pub(crate) team: TeamId,
+    pub(crate) group: RuleGroupId,
+    pub(crate) site: SiteId,
+    /// Ada's.
+    pub(crate) token: TokenId,
+}
+
+impl Fixture {
+    pub(crate) async fn new(pool: PgPool) -> Self {
+        schema::migrate(&pool).await.unwrap();
+        Self::another(&pool, "team").await
+    }
+
+    /// Another team in the same database.
+    pub(crate) async fn another(pool: &PgPool, name: &str) -> Self {
+        let mut tx = pool.begin().await.unwrap();
+        let name = name.parse().unwrap();
+        let team = team::create(&mut tx, &name, plan::UNLIMITED)
+            .await
+            .unwrap()
+            .id;
+        let group = rule_group::create(&mut tx, team, "rules", NO_RULES)
+            .await
+            .unwrap();
+        let new = NewToken {
+            name: &"Ada".parse().unwrap(),
+            team: Some(team),
+            scopes: &[],
+            expires_at: None,
+        };
+        let (token, _) = token::create(&mut tx, new).await.unwrap();
+        tx.commit().await.unwrap();
+        let mut fixture = Self {
+            pool: pool.clone(),
+            team,
+            group,
+            site: SiteId::from(Uuid::nil()),
+            token: token.id,
+        };
+        fixture.site = fixture.create_site("site").await;
+        fixture
+    }
+
+    pub(crate) async fn create_site(&self, name: &str) -> SiteId {
+        let mut conn = self.pool.acquire().await.unwrap();
+        let key = MasterKey::new([7; 32]);
+        let (site, _) = tenant::create_site(&mut conn, &key, self.team, name, self.group)
+            .await
+            .unwrap();
+        site
+    }
+
+    pub(crate) async fn create_group(&self, name: &str) -> RuleGroupId {
+        let mut tx = self.pool.begin().await.unwrap();
+        let group = rule_group::create(&mut tx, self.team, name, NO_RULES)
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+        group
+    }
+
+    /// An item of the site that is pending.
+    pub(crate) async fn item(&self) -> MediaId {
+        self.item_of(self.site, Utc::now(), None).await
+    }
+
+    /// An item of a site, accepted at this time.
+    pub(crate) async fn item_of(
+        &self,
+        site: SiteId,
+        created_at: DateTime<Utc>,
+        app_media_id: Option<&str>,
+    ) -> MediaId {
+        let (seconds, nanos) = (created_at.timestamp(), created_at.timestamp_subsec_nanos());
+        let time = uuid::Timestamp::from_unix(uuid::NoContext, seconds.try_into().unwrap(), nanos);
+        let id = Uuid::new_v7(time);
+        sqlx::query(
+            "insert into media (id, team_id, site_id, content_type, app_media_id, body, group_versions, created_at)
+             values ($1, $2, $3, 'text', $4, 'text', '{}', $5)",
+        )
+        .bind(id)
+        .bind(self.team.as_uuid())
+        .bind(site.as_uuid())
+        .bind(app_media_id)
+        .bind(created_at)
+        .execute(&self.pool)
+        .await
+        .unwrap();
+        id.into()
+    }
+
+    /// The machine's verdict on an item, as a worker's finisher stores it. Returns the jobs that follow.
+    pub(crate) async fn judge(&self, media: MediaId, status: Status) -> NewJobs {
+        let effect = Concluded {
+            media,
+            status,
+            moderation_type: ModerationType::Ai,
+            details: r#"{"rule_violations":[],"reason":"the machine's"}"#.into(),
+            trace: r#"{"unchecked":[]}"#.into(),
+        };
+        let survivor = Survivor {
+            job: JobId(1),
+            attempt: 1,
+            effect: &effect,
+        };
+        let mut db = self.pool.begin().await.unwrap();
+        let mut tx = FinishTx {
+            conn: &mut db,
+            jobs: NewJobs::new(),
+        };
+        Concluded::apply(&[survivor], &mut tx).await.unwrap();
+        let jobs = tx.jobs;
+        db.commit().await.unwrap();
+        jobs
+    }
+
+    pub(crate) async fn count(&self, statement: &'static str) -> i64 {
+        sqlx::query_scalar(statement)
+            .fetch_one(&self.pool)
+            .await
+            .unwrap()
+    }
+}
+
+const NO_RULES: NewVersion<'_> = NewVersion {
+    rules: &[],
+    uses_ai: false,
+};

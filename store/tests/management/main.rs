@@ -1,0 +1,9 @@
+//! What people and tools see and change, on a real Postgres.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod decide;
+mod fixture;
+mod item;
+mod list;
+mod sites;
