@@ -14,7 +14,7 @@ mod providers;
 #[path = "../../queue/tests/shared/proxy.rs"]
 mod proxy;
 mod queue_commands;
-mod secrets;
 mod review;
+mod secrets;
 mod support;
 mod way;
