@@ -102,7 +102,10 @@ mod tests {
         let request = Request::builder()
             .uri(Uri::from_static("/?api_key=site_secret"))
             .finish();
-        let response = front.call(request).await.expect("the front always answers");
+        let response = timeout(Duration::from_secs(20), front.call(request))
+            .await
+            .expect("an answer in time")
+            .expect("the front always answers");
         assert!(response.headers().contains_key(request_id::HEADER));
         let status = response.status();
         let body = response.into_body().into_vec().await.unwrap();

@@ -89,16 +89,14 @@ where
     let endpoint = Arc::new(endpoint);
     let patience = Patience {
         head: settings.head,
-        idle: settings.idle,
         answer: settings.answer,
     };
     let door = Door::new(listener, settings.connections, settings.proxies);
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let mut http = http1::Builder::new();
-    // Ours are shorter. But only with a timer of its own does hyper look at a connection that has become idle.
     http.timer(TokioTimer::new())
-        .header_read_timeout(settings.idle.saturating_add(settings.head))
+        .header_read_timeout(settings.idle)
         .max_buf_size(BUFFER_BYTES);
 
     let accepting = async {

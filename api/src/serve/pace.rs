@@ -1,8 +1,8 @@
-//! A connection's socket with the patience of a server: how long it waits for a request, for the rest of a request's
-//! head, and for the client to take an answer.
+//! A connection's socket with the patience of a server: how long it waits for the rest of a request's head, and for the client
+//! to take an answer; and whether it waits for another request when somebody else needs the connection.
 //!
-//! hyper has one timer for reading, which runs from the end of an answer to the end of the next head, so that it cannot
-//! tell an idle connection from a slow head; and none for writing. Here the socket's own reads and writes tell them apart.
+//! hyper has one timer for reading, which runs from the end of an answer to the end of the next head. It cannot tell an idle
+//! connection from a slow head, so it is left the former. It has none for writing.
 
 use std::{
     io,
@@ -27,8 +27,6 @@ use tokio::{
 pub(super) struct Patience {
     /// For a whole head, from its first byte; on a new connection from the start.
     pub(super) head: Duration,
-    /// For the first byte of another request.
-    pub(super) idle: Duration,
     /// For the client to take an answer that does not fit into the socket's buffers.
     pub(super) answer: Duration,
 }
@@ -67,13 +65,10 @@ enum Owed {
     Nothing,
     /// The rest of a head, by then.
     Head(Instant),
-    /// Another request, some time soon.
-    Request { since: Instant },
+    /// Another request, since then.
+    Request(Instant),
     /// Another request, unless somebody else needs the connection.
-    RequestOrRoom {
-        since: Instant,
-        room: Pin<Box<OwnedNotified>>,
-    },
+    RequestOrRoom(Pin<Box<OwnedNotified>>),
 }
 
 /// The socket.
@@ -122,9 +117,7 @@ impl Paced {
         self.owed = if turns % 2 == 1 {
             Owed::Nothing
         } else {
-            Owed::Request {
-                since: Instant::now(),
-            }
+            Owed::Request(Instant::now())
         };
     }
 
@@ -132,7 +125,7 @@ impl Paced {
     fn heard(&mut self) {
         match self.owed {
             Owed::Nothing | Owed::Head(_) => {}
-            Owed::Request { .. } | Owed::RequestOrRoom { .. } => {
+            Owed::Request(_) | Owed::RequestOrRoom(_) => {
                 self.owed = Owed::Head(Instant::now() + self.patience.head);
             }
         }
@@ -147,17 +140,13 @@ impl Paced {
                     ready!(alarm(&mut self.reading, *until, cx));
                     return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
                 }
-                Owed::Request { since } => {
-                    let since = *since;
-                    let until = since + BREATH.min(self.patience.idle);
-                    ready!(alarm(&mut self.reading, until, cx));
-                    let room = Box::pin(Arc::clone(&self.room).notified_owned());
-                    self.owed = Owed::RequestOrRoom { since, room };
+                Owed::Request(since) => {
+                    ready!(alarm(&mut self.reading, *since + BREATH, cx));
+                    let room = Arc::clone(&self.room).notified_owned();
+                    self.owed = Owed::RequestOrRoom(Box::pin(room));
                 }
-                Owed::RequestOrRoom { since, room } => {
-                    if room.as_mut().poll(cx).is_pending() {
-                        ready!(alarm(&mut self.reading, *since + self.patience.idle, cx));
-                    }
+                Owed::RequestOrRoom(room) => {
+                    ready!(room.as_mut().poll(cx));
                     // As if the client had closed it: between two requests either side may.
                     return Poll::Ready(Ok(()));
                 }

@@ -157,13 +157,16 @@ async fn a_body_that_trickles_is_given_up_and_a_steady_one_is_not(pool: PgPool) 
 
 #[sqlx::test(migrations = false)]
 async fn a_request_that_takes_too_long_is_given_up(pool: PgPool) {
-    let options = Options {
+    let mut options = Options {
         deadline: SOON,
         ..Options::default()
     };
+    // Nobody else gives up meanwhile.
+    options.accept.patience = PATIENCE * 10;
     let app = App::with(pool, options).await;
+    app.submitted("the rest is known").await;
     let mut blocker = app.pool.begin().await.unwrap();
-    sqlx::raw_sql("lock table site_keys in access exclusive mode")
+    sqlx::raw_sql("lock table media in access exclusive mode")
         .execute(&mut *blocker)
         .await
         .unwrap();
