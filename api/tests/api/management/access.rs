@@ -163,7 +163,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         .await
         .unwrap();
     let member = app.member(app.tenant.team).await;
-    let submission = json!({ "api_key": tenant.key, "body": "theirs" });
+    let submission = json!({ "api_key": tenant.key, "content_base64": "R0lGODlhYWJj" });
     let media = app.post(SUBMIT, &submission).await.ok()["id"].clone();
 
     let foreign = [

@@ -1,14 +1,17 @@
 //! Media: lists, items with their history, images, decisions.
 
+use std::time::Duration;
+
 use domain::{
     decision::Unchecked,
+    event::EventKind,
     id::MediaId,
     media::{ModerationType, Status},
     score::{Category, Scores},
 };
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use serde_json::{Value, json};
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgListener};
 use store::{
     analysis::{Analysed, ProviderReport},
     tenant,
@@ -147,7 +150,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
         &mut conn,
         app.tenant.site,
         "https://example.com/",
-        domain::event::EventKind::ALL,
+        EventKind::ALL,
     )
     .await
     .unwrap();
@@ -383,6 +386,25 @@ async fn a_moderator_decides_after_the_machine_and_overturns_only_what_was_seen(
         log["data"][0]["details"],
         json!({ "changed": { "status": { "from": "approved", "to": "rejected" } }, "verdict": 3 })
     );
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_workers_are_told_of_a_decision_as_soon_as_it_is_committed(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let mut conn = app.pool.acquire().await.unwrap();
+    let (site, verdicts) = (app.tenant.site, [EventKind::MediaModerated]);
+    tenant::create_endpoint(&mut conn, site, "https://example.com/", &verdicts)
+        .await
+        .unwrap();
+    let media = app.in_review("a").await;
+    let mut listener = PgListener::connect_with(&app.pool).await.unwrap();
+    listener.listen("queue_wake").await.unwrap();
+    let (path, body) = approval(&media);
+    member.post(&path, body).await.ok();
+    let told = tokio::time::timeout(Duration::from_secs(20), listener.recv()).await;
+    let told = told.expect("somebody is told").unwrap();
+    assert!(told.payload().contains("webhooks"), "{told:?}");
 }
 
 #[sqlx::test(migrations = false)]
