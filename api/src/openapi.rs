@@ -30,9 +30,27 @@ fn written<Api: OpenApi, Hooks: Webhook>(
 ) -> String {
     let mut document = serde_json::from_str(&service.spec()).expect("poem-openapi writes JSON");
     finish(&mut document);
+    admit_null(&mut document);
     let mut text = serde_json::to_string_pretty(&document).expect("a JSON value is writable");
     text.push('\n');
     text
+}
+
+/// What may be null and is one of a few values: in OpenAPI 3.0 null has to be one of these.
+fn admit_null(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let nullable = members
+                .get("nullable")
+                .is_some_and(|nullable| nullable == true);
+            if let Some(Value::Array(values)) = members.get_mut("enum").filter(|_| nullable) {
+                values.push(Value::Null);
+            }
+            members.values_mut().for_each(admit_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(admit_null),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// Swagger UI for a document, with everything that it needs inside the page.

@@ -24,17 +24,20 @@ NAME = f"^[^{CONTROL}{SPACE}]([^{CONTROL}]*[^{CONTROL}{SPACE}])?$"
 # A cursor is the base64 of 16 bytes, which callers need not know.
 CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
 
-# What a request refers to has to exist. Named as formats, which tell what to generate and refuse nothing: ids that
-# schemathesis takes from answers are as good.
+# What a request refers to has to exist, and what a path names had better. Named as formats, which tell what to generate
+# and refuse nothing: ids that schemathesis takes from answers are as good.
 EXISTING = {
     "api_key": DEMO["site_key"],
     "default_rule_group_id": DEMO["rule_group_id"],
+    "media_id": os.environ["GATEHOUSE_MEDIA_ID"],
     "plan_id": os.environ["GATEHOUSE_PLAN_ID"],
     "rule_group_id": DEMO["rule_group_id"],
+    "site_id": DEMO["site_id"],
     "team_id": DEMO["team_id"],
 }
 for member, value in EXISTING.items():
     schemathesis.openapi.format(member, st.just(value))
+    schemathesis.openapi.format(f"{member} or none", st.one_of(st.just(value), st.uuids().map(str)))
 
 FUTURE = st.datetimes(min_value=datetime(2100, 1, 1)).map(lambda time: f"{time.isoformat()}Z")
 schemathesis.openapi.format("future", FUTURE)
@@ -54,6 +57,9 @@ def before_load_schema(context, raw_schema):
                     refine(name, schema)
     if "SubmitRequest" in schemas:
         refine_submission(schemas["SubmitRequest"])
+    if "NewSite" in schemas:
+        # It has to be the team of the rule group, and is when it is not given.
+        del schemas["NewSite"]["properties"]["team_id"]
 
 
 def use_existing(raw_schema):
@@ -68,8 +74,8 @@ def use_existing(raw_schema):
 def refine(name, schema, is_path=False):
     if name == "api_key":
         schema["enum"] = [DEMO["site_key"]]
-    if name in EXISTING and not is_path:
-        schema["format"] = name
+    if name in EXISTING:
+        schema["format"] = f"{name} or none" if is_path else name
     if name == "rule_group_ids":
         schema["items"]["format"] = "rule_group_id"
     if name == "expires_at":

@@ -16,12 +16,10 @@ KEY = DEMO["site_key"]
 SITE = UUID(DEMO["site_id"])
 RULE_GROUP = UUID(DEMO["rule_group_id"])
 
+MANAGEMENT_URL = DEMO["base_url"].replace("/functions/v1", "/management/v1")
+
 client = Client(base_url=DEMO["base_url"])
-
-
-def management(token: str = DEMO["management_token"]) -> AuthenticatedClient:
-    base_url = DEMO["base_url"].replace("/functions/v1", "/management/v1")
-    return AuthenticatedClient(base_url=base_url, token=token)
+management = AuthenticatedClient(base_url=MANAGEMENT_URL, token=DEMO["management_token"])
 
 
 def submit(**members) -> UUID:
