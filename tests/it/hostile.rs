@@ -19,7 +19,7 @@ use tokio::{
 use crate::support::{Api, site_key};
 
 /// Far longer than any bound that is set here.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const MIB: u64 = 1 << 20;
 /// What a process holds that nobody attacks, in a build without optimisation.
 const AT_REST: u64 = 100 * MIB;

@@ -22,7 +22,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(20);
 const NEW_KEY: [u8; 32] = [9; 32];
 /// So many that a rotation takes a while.
-const SITES: usize = 20_000;
+const SITES: i64 = 20_000;
 
 fn new_key() -> String {
     STANDARD.encode(NEW_KEY)
@@ -229,8 +229,8 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
     first.kill().unwrap();
     first.wait().unwrap();
     let some = sealed_by(&pool, NEW_KEY).await;
-    assert!((500..SITES as i64).contains(&some), "{some}");
-    assert_eq!(sealed_by(&pool, old_key()).await, SITES as i64 + 1 - some);
+    assert!((500..SITES).contains(&some), "{some}");
+    assert_eq!(sealed_by(&pool, old_key()).await, SITES + 1 - some);
     service.tells(&site, &receiver).await;
     // Both keys are needed until it is done.
     for command in starts(
@@ -247,8 +247,8 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(made["resealed"], SITES as i64 + 1 - some);
-    assert_eq!(sealed_by(&pool, NEW_KEY).await, SITES as i64 + 1);
+    assert_eq!(made["resealed"], SITES + 1 - some);
+    assert_eq!(sealed_by(&pool, NEW_KEY).await, SITES + 1);
     service.tells(&site, &receiver).await;
     drop(service);
 

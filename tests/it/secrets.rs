@@ -150,6 +150,10 @@ async fn use_it(service: &Service, site: &Site, token: &str) {
         assert_eq!(service.try_to("GET", &query, &[], String::new()).await, 200);
     }
 
+    do_it_wrong(service, site, token).await;
+}
+
+async fn do_it_wrong(service: &Service, site: &Site, token: &str) {
     let bearer = format!("Bearer {token}");
     let submit = "/functions/v1/submit-media";
     for (method, path, headers, body) in [
@@ -318,13 +322,12 @@ fn secrets(pool: &PgPool, site: &Site, token: &str) -> Vec<String> {
 
 /// In whatever way something may be written: as it is, as bytes in hexadecimal or base64, and what base64 stands for.
 fn spellings(marker: &str) -> Vec<String> {
-    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
     let mut spellings = vec![
         marker.to_owned(),
-        hex(marker.as_bytes()),
+        hex::encode(marker),
         STANDARD.encode(marker).trim_end_matches('=').to_owned(),
     ];
-    spellings.extend(STANDARD.decode(marker).ok().map(|bytes| hex(&bytes)));
+    spellings.extend(STANDARD.decode(marker).ok().map(hex::encode));
     spellings
 }
 
