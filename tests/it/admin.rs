@@ -1,5 +1,7 @@
 //! `gatehouse admin`: from an empty database to a token that manages it.
 
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -160,6 +162,7 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
         let output = gatehouse(&pool)
             .arg("admin")
             .args(arguments)
+            .stderr(Stdio::piped())
             .output()
             .unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
