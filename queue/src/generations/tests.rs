@@ -228,8 +228,10 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     };
     let ((), (), (), one, other) =
         tokio::join!(writers, generations(), generations(), claims(), claims());
+    // A housekeeper may still have been moving a job when the two looked for the last time.
+    let rest = claims().await;
     let mut times: HashMap<i64, u32> = HashMap::new();
-    for id in one.into_iter().chain(other) {
+    for id in one.into_iter().chain(other).chain(rest) {
         *times.entry(id).or_default() += 1;
     }
     assert_eq!(times.len(), JOBS);
