@@ -3,7 +3,7 @@
 //!
 //! A request passes [`serve`] (connections and time limits), the front (request ids, problem documents, metrics, the
 //! access log) and a handler under `public/` or `management/`. Only this crate knows HTTP: below it there are typed values and
-//! neutral errors, and what they mean as status codes stands in one file, `problem.rs`.
+//! neutral errors, and what they mean as status codes stands in one file, `problem/code.rs`.
 
 mod access;
 mod answer;

@@ -1,14 +1,12 @@
-//! Every refusal as the client sees it: RFC 9457 problem documents, and the only place where status codes are chosen.
+//! Every refusal as the client sees it: RFC 9457 problem documents.
 //!
 //! A `code` is stable and machine-readable. What went wrong inside is logged here and never sent.
 
+mod code;
+
 use std::borrow::Cow;
 
-use domain::{
-    limit::RateWindow,
-    media::NoRuling,
-    submission::{Fault, FieldError},
-};
+use domain::{limit::RateWindow, media::NoRuling, submission::FieldError};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
@@ -22,6 +20,8 @@ use poem_openapi::{
 use serde::Serialize;
 use tracing::error;
 
+pub(crate) use code::Code;
+
 use crate::{
     limited,
     request_id::{self, RequestId},
@@ -29,139 +29,6 @@ use crate::{
 
 /// The content type of every problem document.
 pub(crate) const CONTENT_TYPE: &str = "application/problem+json";
-
-/// Why a request was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    InvalidRequest,
-    EmptySubmission,
-    ConflictingContent,
-    TextTooLarge,
-    ImageTooLarge,
-    InvalidImage,
-    UnsupportedImage,
-    UnknownRuleGroup,
-    InvalidApiKey,
-    NoActiveSubscription,
-    QuotaExceeded,
-    InvalidToken,
-    MissingScope,
-    OperatorsOnly,
-    NotFound,
-    MediaNotFound,
-    MethodNotAllowed,
-    RequestTimeout,
-    IdempotencyConflict,
-    NameTaken,
-    StillPending,
-    AlreadyDecided,
-    MediaChanged,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    RateLimited,
-    InternalError,
-    Overloaded,
-    NotReady,
-}
-
-impl Code {
-    /// The `code` member.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidRequest => "invalid_request",
-            Self::EmptySubmission => "empty_submission",
-            Self::ConflictingContent => "conflicting_content",
-            Self::TextTooLarge => "text_too_large",
-            Self::ImageTooLarge => "image_too_large",
-            Self::InvalidImage => "invalid_image",
-            Self::UnsupportedImage => "unsupported_image",
-            Self::UnknownRuleGroup => "unknown_rule_group",
-            Self::InvalidApiKey => "invalid_api_key",
-            Self::NoActiveSubscription => "no_active_subscription",
-            Self::QuotaExceeded => "quota_exceeded",
-            Self::InvalidToken => "invalid_token",
-            Self::MissingScope => "missing_scope",
-            Self::OperatorsOnly => "operators_only",
-            Self::NotFound => "not_found",
-            Self::MediaNotFound => "media_not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::RequestTimeout => "request_timeout",
-            Self::IdempotencyConflict => "idempotency_conflict",
-            Self::NameTaken => "name_taken",
-            Self::StillPending => "still_pending",
-            Self::AlreadyDecided => "already_decided",
-            Self::MediaChanged => "media_changed",
-            Self::PayloadTooLarge => "payload_too_large",
-            Self::UnsupportedMediaType => "unsupported_media_type",
-            Self::RateLimited => "rate_limited",
-            Self::InternalError => "internal_error",
-            Self::Overloaded => "overloaded",
-            Self::NotReady => "not_ready",
-        }
-    }
-
-    /// The status code.
-    pub(crate) const fn status(self) -> StatusCode {
-        match self {
-            Self::InvalidRequest
-            | Self::EmptySubmission
-            | Self::ConflictingContent
-            | Self::TextTooLarge
-            | Self::ImageTooLarge
-            | Self::InvalidImage
-            | Self::UnsupportedImage
-            | Self::UnknownRuleGroup => StatusCode::BAD_REQUEST,
-            Self::InvalidApiKey | Self::InvalidToken => StatusCode::UNAUTHORIZED,
-            Self::NoActiveSubscription
-            | Self::QuotaExceeded
-            | Self::MissingScope
-            | Self::OperatorsOnly => StatusCode::FORBIDDEN,
-            Self::NotFound | Self::MediaNotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::IdempotencyConflict
-            | Self::NameTaken
-            | Self::StillPending
-            | Self::AlreadyDecided
-            | Self::MediaChanged => StatusCode::CONFLICT,
-            Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Overloaded | Self::NotReady => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    /// How the client can say who it is, where that would help: the header `WWW-Authenticate`.
-    pub(crate) const fn challenge(self) -> Option<&'static str> {
-        match self {
-            Self::InvalidToken => Some("Bearer"),
-            _ => None,
-        }
-    }
-
-    /// Whether trying the same again later makes sense; the answer then says when, in `Retry-After`.
-    pub(crate) const fn is_passing(self) -> bool {
-        matches!(
-            self.status(),
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
-        )
-    }
-}
-
-impl From<Fault> for Code {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::InvalidField => Self::InvalidRequest,
-            Fault::EmptySubmission => Self::EmptySubmission,
-            Fault::ConflictingContent => Self::ConflictingContent,
-            Fault::TextTooLarge => Self::TextTooLarge,
-            Fault::ImageTooLarge => Self::ImageTooLarge,
-            Fault::InvalidImage => Self::InvalidImage,
-            Fault::UnsupportedImage => Self::UnsupportedImage,
-        }
-    }
-}
 
 /// A refused request. Handlers return it as their error; the front renders it.
 #[derive(Debug, thiserror::Error)]

@@ -1,0 +1,112 @@
+//! The codes of problems, and the only place where status codes are chosen.
+
+use domain::submission::Fault;
+use poem::http::StatusCode;
+
+/// Makes [`Code`] from a table: its name, its name in problem documents, its status.
+macro_rules! codes {
+    ($($code:ident $name:literal $status:ident,)+) => {
+        /// Why a request was refused.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Code {
+            $($code,)+
+        }
+
+        impl Code {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$code),+];
+
+            /// The `code` member.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $name,)+
+                }
+            }
+
+            /// The status code.
+            pub(crate) const fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$code => StatusCode::$status,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidRequest "invalid_request" BAD_REQUEST,
+    EmptySubmission "empty_submission" BAD_REQUEST,
+    ConflictingContent "conflicting_content" BAD_REQUEST,
+    TextTooLarge "text_too_large" BAD_REQUEST,
+    ImageTooLarge "image_too_large" BAD_REQUEST,
+    InvalidImage "invalid_image" BAD_REQUEST,
+    UnsupportedImage "unsupported_image" BAD_REQUEST,
+    UnknownRuleGroup "unknown_rule_group" BAD_REQUEST,
+    InvalidApiKey "invalid_api_key" UNAUTHORIZED,
+    InvalidToken "invalid_token" UNAUTHORIZED,
+    NoActiveSubscription "no_active_subscription" FORBIDDEN,
+    QuotaExceeded "quota_exceeded" FORBIDDEN,
+    MissingScope "missing_scope" FORBIDDEN,
+    OperatorsOnly "operators_only" FORBIDDEN,
+    NotFound "not_found" NOT_FOUND,
+    MediaNotFound "media_not_found" NOT_FOUND,
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED,
+    RequestTimeout "request_timeout" REQUEST_TIMEOUT,
+    IdempotencyConflict "idempotency_conflict" CONFLICT,
+    NameTaken "name_taken" CONFLICT,
+    StillPending "still_pending" CONFLICT,
+    AlreadyDecided "already_decided" CONFLICT,
+    MediaChanged "media_changed" CONFLICT,
+    PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE,
+    UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE,
+    RateLimited "rate_limited" TOO_MANY_REQUESTS,
+    InternalError "internal_error" INTERNAL_SERVER_ERROR,
+    Overloaded "overloaded" SERVICE_UNAVAILABLE,
+    NotReady "not_ready" SERVICE_UNAVAILABLE,
+}
+
+impl Code {
+    /// How the client can say who it is, where that would help: the header `WWW-Authenticate`.
+    pub(crate) const fn challenge(self) -> Option<&'static str> {
+        match self {
+            Self::InvalidToken => Some("Bearer"),
+            _ => None,
+        }
+    }
+
+    /// Whether trying the same again later makes sense; the answer then says when, in `Retry-After`.
+    pub(crate) const fn is_passing(self) -> bool {
+        matches!(
+            self.status(),
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+        )
+    }
+}
+
+impl From<Fault> for Code {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::InvalidField => Self::InvalidRequest,
+            Fault::EmptySubmission => Self::EmptySubmission,
+            Fault::ConflictingContent => Self::ConflictingContent,
+            Fault::TextTooLarge => Self::TextTooLarge,
+            Fault::ImageTooLarge => Self::ImageTooLarge,
+            Fault::InvalidImage => Self::InvalidImage,
+            Fault::UnsupportedImage => Self::UnsupportedImage,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_errors_has_every_code_with_its_status() {
+        let page = include_str!("../../../docs/errors.md");
+        for code in Code::ALL {
+            let row = format!("| `{}` | {} |", code.as_str(), code.status().as_u16());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
