@@ -1,6 +1,7 @@
 //! Media: list, read, look at the image, decide.
 
 mod decision;
+mod history;
 mod image;
 mod item;
 mod list;

@@ -4,20 +4,19 @@ use std::collections::HashMap;
 
 use domain::{
     decision::Unchecked,
-    event::EventKind,
     image::ImageFormat,
-    media::{ContentType, ModerationType, Status},
+    media::{ContentType, Status},
 };
 use poem_openapi::Object;
 use serde::Serialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 use store::{analysis::ProviderReport, media};
 use uuid::Uuid;
 
+use super::history::{MediaEvent, MediaVerdict};
 use crate::{
     management::document::example,
     member::{Member, Time},
-    public::ModerationDetails,
     raw::Raw,
 };
 
@@ -112,62 +111,6 @@ struct MediaUnchecked {
     message: String,
 }
 
-/// One verdict about an item.
-#[derive(Serialize, Object)]
-struct MediaVerdict {
-    /// Its number; an item's verdicts count from 1.
-    number: i16,
-    /// Where it led.
-    status: Member<Status>,
-    /// Where the item stood before.
-    previous_status: Member<Status>,
-    /// Who or what decided.
-    moderation_type: Member<ModerationType>,
-    /// `moderation_details` as the event carried them.
-    details: Raw<ModerationDetails>,
-    /// How it came to be: what each violation rests on and what could not be checked, or who decided. For people: its
-    /// members may change.
-    trace: Raw<HashMap<String, Value>>,
-    /// When it was decided.
-    moderated_at: Member<Time>,
-}
-
-/// An event about an item.
-#[derive(Serialize, Object)]
-struct MediaEvent {
-    /// The event: the `webhook-id` of its deliveries.
-    id: Uuid,
-    /// Its kind.
-    kind: Member<EventKind>,
-    /// The number of the verdict that it tells; null for `media.created`.
-    #[oai(nullable)]
-    verdict: Option<i16>,
-    /// When it happened.
-    occurred_at: Member<Time>,
-    /// Its way to each endpoint that was subscribed to it.
-    deliveries: Vec<MediaDelivery>,
-}
-
-/// An event's way to an endpoint.
-#[derive(Serialize, Object)]
-struct MediaDelivery {
-    /// The delivery: the `X-Service-MediaDelivery-ID` of its attempts.
-    id: Uuid,
-    /// The endpoint.
-    endpoint_id: Uuid,
-    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint is disabled). More may be
-    /// added.
-    state: String,
-    /// Attempts made so far.
-    attempts: i16,
-    /// When the next one is due; null when it ended.
-    #[oai(nullable)]
-    next_attempt_at: Option<Member<Time>>,
-    /// When it ended; null when it has not.
-    #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
-}
-
 impl TryFrom<media::Item> for MediaItem {
     type Error = store::Error;
 
@@ -246,63 +189,6 @@ impl From<&Unchecked> for MediaUnchecked {
         Self {
             what: unchecked.what().to_owned(),
             message: unchecked.to_string(),
-        }
-    }
-}
-
-impl TryFrom<media::Verdict> for MediaVerdict {
-    type Error = store::Error;
-
-    fn try_from(verdict: media::Verdict) -> Result<Self, store::Error> {
-        Ok(Self {
-            number: verdict.number,
-            status: Member(verdict.status),
-            previous_status: Member(verdict.previous_status),
-            moderation_type: Member(verdict.moderation_type),
-            details: verdict.details.into(),
-            trace: without_internals(&verdict.trace)?.into(),
-            moderated_at: verdict.moderated_at.into(),
-        })
-    }
-}
-
-/// A trace without the details of providers' failures, which may tell of our network.
-fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
-    let mut trace: Value = serde_json::from_str(trace.get())?;
-    let unchecked = trace.get_mut("unchecked").and_then(Value::as_array_mut);
-    for part in unchecked.into_iter().flatten() {
-        if let Some(members) = part.as_object_mut() {
-            members.shift_remove("detail");
-        }
-    }
-    serde_json::value::to_raw_value(&trace)
-}
-
-impl From<media::Event> for MediaEvent {
-    fn from(event: media::Event) -> Self {
-        Self {
-            id: event.id.as_uuid(),
-            kind: Member(event.kind),
-            verdict: event.verdict,
-            occurred_at: event.occurred_at.into(),
-            deliveries: event
-                .deliveries
-                .into_iter()
-                .map(MediaDelivery::from)
-                .collect(),
-        }
-    }
-}
-
-impl From<media::Delivery> for MediaDelivery {
-    fn from(delivery: media::Delivery) -> Self {
-        Self {
-            id: delivery.id.as_uuid(),
-            endpoint_id: delivery.endpoint.as_uuid(),
-            state: delivery.state,
-            attempts: delivery.attempts,
-            next_attempt_at: delivery.next_attempt_at.map(Member::from),
-            ended_at: delivery.ended_at.map(Member::from),
         }
     }
 }

@@ -91,6 +91,8 @@ fn assert_fits(document: &Value, schema: &Value, value: &Value, at: &str) {
     }
     if value.is_null() {
         assert_eq!(schema["nullable"], true, "{at} is null");
+        let set = schema["enum"].as_array();
+        assert!(set.is_none_or(|set| set.contains(value)), "{at} is null");
         return;
     }
     match schema["type"].as_str().unwrap() {

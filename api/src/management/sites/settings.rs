@@ -1,0 +1,158 @@
+//! What a site is created with, and what of it can be changed.
+
+use domain::{
+    id::{RuleGroupId, TeamId},
+    media::{OnFailure, StatusVocabulary},
+    name::Name,
+    plan::PerMinute,
+};
+use poem_openapi::Object;
+use serde::Deserialize;
+use store::{
+    PgConnection,
+    site_settings::{self, Settings},
+};
+
+use crate::{
+    member::{Member, given},
+    problem::{Code, Refusal},
+};
+
+/// A site to be created.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct NewSite {
+    /// What it is to be called; no other site of the team may be called so.
+    name: Member<Name>,
+    /// Its team. Without, it is the caller's own; for an operator it is that of the default rule group.
+    #[serde(default, deserialize_with = "given")]
+    pub(super) team_id: Option<Member<TeamId>>,
+    /// The rule group that judges when no other does; one of the team's.
+    default_rule_group_id: Member<RuleGroupId>,
+    /// The rule groups that judge together; none if nothing is said.
+    #[serde(default)]
+    #[oai(default, validator(max_items = 50))]
+    rule_group_ids: Vec<Member<RuleGroupId>>,
+    /// What happens to content that could not be checked; `review` if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+    /// How status queries spell the status; `state` if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[oai(nullable)]
+    submissions_per_minute: Option<Member<PerMinute>>,
+    /// Status queries that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[oai(nullable)]
+    status_queries_per_minute: Option<Member<PerMinute>>,
+}
+
+impl NewSite {
+    pub(super) fn settings(self) -> Settings {
+        Settings {
+            name: self.name.0.into(),
+            on_failure: self.on_failure.map_or(OnFailure::Review, |wish| wish.0),
+            status_vocabulary: self
+                .status_vocabulary
+                .map_or(StatusVocabulary::State, |vocabulary| vocabulary.0),
+            submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
+            status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
+            default_rule_group: self.default_rule_group_id.0,
+            rule_groups: plain(self.rule_group_ids),
+        }
+    }
+}
+
+/// What is to be otherwise of a site.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct SiteChange {
+    /// What it is to be called.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Member<Name>>,
+    /// What happens to content that could not be checked.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+    /// How status queries spell the status.
+    #[serde(default, deserialize_with = "given")]
+    status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    submissions_per_minute: Option<Option<Member<PerMinute>>>,
+    /// Status queries that each site key may make in a UTC minute; null is what the team's plan allows.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    /// The rule group that judges when no other does; one of the team's.
+    #[serde(default, deserialize_with = "given")]
+    default_rule_group_id: Option<Member<RuleGroupId>>,
+    /// All rule groups that judge together from now on; with an empty list the default group does.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    rule_group_ids: Option<Vec<Member<RuleGroupId>>>,
+}
+
+impl SiteChange {
+    pub(super) fn applied_to(self, settings: Settings) -> Settings {
+        let plain_limit = |limit: Option<Member<PerMinute>>| limit.map(|limit| limit.0);
+        Settings {
+            name: self.name.map_or(settings.name, |name| name.0.into()),
+            on_failure: self.on_failure.map_or(settings.on_failure, |wish| wish.0),
+            status_vocabulary: self
+                .status_vocabulary
+                .map_or(settings.status_vocabulary, |vocabulary| vocabulary.0),
+            submissions_per_minute: self
+                .submissions_per_minute
+                .map_or(settings.submissions_per_minute, plain_limit),
+            status_queries_per_minute: self
+                .status_queries_per_minute
+                .map_or(settings.status_queries_per_minute, plain_limit),
+            default_rule_group: self
+                .default_rule_group_id
+                .map_or(settings.default_rule_group, |group| group.0),
+            rule_groups: self.rule_group_ids.map_or(settings.rule_groups, plain),
+        }
+    }
+}
+
+fn plain(groups: Vec<Member<RuleGroupId>>) -> Vec<RuleGroupId> {
+    groups.into_iter().map(|group| group.0).collect()
+}
+
+/// Most rule groups of a site: every submission is judged by all of them.
+const MOST_GROUPS: usize = 50;
+
+/// Refuses groups that are not the team's own, as groups that do not exist.
+pub(super) async fn require_groups(
+    conn: &mut PgConnection,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(), Refusal> {
+    let Settings {
+        default_rule_group,
+        rule_groups,
+        ..
+    } = settings;
+    if rule_groups.len() > MOST_GROUPS {
+        let message = format!("must have at most {MOST_GROUPS}");
+        return Err(Refusal::invalid_field("rule_group_ids", message));
+    }
+    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
+    let own = site_settings::own_groups(conn, team, &named).await?;
+    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
+        return Ok(());
+    };
+    let field = match foreign.checked_sub(1) {
+        None => "default_rule_group_id".to_owned(),
+        Some(place) => format!("rule_group_ids[{place}]"),
+    };
+    Err(unknown_group(field))
+}
+
+pub(super) fn unknown_group(field: impl Into<String>) -> Refusal {
+    let message = "is no rule group of the site's team";
+    Refusal::field(Code::UnknownRuleGroup, field, message)
+}
