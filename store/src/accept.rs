@@ -189,9 +189,9 @@ impl Acceptor {
         self.gather.ask(media, weight).await
     }
 
-    /// How many submissions wait for a writer.
+    /// How many submissions wait for a writer, those that wait with their images first among them.
     pub fn waiting(&self) -> usize {
-        self.gather.waiting()
+        self.images.waiting() + self.gather.waiting()
     }
 }
 

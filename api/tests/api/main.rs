@@ -15,5 +15,6 @@ mod keys;
 mod limits;
 mod management;
 mod operations;
+mod overload;
 mod status;
 mod submit;

@@ -64,6 +64,11 @@ impl Images {
         self.gather.ask(image, weight).await
     }
 
+    /// How many images wait to be stored.
+    pub(super) fn waiting(&self) -> usize {
+        self.gather.waiting()
+    }
+
     /// Removes an image whose submission was not accepted. Nobody waits for it.
     pub(super) fn discard(&self, media: MediaId) {
         let pool = self.pool.clone();

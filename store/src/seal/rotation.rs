@@ -111,3 +111,35 @@ async fn record(conn: &mut PgConnection, from: &[u8], key: &MasterKey) -> Result
     };
     audit::record(conn, entry).await
 }
+
+#[cfg(test)]
+mod tests {
+    use sqlx::PgPool;
+
+    use crate::schema;
+
+    /// Whoever adds a column with secrets in it makes [`super::reseal`] and [`super::left`] know it, too.
+    #[sqlx::test(migrations = false)]
+    async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let columns: Vec<String> = sqlx::query_scalar(
+            "select format('%s.%s', table_name, column_name) from information_schema.columns
+             where table_schema = 'public' and data_type = 'bytea' and table_name <> '_sqlx_migrations'
+             order by 1",
+        )
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+        let sealed = ["master_key_check.sealed", "sites.webhook_secret"];
+        let others = [
+            "delivery_attempts.response_body",
+            "idempotency_keys.fingerprint",
+            "management_tokens.hash",
+            "media_images.bytes",
+            "site_keys.hash",
+        ];
+        let mut known = [&sealed[..], &others].concat();
+        known.sort_unstable();
+        assert_eq!(columns, known);
+    }
+}
