@@ -37,12 +37,14 @@ impl Folded {
     /// Folds a text.
     pub(crate) fn new(original: &str) -> Self {
         if original.is_ascii() {
-            let fold = |b: u8| match b {
-                b'\t' | b'\n' | 0x0B | 0x0C | b'\r' => ' ',
-                _ => char::from(b.to_ascii_lowercase()),
+            let lower = original.to_ascii_lowercase();
+            let text = if lower.bytes().any(|b| matches!(b, b'\t'..=b'\r')) {
+                lower.replace(['\t', '\n', '\u{0B}', '\u{0C}', '\r'], " ")
+            } else {
+                lower
             };
             return Self {
-                text: original.bytes().map(fold).collect(),
+                text,
                 origin: Origin::Same,
             };
         }

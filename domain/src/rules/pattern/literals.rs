@@ -1,35 +1,39 @@
 //! Which of many patterns can match a text at all: most need a literal that most texts do not have, and one automaton
-//! looks for all those literals at once.
+//! looks for all those literals at once. Another goes through the rest.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
-use regex_syntax::hir::Hir;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::TooLarge;
+use super::set::Set;
 
 /// Shorter literals are in most texts, and would not spare a search.
 const SHORTEST: usize = 3;
+/// How many places inside a pattern are searched for a literal.
+const MOST_PLACES: usize = 8;
 
 /// Tells the patterns that can match, by their number.
 pub(super) struct Candidates {
     search: Option<AhoCorasick>,
     /// For each literal, the pattern that needs it or another.
     owners: Vec<usize>,
-    /// Patterns without such literals, which are always candidates.
-    always: Vec<usize>,
+    /// Patterns without such literals, and what tells of them.
+    others: Vec<usize>,
+    set: Option<Set>,
     patterns: usize,
 }
 
 impl Candidates {
-    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a Hir>) -> Result<Self, BuildError> {
-        let (mut texts, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
-        let mut count = 0;
-        for (number, hir) in patterns.enumerate() {
-            count += 1;
+    pub(super) fn new(patterns: &[Hir]) -> Result<Self, TooLarge> {
+        let (mut texts, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, hir) in patterns.iter().enumerate() {
             match required(hir) {
                 Some(literals) => {
                     owners.resize(owners.len() + literals.len(), number);
                     texts.extend(literals);
                 }
-                None => always.push(number),
+                None => others.push(number),
             }
         }
         let search = (!texts.is_empty())
@@ -40,20 +44,25 @@ impl Candidates {
                     .ascii_case_insensitive(true)
                     .build(&texts)
             })
-            .transpose()?;
+            .transpose()
+            .map_err(|_| TooLarge)?;
+        let without: Vec<&Hir> = others.iter().map(|number| &patterns[*number]).collect();
         Ok(Self {
             search,
             owners,
-            always,
-            patterns: count,
+            set: (!without.is_empty())
+                .then(|| Set::new(&without))
+                .transpose()?,
+            others,
+            patterns: patterns.len(),
         })
     }
 
     /// The numbers of the patterns that can match a text, ascending.
     pub(super) fn of(&self, text: &str) -> impl Iterator<Item = usize> + use<> {
         let mut possible = vec![false; self.patterns];
-        for number in &self.always {
-            possible[*number] = true;
+        if let Some(set) = &self.set {
+            set.candidates(text, |number| possible[self.others[number]] = true);
         }
         if let Some(search) = &self.search {
             for found in search.find_overlapping_iter(text) {
@@ -68,20 +77,40 @@ impl Candidates {
 
     pub(super) fn approx_bytes(&self) -> usize {
         self.search.as_ref().map_or(0, AhoCorasick::memory_usage)
-            + (self.owners.capacity() + self.always.capacity()) * size_of::<usize>()
+            + self.set.as_ref().map_or(0, Set::approx_bytes)
+            + (self.owners.capacity() + self.others.capacity()) * size_of::<usize>()
     }
 }
 
 /// Literals of which every match has at least one, in lower-case ASCII; `None` where there are none worth it.
 fn required(hir: &Hir) -> Option<Vec<Vec<u8>>> {
-    let extract =
-        |kind: ExtractKind| lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind);
+    let extract = |hir: &Hir, kind: ExtractKind| {
+        lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind)
+    };
     let shortest = |literals: &Vec<Vec<u8>>| literals.iter().map(Vec::len).min().unwrap_or(0);
-    [extract(ExtractKind::Prefix), extract(ExtractKind::Suffix)]
-        .into_iter()
+    let ends = [
+        extract(hir, ExtractKind::Prefix),
+        extract(hir, ExtractKind::Suffix),
+    ];
+    let inside = inner_places(hir).map(|rest| extract(&rest, ExtractKind::Prefix));
+    ends.into_iter()
+        .chain(inside)
         .flatten()
         .max_by_key(shortest)
         .filter(|literals| shortest(literals) >= SHORTEST)
+}
+
+/// What is left of a pattern behind each of its first repetitions.
+fn inner_places(hir: &Hir) -> impl Iterator<Item = Hir> {
+    let parts: &[Hir] = match hir.kind() {
+        HirKind::Concat(parts) => parts,
+        _ => &[],
+    };
+    let is_repetition = |part: &Hir| matches!(part.kind(), HirKind::Repetition(_));
+    let places = (1..parts.len()).filter(move |at| is_repetition(&parts[at - 1]));
+    places
+        .take(MOST_PLACES)
+        .map(|at| Hir::concat(parts[at..].to_vec()))
 }
 
 /// The literals of a sequence in lower case, each once; `None` for an infinite one.
@@ -117,22 +146,24 @@ mod tests {
     }
 
     #[test]
-    fn literals_are_taken_from_either_end() {
+    fn literals_are_taken_from_either_end_and_from_inside() {
         assert_eq!(literals("review-\\d{4}").unwrap(), ["review-"]);
         assert_eq!(literals("[a-z]+@example\\.com").unwrap(), ["@example.com"]);
         assert_eq!(literals("\\w+").as_deref(), None);
         assert_eq!(literals("ab|[0-9]+").as_deref(), None);
+        assert_eq!(literals("[a-z]+inside\\d*").unwrap(), ["inside"]);
+        assert_eq!(literals("(?i)\\w+k?foo\\w+").unwrap(), ["foo"]);
     }
 
     proptest! {
         #[test]
         fn no_pattern_that_matches_is_missed(
-            pattern in "(\\(\\?i\\))?([aAbk]{1,4}|\\[ab\\]\\+|\\.|ſ){1,3}(\\|[abK]{3,5})?", text in "[aAbBkKſK]{0,12}",
+            pattern in "(\\(\\?i\\))?([aAbk]{1,4}|\\[ab\\]\\+|\\.|ſ|\\\\b){1,4}(\\|[abK]{3,5})?", text in "[aAbBkKſK]{0,12}",
         ) {
             let hir = regex_syntax::parse(&pattern).unwrap();
             let regex = regex_automata::meta::Regex::builder().build_from_hir(&hir).unwrap();
             if regex.is_match(&text) {
-                let candidates = Candidates::new([&hir].into_iter()).unwrap();
+                let candidates = Candidates::new(&[hir]).unwrap();
                 prop_assert_eq!(candidates.of(&text).count(), 1);
             }
         }
