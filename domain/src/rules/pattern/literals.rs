@@ -1,6 +1,9 @@
 //! Which of many patterns can match a text at all: most need a literal that most texts do not have, and one automaton
 //! looks for all those literals at once. Another goes through the rest.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
 use regex_syntax::hir::{Hir, HirKind};
@@ -26,9 +29,19 @@ pub(super) struct Candidates {
 
 impl Candidates {
     pub(super) fn new(patterns: &[Hir]) -> Result<Self, TooLarge> {
+        let choices: Vec<Vec<Literals>> = patterns.iter().map(choices).collect();
+        let mut users: HashMap<&[u8], usize> = HashMap::new();
+        for literal in choices.iter().flatten().flatten() {
+            *users.entry(literal).or_default() += 1;
+        }
         let (mut texts, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, hir) in patterns.iter().enumerate() {
-            match required(hir) {
+        for (number, choices) in choices.iter().enumerate() {
+            // A literal that many patterns need, such as `https://`, is in many texts; a long one is in few.
+            let rarest = choices.iter().min_by_key(|literals| {
+                let most_users = literals.iter().map(|literal| users[&literal[..]]).max();
+                (most_users, Reverse(shortest(literals)))
+            });
+            match rarest {
                 Some(literals) => {
                     owners.resize(owners.len() + literals.len(), number);
                     texts.extend(literals);
@@ -82,22 +95,25 @@ impl Candidates {
     }
 }
 
-/// Literals of which every match has at least one, in lower-case ASCII; `None` where there are none worth it.
-fn required(hir: &Hir) -> Option<Vec<Vec<u8>>> {
+/// Literals in lower-case ASCII, of which every match of a pattern has at least one.
+type Literals = Vec<Vec<u8>>;
+
+/// The literals that a pattern needs, where they are worth it, taken from its ends and from inside.
+fn choices(hir: &Hir) -> Vec<Literals> {
     let extract = |hir: &Hir, kind: ExtractKind| {
         lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind)
     };
-    let shortest = |literals: &Vec<Vec<u8>>| literals.iter().map(Vec::len).min().unwrap_or(0);
-    let ends = [
-        extract(hir, ExtractKind::Prefix),
-        extract(hir, ExtractKind::Suffix),
-    ];
+    let ends = [ExtractKind::Prefix, ExtractKind::Suffix].map(|kind| extract(hir, kind));
     let inside = inner_places(hir).map(|rest| extract(&rest, ExtractKind::Prefix));
     ends.into_iter()
         .chain(inside)
         .flatten()
-        .max_by_key(shortest)
         .filter(|literals| shortest(literals) >= SHORTEST)
+        .collect()
+}
+
+fn shortest(literals: &Literals) -> usize {
+    literals.iter().map(Vec::len).min().unwrap_or(0)
 }
 
 /// What is left of a pattern behind each of its first repetitions.
@@ -114,7 +130,7 @@ fn inner_places(hir: &Hir) -> impl Iterator<Item = Hir> {
 }
 
 /// The literals of a sequence in lower case, each once; `None` for an infinite one.
-fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Vec<Vec<u8>>> {
+fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Literals> {
     match kind {
         ExtractKind::Suffix => seq.optimize_for_suffix_by_preference(),
         _ => seq.optimize_for_prefix_by_preference(),
@@ -135,24 +151,38 @@ mod tests {
 
     use super::*;
 
-    fn literals(pattern: &str) -> Option<Vec<String>> {
-        let literals = required(&regex_syntax::parse(pattern).unwrap())?;
-        Some(
-            literals
-                .into_iter()
-                .map(|literal| String::from_utf8(literal).unwrap())
-                .collect(),
-        )
+    fn literals(pattern: &str) -> Vec<Vec<String>> {
+        choices(&regex_syntax::parse(pattern).unwrap())
+            .into_iter()
+            .map(|literals| {
+                literals
+                    .into_iter()
+                    .map(|l| String::from_utf8(l).unwrap())
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]
     fn literals_are_taken_from_either_end_and_from_inside() {
-        assert_eq!(literals("review-\\d{4}").unwrap(), ["review-"]);
-        assert_eq!(literals("[a-z]+@example\\.com").unwrap(), ["@example.com"]);
-        assert_eq!(literals("\\w+").as_deref(), None);
-        assert_eq!(literals("ab|[0-9]+").as_deref(), None);
-        assert_eq!(literals("[a-z]+inside\\d*").unwrap(), ["inside"]);
-        assert_eq!(literals("(?i)\\w+k?foo\\w+").unwrap(), ["foo"]);
+        assert_eq!(literals("review-\\d{4}"), [["review-"]]);
+        assert_eq!(literals("[a-z]+@example\\.com")[0], ["@example.com"]);
+        assert_eq!(literals("[a-z]+inside\\d*"), [["inside"]]);
+        assert_eq!(literals("(?i)\\w+fob\\w+"), [["fob"]]);
+        assert_eq!(literals("\\w+").len(), 0);
+        assert_eq!(literals("ab|[0-9]+").len(), 0);
+    }
+
+    #[test]
+    fn the_literal_that_fewest_patterns_need_is_looked_for() {
+        let patterns = ["https?://[a-z.]*one\\.net", "https?://[a-z.]*other\\.net"];
+        let parsed = patterns.map(|pattern| regex_syntax::parse(pattern).unwrap());
+        let candidates = Candidates::new(&parsed).unwrap();
+        assert_eq!(candidates.of("https://example.net").count(), 0);
+        assert_eq!(
+            candidates.of("http://my.other.net").collect::<Vec<_>>(),
+            [1]
+        );
     }
 
     proptest! {

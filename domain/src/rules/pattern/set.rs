@@ -10,7 +10,7 @@ use super::TooLarge;
 
 /// What a thread may remember of the automaton, in bytes: so much for each pattern, within bounds. The automaton is
 /// built as texts need it; beyond this it forgets and begins anew.
-const CACHE_BYTES_PER_PATTERN: usize = 16 << 10;
+const CACHE_BYTES_PER_PATTERN: usize = 64 << 10;
 const SMALLEST_CACHE: usize = 128 << 10;
 const LARGEST_CACHE: usize = 16 << 20;
 /// Having begun anew so often in one text, the automaton gives up if it does not get further each time.
