@@ -181,7 +181,7 @@ mod tests {
             ("blo\u{200B}ck\u{AD}ed", "blocked"),
             ("b\u{0336}l\u{0336}öckéd", "blocked"),
             ("ｂｌｏｃｋ 𝐛𝓵𝔬𝖼𝗸 ⓑⓛⓞⓒⓚ 🅑🅛🅞🅒🅚", "block block block block"),
-            ("Ьlосkеd wоrd", "ьlocked word"),
+            ("Ьlосkеd wоrd ꮪtupid ꓡoser", "blocked word stupid loser"),
             ("ΒLΟCΚ", "block"),
             ("ﬁne ﬀ", "fine ff"),
             ("STRASSE straße", "strasse strasse"),

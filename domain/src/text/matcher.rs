@@ -94,6 +94,11 @@ impl Matcher {
                 longest = longest.max(text.len());
                 let reading = Loose::of_term(&text);
                 loose.add(reading.text().to_owned(), reading.runs(), term);
+                if text.contains(' ') {
+                    // "two-words" reads as one word.
+                    let reading = Loose::of_term(&text.replace(' ', ""));
+                    loose.add(reading.text().to_owned(), reading.runs(), term);
+                }
             }
             folded.add(text, Box::default(), term);
         }

@@ -13,6 +13,8 @@ const SPELLED_LETTERS: usize = 3;
 const SPELLED_UNEVENLY: usize = 4;
 /// The widest separation of letters, in characters: "b - l - o".
 const WIDEST_GAP: usize = 3;
+/// From this length on a word is hardly a number with a unit, or the name of a road.
+const LONG_WORD: usize = 5;
 /// The fewest regional indicators in a row that are read as letters: two are a flag.
 const INDICATORS: usize = 3;
 
@@ -133,7 +135,12 @@ impl Reading<'_> {
                     return Some(start..start + length);
                 }
                 start += length;
-            } else if is_part(glyph) && !is_mere_sign(glyph) {
+            } else if is_part(glyph)
+                && !(is_mere_sign(glyph)
+                    && rest
+                        .get(1)
+                        .is_none_or(|next| !is_part(next) || is_mere_sign(next)))
+            {
                 let length = rest.iter().take_while(|g| is_part(g)).count();
                 let marks = rest[..length]
                     .iter()
@@ -170,7 +177,8 @@ impl Reading<'_> {
                 let gap = last + 1..single.start;
                 let is_alike =
                     before.is_none_or(|before| self.signs(before).eq(self.signs(gap.clone())));
-                if !self.may_separate(gap.clone()) || (evenly && !is_alike) {
+                let is_wide = gap.len() > 1 && self.signs(gap.clone()).all(|c| c == ' ');
+                if !self.may_separate(gap.clone()) || (!is_alike && (evenly || is_wide)) {
                     break;
                 }
                 before = Some(gap);
@@ -190,7 +198,7 @@ impl Reading<'_> {
         (1..=WIDEST_GAP).contains(&gap.len()) && !self.signs(gap).any(|c| c == '\'')
     }
 
-    /// Whether a word goes on with what follows a stretch: "bl*ock", "fu.ck". Full stops and the like separate
+    /// Whether a word goes on with what follows a stretch: "bl*ock", "st.upid". Full stops and the like separate
     /// sentences and hosts, too, unless one of the parts can be no word.
     fn is_joined(&self, gap: Range<usize>, next: &Range<usize>) -> bool {
         if gap.start == 0 || !self.may_separate(gap.clone()) {
@@ -212,13 +220,16 @@ impl Reading<'_> {
             && !self.signs(end..next.start).any(|c| c == ' ')
     }
 
-    /// Whether letters are all Latin consonants.
+    /// Whether letters are a single one, or all Latin consonants.
     fn is_no_word(&self, part: Range<usize>) -> bool {
-        self.signs(part)
-            .all(|c| c.is_ascii_alphabetic() && !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y'))
+        part.len() == 1
+            || self
+                .signs(part)
+                .all(|c| c.is_ascii_alphabetic() && !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y'))
     }
 
-    /// Whether digits among these glyphs may stand for letters: there are letters, and no more digits than others.
+    /// Whether digits among these glyphs may stand for letters: there are letters, and no more digits than others, or
+    /// in a longer word twice as many.
     fn reads_as_letters(&self, glyphs: impl Iterator<Item = usize>) -> bool {
         let (mut letters, mut digits, mut signs) = (0, 0, 0);
         for at in glyphs {
@@ -229,7 +240,8 @@ impl Reading<'_> {
                 Kind::Plain | Kind::Sign | Kind::Indicator | Kind::Between => letters += 1,
             }
         }
-        letters > 0 && letters + signs >= digits
+        let others = letters + signs;
+        letters > 0 && (others >= digits || (others + digits >= LONG_WORD && 2 * others >= digits))
     }
 
     /// Takes what is between words as it is.
@@ -246,15 +258,20 @@ impl Reading<'_> {
         if kind == Kind::Plain { c } else { written() }
     }
 
-    /// Takes a word, with letters for digits where it reads as letters. Digits before or behind the letters are no
-    /// part of it: "word123".
+    /// Takes a word, with letters for digits where it reads as letters. Digits and signs before or behind the letters
+    /// may be no part of it: "word123".
     fn copy_word(&mut self, word: Range<usize>) {
-        let reads = self.reads_as_letters(word.clone());
-        let is_digit = |glyph: &&Glyph| glyph.c.is_ascii_digit();
+        let is_outside = |glyph: &&Glyph| {
+            glyph.c.is_ascii_digit() || (glyph.kind == Kind::Sign && is_inner_sign(glyph.c))
+        };
         let glyphs = &self.glyphs[word.clone()];
-        let first = word.start + glyphs.iter().take_while(is_digit).count();
-        let last = word.end - glyphs.iter().rev().take_while(is_digit).count();
+        let first = word.start + glyphs.iter().take_while(is_outside).count();
+        let last = word.end - glyphs.iter().rev().take_while(is_outside).count();
+        let inside = first..last.max(first);
+        let reads_whole = self.reads_as_letters(word.clone());
+        let reads_inside = reads_whole || self.reads_as_letters(inside.clone());
         for at in word.clone() {
+            let reads = reads_whole || (reads_inside && inside.contains(&at));
             let c = if reads {
                 self.letter(at)
             } else {
