@@ -75,11 +75,12 @@ fn group(terms: &[&str]) -> CompiledGroup {
             let draft: Draft = serde_json::from_value(
                 json!({"name": term, "type": "keyword", "keywords": [term], "effect": "reject"}),
             )
-            .unwrap();
+            .expect("it is a rule's document");
             draft.into_rule(Uuid::from_u128(number as u128).into())
         })
         .collect();
-    CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules).unwrap()
+    CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
+        .expect("the terms are keywords")
 }
 
 /// The terms that are found in a text.
@@ -181,7 +182,6 @@ fn the_corpora_are_as_large_as_the_documentation_says() {
 
 #[test]
 #[ignore = "prints the tables of docs/quality.md and the floors"]
-#[expect(clippy::print_stdout, reason = "it is what this is for")]
 fn table() {
     let mut table =
         String::from("| technique | lines | found | missed, for example |\n|---|---|---|---|\n");

@@ -35,8 +35,8 @@ impl Patterns {
 }
 
 const ONSETS: [&str; 24] = [
-    "b", "br", "c", "cl", "d", "dr", "f", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pr", "r", "s", "st", "t",
-    "tr", "v", "w",
+    "b", "br", "c", "cl", "d", "dr", "f", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "pr", "r",
+    "s", "st", "t", "tr", "v", "w",
 ];
 const VOWELS: [&str; 8] = ["a", "e", "i", "o", "u", "ea", "ou", "ai"];
 const ENDS: [&str; 10] = ["", "n", "r", "s", "t", "l", "ck", "nd", "m", "rt"];
@@ -83,12 +83,32 @@ fn with_literal(random: &mut StdRng, family: usize) -> String {
 
 fn without_literal(random: &mut StdRng) -> String {
     let count = random.random_range(2..6);
-    let classes = ["[aeiou4@]", "[b-d]", "[lmn]", "[s5$z]", "[tkp]", "[^a-m ]", "[xyz]"];
+    let classes = [
+        "[aeiou4@]",
+        "[b-d]",
+        "[lmn]",
+        "[s5$z]",
+        "[tkp]",
+        "[^a-m ]",
+        "[xyz]",
+    ];
     let mut class = || *classes.choose(random).unwrap_or(&"");
     match count {
         2 => format!(r"\b[A-Z]{{2,3}}{}\d{{3,4}}\b", class()),
         3 => format!(r"\b\d{{3}}[ -]?\d{{{count}}}{}\d{{4}}\b", class()),
-        4 => format!(r"(?i)\b{}{}[a-z]{{{count}}}{}{}\b", class(), class(), class(), class()),
-        _ => format!(r"(?i){}{}+{}{{{count}}}{}", class(), class(), class(), class()),
+        4 => format!(
+            r"(?i)\b{}{}[a-z]{{{count}}}{}{}\b",
+            class(),
+            class(),
+            class(),
+            class()
+        ),
+        _ => format!(
+            r"(?i){}{}+{}{{{count}}}{}",
+            class(),
+            class(),
+            class(),
+            class()
+        ),
     }
 }

@@ -92,16 +92,25 @@ impl Pattern {
         }
         let positions = size::positions(&hir);
         if positions > MAX_POSITIONS {
-            faults.add("pattern", format!("is too large: with its repetitions written out it has more than {MAX_POSITIONS} positions"));
+            let message = format!(
+                "is too large: with its repetitions written out it has more than {MAX_POSITIONS} positions"
+            );
+            self.refuse_at(
+                size::largest_repetition(&self.pattern, MAX_NESTING),
+                message,
+                faults,
+            );
             return None;
         }
         let config = thompson::Config::new()
             .nfa_size_limit(Some(MAX_PATTERN_BYTES))
             .which_captures(WhichCaptures::None);
         let Ok(automaton) = NFA::compiler().configure(config).build_from_hir(&hir) else {
-            faults.add(
-                "pattern",
-                "is too large: use ASCII classes such as `[0-9a-z]`",
+            let message = "is too large: use ASCII classes such as `[0-9a-z]`".to_owned();
+            self.refuse_at(
+                size::largest_repetition(&self.pattern, MAX_NESTING),
+                message,
+                faults,
             );
             return None;
         };
@@ -119,7 +128,12 @@ impl Pattern {
             // The crate may add kinds of errors; their text is all that we could use.
             other => (other.to_string(), None),
         };
-        match offset.and_then(|offset| self.pattern.get(..offset)) {
+        self.refuse_at(offset, message, faults);
+    }
+
+    /// Refuses the pattern for what stands at a place, in bytes.
+    fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
+        match place.and_then(|place| self.pattern.get(..place)) {
             Some(before) => faults.add_at("pattern", message, before.chars().count()),
             None => faults.add("pattern", message),
         }

@@ -86,6 +86,37 @@ fn only_where_it_could_read_differently_it_is_read() {
 }
 
 #[test]
+fn a_text_of_nothing_but_disguises_is_read_twice_at_most() {
+    for part in [
+        "1 ",
+        "a1",
+        "a b ",
+        "a.b",
+        "a!",
+        "|\\/|",
+        "🇦",
+        "a🔥",
+        "aaaa ",
+        "b.l-o c k ",
+        "((",
+        "a|b|",
+        "!!!a",
+        "1a.",
+    ] {
+        let text = part.repeat(100_000 / part.len());
+        let windows = windows(&text, 100);
+        assert!(
+            windows.is_sorted_by(|one, next| one.end < next.start),
+            "{part}"
+        );
+        let read: usize = readings(&text, windows)
+            .map(|loose| loose.text().len())
+            .sum();
+        assert!(read <= 2 * text.len(), "{part}: {read}");
+    }
+}
+
+#[test]
 fn runs_tell_a_stretched_letter_from_a_doubled_one() {
     for (text, word, expected) in [
         ("good", "god", false),
