@@ -284,7 +284,34 @@ fn a_group_has_limits() {
 }
 
 #[test]
-fn ten_thousand_rules_find_the_end_of_the_longest_text() {
+fn case_33_patterns_that_are_too_large_are_refused_at_their_place_and_catastrophic_ones_taken() {
+    let refused = |pattern: &str| {
+        let rule = json!({"name": "r", "type": "regex", "pattern": pattern, "effect": "reject"});
+        compile(json!([rule]))
+            .err()
+            .map(|errors| errors.iter().next().unwrap().position)
+    };
+    for (pattern, place) in [
+        ("x(a{1,1000}){1,1000}", 12),
+        ("(.{500}){500}", 8),
+        ("\\w{900}", 2),
+        ("((((a{99}){99}){99}){99}){99}", 25),
+    ] {
+        assert_eq!(refused(pattern), Some(Some(place)), "{pattern}");
+    }
+    for pattern in [
+        "(a+)+$",
+        "(a|a)*b",
+        "(.*)*(.*)*x",
+        "(x+x+)+y",
+        "(?i)(a|b)*a(a|b){200}c",
+    ] {
+        assert_eq!(refused(pattern), None, "{pattern}");
+    }
+}
+
+#[test]
+fn case_33_ten_thousand_rules_find_the_end_of_the_longest_text() {
     let rules: Vec<Value> = (0..MAX_RULES)
         .map(|number| match number % 20 {
             0 => json!({"name": format!("r{number}"), "type": "regex", "effect": "reject",
@@ -307,7 +334,7 @@ fn ten_thousand_rules_find_the_end_of_the_longest_text() {
 
 /// The limit is far over what linear time needs, even unoptimised, and far under what anything else takes.
 #[test]
-fn texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
+fn case_33_texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
     const LENGTH: usize = 10_000;
     let nested: Vec<String> = (1..=100).map(|n| "a".repeat(n)).collect();
     let excused: Vec<Value> = (0..100)

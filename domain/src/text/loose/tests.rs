@@ -86,7 +86,7 @@ fn only_where_it_could_read_differently_it_is_read() {
 }
 
 #[test]
-fn a_text_of_nothing_but_disguises_is_read_twice_at_most() {
+fn case_33_a_text_of_nothing_but_disguises_is_read_twice_at_most() {
     for part in [
         "1 ",
         "a1",
