@@ -4,6 +4,7 @@
 //! A pattern is case-sensitive unless it says `(?i)`.
 
 mod literals;
+mod rewrite;
 mod set;
 mod size;
 

@@ -42,6 +42,12 @@ fn spots(folded: &str, mut visit: impl FnMut(usize)) {
     let mut outside = Kind::Space;
     for (at, c) in folded.char_indices() {
         let kind = Kind::of(c);
+        // Most of most texts.
+        if kind == Kind::Letter && before.kind == Kind::Letter && c != before.c {
+            (before.c, run) = (c, 1);
+            length += 1;
+            continue;
+        }
         run = if c == before.c {
             run.saturating_add(1)
         } else {

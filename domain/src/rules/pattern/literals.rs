@@ -9,6 +9,7 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::TooLarge;
+use super::rewrite::{Edges, in_small_letters};
 use super::set::Set;
 
 /// Shorter literals are in most texts, and would not spare a search.
@@ -23,7 +24,7 @@ pub(super) struct Candidates {
     owners: Vec<usize>,
     /// Patterns without such literals, and what tells of them.
     others: Vec<usize>,
-    set: Option<Set>,
+    sets: Option<Sets>,
     patterns: usize,
 }
 
@@ -63,8 +64,8 @@ impl Candidates {
         Ok(Self {
             search,
             owners,
-            set: (!without.is_empty())
-                .then(|| Set::new(&without))
+            sets: (!without.is_empty())
+                .then(|| Sets::new(&without))
                 .transpose()?,
             others,
             patterns: patterns.len(),
@@ -74,8 +75,9 @@ impl Candidates {
     /// The numbers of the patterns that can match a text, ascending.
     pub(super) fn of(&self, text: &str) -> impl Iterator<Item = usize> + use<> {
         let mut possible = vec![false; self.patterns];
-        if let Some(set) = &self.set {
-            set.candidates(text, |number| possible[self.others[number]] = true);
+        if let Some(sets) = &self.sets {
+            sets.of(text)
+                .candidates(text, |number| possible[self.others[number]] = true);
         }
         if let Some(search) = &self.search {
             for found in search.find_overlapping_iter(text) {
@@ -90,8 +92,35 @@ impl Candidates {
 
     pub(super) fn approx_bytes(&self) -> usize {
         self.search.as_ref().map_or(0, AhoCorasick::memory_usage)
-            + self.set.as_ref().map_or(0, Set::approx_bytes)
+            + self.sets.as_ref().map_or(0, Sets::approx_bytes)
             + (self.owners.capacity() + self.others.capacity()) * size_of::<usize>()
+    }
+}
+
+/// Patterns as an automaton for texts of ASCII, which is exact, and one for others.
+struct Sets {
+    ascii: Set,
+    other: Set,
+}
+
+impl Sets {
+    fn new(patterns: &[&Hir]) -> Result<Self, TooLarge> {
+        Ok(Self {
+            ascii: Set::new(patterns, Edges::Ascii)?,
+            other: Set::new(patterns, Edges::Anywhere)?,
+        })
+    }
+
+    fn of(&self, text: &str) -> &Set {
+        if text.is_ascii() {
+            &self.ascii
+        } else {
+            &self.other
+        }
+    }
+
+    fn approx_bytes(&self) -> usize {
+        self.ascii.approx_bytes() + self.other.approx_bytes()
     }
 }
 
@@ -103,8 +132,9 @@ fn choices(hir: &Hir) -> Vec<Literals> {
     let extract = |hir: &Hir, kind: ExtractKind| {
         lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind)
     };
-    let ends = [ExtractKind::Prefix, ExtractKind::Suffix].map(|kind| extract(hir, kind));
-    let inside = inner_places(hir).map(|rest| extract(&rest, ExtractKind::Prefix));
+    let hir = in_small_letters(hir);
+    let ends = [ExtractKind::Prefix, ExtractKind::Suffix].map(|kind| extract(&hir, kind));
+    let inside = inner_places(&hir).map(|rest| extract(&rest, ExtractKind::Prefix));
     ends.into_iter()
         .chain(inside)
         .flatten()

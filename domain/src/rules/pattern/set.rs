@@ -4,9 +4,10 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{Config, NFA, WhichCaptures};
 use regex_automata::util::pool::Pool;
 use regex_automata::{Input, MatchKind, PatternSet};
-use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::hir::Hir;
 
 use super::TooLarge;
+use super::rewrite::{Edges, with_edges};
 
 /// What a thread may remember of the automaton, in bytes: so much for each pattern, within bounds. The automaton is
 /// built as texts need it; beyond this it forgets and begins anew.
@@ -28,15 +29,12 @@ pub(super) struct Set {
 impl Set {
     /// # Errors
     /// When the patterns are more than an automaton can number.
-    pub(super) fn new(patterns: &[&Hir]) -> Result<Self, TooLarge> {
-        let relaxed: Vec<Hir> = patterns
-            .iter()
-            .map(|hir| without_unicode_edges(hir))
-            .collect();
+    pub(super) fn new(patterns: &[&Hir], edges: Edges) -> Result<Self, TooLarge> {
+        let rewritten: Vec<Hir> = patterns.iter().map(|hir| with_edges(hir, edges)).collect();
         let config = Config::new().which_captures(WhichCaptures::None);
         let nfa = NFA::compiler()
             .configure(config)
-            .build_many_from_hir(&relaxed)
+            .build_many_from_hir(&rewritten)
             .map_err(|_| TooLarge)?;
         let cache_bytes =
             (patterns.len() * CACHE_BYTES_PER_PATTERN).clamp(SMALLEST_CACHE, LARGEST_CACHE);
@@ -58,8 +56,8 @@ impl Set {
         })
     }
 
-    /// The patterns that may match a text: all that do, and a few that do but for the edge of a word. All of them if
-    /// the automaton gave up on it.
+    /// The patterns that may match a text: all that do, and such as do but for the edge of a word. All of them if the
+    /// automaton gave up on it.
     pub(super) fn candidates(&self, text: &str, mut candidate: impl FnMut(usize)) {
         let mut found = PatternSet::new(self.automaton.pattern_len());
         let mut cache = self.caches.get();
@@ -76,43 +74,5 @@ impl Set {
     /// Heap bytes, approximately, with what one thread remembers.
     pub(super) fn approx_bytes(&self) -> usize {
         self.automaton.get_nfa().memory_usage() + self.cache_bytes
-    }
-}
-
-/// A pattern that matches wherever this one does, and knows nothing of Unicode's words: an automaton that does cannot
-/// go over texts that are not ASCII.
-fn without_unicode_edges(hir: &Hir) -> Hir {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) => hir.clone(),
-        HirKind::Look(look) => match look {
-            Look::WordUnicode
-            | Look::WordUnicodeNegate
-            | Look::WordStartUnicode
-            | Look::WordEndUnicode
-            | Look::WordStartHalfUnicode
-            | Look::WordEndHalfUnicode => Hir::empty(),
-            Look::Start
-            | Look::End
-            | Look::StartLF
-            | Look::EndLF
-            | Look::StartCRLF
-            | Look::EndCRLF
-            | Look::WordAscii
-            | Look::WordAsciiNegate
-            | Look::WordStartAscii
-            | Look::WordEndAscii
-            | Look::WordStartHalfAscii
-            | Look::WordEndHalfAscii => hir.clone(),
-        },
-        HirKind::Repetition(repetition) => {
-            let mut repetition = repetition.clone();
-            repetition.sub = Box::new(without_unicode_edges(&repetition.sub));
-            Hir::repetition(repetition)
-        }
-        HirKind::Capture(capture) => without_unicode_edges(&capture.sub),
-        HirKind::Concat(parts) => Hir::concat(parts.iter().map(without_unicode_edges).collect()),
-        HirKind::Alternation(parts) => {
-            Hir::alternation(parts.iter().map(without_unicode_edges).collect())
-        }
     }
 }
