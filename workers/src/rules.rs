@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Part, decide},
+    decision::{Findings, Judged, Part, decide},
     id::{GroupVersionId, MediaId},
     rules::{CompiledGroup, Content},
     score::{Category, Scores},
@@ -114,12 +114,21 @@ fn findings<'a>(
         text: item.text.as_deref(),
         scores: item.scores.as_ref().unwrap_or(&none),
     };
+    let mut violations = Vec::new();
+    let judged = |group: &Arc<CompiledGroup>| {
+        let begun = Instant::now();
+        violations.extend(group.examine(&content));
+        Judged {
+            group: group.group(),
+            version: group.version(),
+            micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+    };
+    let judged = groups.iter().map(judged).collect();
     let text_examined = item.scores.is_some() || groups.iter().any(|group| group.examines_text());
     Findings {
-        violations: groups
-            .iter()
-            .flat_map(|group| group.examine(&content))
-            .collect(),
+        groups: judged,
+        violations,
         scores: item.scores,
         wanted,
         text: match (&item.text, text_examined) {
