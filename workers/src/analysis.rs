@@ -9,11 +9,15 @@ use std::{
 };
 
 use apalis::prelude::{BoxDynError, Data};
-use domain::{id::MediaId, score::Category};
+use domain::{
+    decision::Unchecked,
+    id::MediaId,
+    score::{Category, Scores},
+};
 use queue::{Finish, Run};
 use store::{
     PgPool,
-    analysis::{self, Analysed, Progress, ToAnalyse},
+    analysis::{self, Analysed, Progress, ProviderReport, ToAnalyse},
     gather::Loader,
     jobs::MediaJob,
 };
@@ -61,21 +65,20 @@ pub(crate) async fn analyse(
     let Some(item) = analyst.media.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
-    let inquiry = Inquiry::of(&item);
     let Some(text) = item.text.as_deref() else {
-        return Ok(done(&item, inquiry));
+        return Ok(done(&item, (None, Vec::new(), Vec::new())));
     };
-    ask(&item, text, inquiry, &analyst, run).await
+    ask(&item, text, &analyst, run).await
 }
 
 async fn ask(
     item: &ToAnalyse,
     text: &str,
-    mut inquiry: Inquiry<'_>,
     analyst: &Analyst,
     run: Run,
 ) -> Result<Ended, BoxDynError> {
     let started = Instant::now();
+    let mut inquiry = Inquiry::of(item);
     for name in preference(item, &analyst.panel) {
         let missing = inquiry.missing();
         if missing.is_empty() {
@@ -129,7 +132,7 @@ async fn ask(
     if analyst.panel.names().next().is_none() {
         inquiry.nobody();
     }
-    Ok(done(item, inquiry))
+    Ok(done(item, inquiry.end()))
 }
 
 /// The names of providers to ask, in order.
@@ -154,8 +157,10 @@ fn again(inquiry: Inquiry<'_>, delay: Duration) -> Ended {
     }
 }
 
-fn done(item: &ToAnalyse, inquiry: Inquiry<'_>) -> Ended {
-    let (scores, providers, unchecked) = inquiry.end();
+fn done(
+    item: &ToAnalyse,
+    (scores, providers, unchecked): (Option<Scores>, Vec<ProviderReport>, Vec<Unchecked>),
+) -> Ended {
     Finish::Done(Some(Progress::Done(Analysed {
         media: item.media,
         team: item.team,

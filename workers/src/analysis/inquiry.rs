@@ -19,8 +19,6 @@ pub(super) struct Inquiry<'a> {
     wanted: Vec<Category>,
     /// Over all providers and runs.
     scores: Scores,
-    /// Whether anybody answered.
-    answered: bool,
     /// What was learned in this run.
     reports: Vec<ProviderReport>,
     /// Who failed for good, in this run or before.
@@ -46,8 +44,7 @@ impl<'a> Inquiry<'a> {
     /// With what earlier runs have found.
     pub(super) fn of(item: &'a ToAnalyse) -> Self {
         let mut scores = Scores::default();
-        let found = item.parts.iter().filter_map(|part| part.scores.as_ref());
-        for part in found.clone() {
+        for part in item.parts.iter().filter_map(|part| part.scores.as_ref()) {
             scores.merge_max(part);
         }
         Self {
@@ -57,7 +54,6 @@ impl<'a> Inquiry<'a> {
                 wanted => wanted.to_vec(),
             },
             scores,
-            answered: found.count() > 0,
             reports: Vec::new(),
             failures: Vec::new(),
             pauses: Vec::new(),
@@ -92,7 +88,6 @@ impl<'a> Inquiry<'a> {
 
     pub(super) fn said(&mut self, provider: &str, answer: Answer, elapsed: Duration) {
         self.scores.merge_max(&answer.scores);
-        self.answered = true;
         self.reports.push(ProviderReport {
             provider: provider.to_owned(),
             scores: answer.scores,
@@ -194,7 +189,7 @@ impl<'a> Inquiry<'a> {
                 detail,
             })
             .collect();
-        if self.answered && missing.len() == self.wanted.len() {
+        if unchecked.is_empty() && missing.len() == self.wanted.len() {
             unchecked.push(Unchecked::TextNotScored);
         }
         let scores = (!self.scores.is_empty()).then_some(self.scores);
@@ -208,4 +203,133 @@ fn meet(some: &[Category], others: &[Category]) -> bool {
 
 fn millis(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use store::analysis::Part;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn item(wanted: &[Category], parts: Vec<Part>) -> ToAnalyse {
+        ToAnalyse {
+            media: Uuid::nil().into(),
+            team: Uuid::nil().into(),
+            text: Some(Arc::from("text")),
+            has_image: false,
+            wanted: wanted.to_vec(),
+            preferred: None,
+            policy: None,
+            parts,
+            age: Duration::ZERO,
+        }
+    }
+
+    fn answer(scores: &[(Category, f64)]) -> Answer {
+        Answer {
+            scores: scores.iter().copied().collect(),
+            ..Answer::default()
+        }
+    }
+
+    fn names(unchecked: &[Unchecked]) -> Vec<String> {
+        unchecked.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn who_failed_is_unchecked_only_for_what_nobody_else_has_scored() {
+        use Category::{Hate, Spam, Violence};
+        let item = item(&[Violence, Hate], Vec::new());
+        let failed = |also: &[(Category, f64)]| {
+            let mut inquiry = Inquiry::of(&item);
+            inquiry.failed("first", &[Violence, Spam], &ProviderError::TimedOut, SECOND);
+            inquiry.said("second", answer(&[(Hate, 0.1)]), SECOND);
+            inquiry.said("third", answer(also), SECOND);
+            inquiry.end()
+        };
+        let (scores, reports, unchecked) = failed(&[(Violence, 0.2)]);
+        assert_eq!(scores.unwrap().get(Violence), Some(0.2));
+        assert_eq!(reports[0].failure.as_deref(), Some("timed_out"));
+        assert_eq!(unchecked, []);
+        let (_, _, unchecked) = failed(&[]);
+        assert_eq!(names(&unchecked), ["the analysis by `first` failed"]);
+    }
+
+    #[test]
+    fn a_category_that_nobody_can_score_is_absent_and_nothing_more_unless_all_are() {
+        use Category::{Spam, Violence};
+        let both = item(&[Violence, Spam], Vec::new());
+        let mut inquiry = Inquiry::of(&both);
+        inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
+        assert_eq!(inquiry.missing(), [Spam]);
+        let (scores, _, unchecked) = inquiry.end();
+        assert_eq!((scores.unwrap().get(Spam), unchecked), (None, Vec::new()));
+
+        let spam = item(&[Spam], Vec::new());
+        let nobody_asked = Inquiry::of(&spam).end();
+        let mut inquiry = Inquiry::of(&spam);
+        inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
+        for (_, _, unchecked) in [nobody_asked, inquiry.end()] {
+            assert_eq!(unchecked, [Unchecked::TextNotScored]);
+        }
+    }
+
+    #[test]
+    fn it_waits_for_who_is_back_first_among_those_who_can_score_what_is_missing() {
+        use Category::{Hate, Spam, Violence};
+        let item = item(&[Violence, Hate], Vec::new());
+        let mut inquiry = Inquiry::of(&item);
+        inquiry.paused("useless", &[Spam], SECOND);
+        assert_eq!(inquiry.wait(), None);
+        inquiry.paused("late", &[Violence], 9 * SECOND);
+        inquiry.paused("soon", &[Hate], 5 * SECOND);
+        assert_eq!(inquiry.wait(), Some(5 * SECOND));
+        inquiry.said("other", answer(&[(Hate, 0.0)]), SECOND);
+        assert_eq!(inquiry.wait(), Some(9 * SECOND));
+        let (_, _, unchecked) = inquiry.end();
+        assert_eq!(names(&unchecked), ["the analysis by `late` failed"]);
+    }
+
+    #[test]
+    fn what_earlier_runs_found_counts_and_is_not_asked_for_again() {
+        use Category::{Hate, Violence};
+        let scored = Part {
+            provider: "scored".into(),
+            scores: Some([(Violence, 0.9)].into_iter().collect()),
+        };
+        let failed = Part {
+            provider: "failed".into(),
+            scores: None,
+        };
+        let item = item(&[Violence, Hate], vec![scored, failed]);
+        let mut inquiry = Inquiry::of(&item);
+        assert_eq!(inquiry.missing(), [Hate]);
+        assert!(inquiry.has_asked("scored", &[Violence]));
+        assert!(inquiry.has_asked("failed", &[Hate]));
+        assert!(!inquiry.has_asked("new", &[Hate]));
+        assert!(!inquiry.is_begun());
+        let (scores, reports, unchecked) = inquiry.end();
+        assert_eq!(scores.unwrap().get(Violence), Some(0.9));
+        assert!(reports.is_empty(), "they are kept already");
+        assert_eq!(names(&unchecked), ["the analysis by `failed` failed"]);
+    }
+
+    #[test]
+    fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
+        let item = item(&[Category::Hate], Vec::new());
+        let unknown = || {
+            let mut inquiry = Inquiry::of(&item);
+            inquiry.unknown("gone");
+            inquiry
+        };
+        assert!(unknown().begun().is_none());
+        let (_, reports, unchecked) = unknown().end();
+        assert_eq!(reports[0].failure.as_deref(), Some(UNKNOWN));
+        assert_eq!(names(&unchecked), ["the analysis by `gone` failed"]);
+    }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{
     Answer, Provider, ProviderError, Question,
-    gate::{Entry, Gate},
+    gate::{Entry, Gate, show},
 };
 
 /// A provider that can be asked.
@@ -37,6 +37,7 @@ impl Desk {
         for reason in ProviderError::REASONS {
             errors(provider.name(), reason).increment(0);
         }
+        show(provider.name(), false, false);
         let gate = provider
             .access()
             .map(|access| Gate::new(provider.name(), access, pool.clone()));

@@ -242,11 +242,16 @@ impl Gate {
                 "a provider limits our requests and is paused"
             );
         }
-        for (cause, holds) in [("breaker", is_open), ("limit", is_paused)] {
-            gauge!("gatehouse_provider_paused", "provider" => self.provider.clone(), "cause" => cause)
-                .set(f64::from(u8::from(holds)));
-        }
+        show(&self.provider, is_paused, is_open);
         *known = Some(new);
+    }
+}
+
+/// Shows whether a provider is left alone, and why.
+pub(super) fn show(provider: &str, limit: bool, breaker: bool) {
+    for (cause, holds) in [("limit", limit), ("breaker", breaker)] {
+        gauge!("gatehouse_provider_paused", "provider" => provider.to_owned(), "cause" => cause)
+            .set(f64::from(u8::from(holds)));
     }
 }
 
