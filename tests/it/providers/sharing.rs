@@ -28,7 +28,7 @@ async fn assert_approved(panel: &Panel, key: &str, media: &[String]) {
 
 #[sqlx::test(migrations = false)]
 async fn a_limit_that_one_worker_ran_into_pauses_all_and_costs_no_attempt(pool: PgPool) {
-    let provider = FakeProvider::openai(Mode::Limited("12")).await;
+    let provider = FakeProvider::openai(Mode::Limited("25")).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 2, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
