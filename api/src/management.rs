@@ -11,6 +11,7 @@ mod keys;
 mod list;
 mod media;
 mod plans;
+mod providers;
 mod session;
 mod sites;
 mod subscriptions;
@@ -43,6 +44,7 @@ type Nouns = (
     usage::Usage,
     sites::Sites,
     keys::SiteKeys,
+    providers::Providers,
     media::Media,
     tokens::Tokens,
     audit_log::AuditLog,
@@ -56,6 +58,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         usage::Usage,
         sites::Sites,
         keys::SiteKeys,
+        providers::Providers,
         media::Media,
         tokens::Tokens,
         audit_log::AuditLog,
@@ -72,6 +75,7 @@ fn described() -> Vec<document::Operation> {
         usage::described(),
         sites::described(),
         keys::described(),
+        providers::described(),
         media::described(),
         tokens::described(),
         audit_log::described(),
@@ -94,6 +98,8 @@ enum Tag {
     /// What applications submit with.
     #[oai(rename = "Site keys")]
     SiteKeys,
+    /// Who scores texts.
+    Providers,
     /// What applications submitted, and what became of it.
     Media,
     /// Who may use this interface, and for what.

@@ -1,6 +1,7 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
 pub mod audit;
+pub mod breaker;
 pub mod builtin;
 pub mod decision;
 pub mod event;
@@ -12,6 +13,7 @@ pub mod limit;
 pub mod media;
 pub mod name;
 pub mod plan;
+pub mod policy;
 pub mod reason;
 pub mod rules;
 pub mod scope;

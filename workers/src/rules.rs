@@ -4,11 +4,12 @@ use std::{sync::Arc, time::Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Judged, Part, decide},
+    decision::{Findings, Judged, Part, Trace, Unchecked, decide},
     id::{GroupVersionId, MediaId},
     rules::{CompiledGroup, Content},
     score::{Category, Scores},
 };
+use metrics::{Counter, counter};
 use quick_cache::{Weighter, sync::Cache};
 use store::{
     PgPool,
@@ -45,6 +46,10 @@ impl Weighter<GroupVersionId, Arc<CompiledGroup>> for ByBytes {
 impl Judge {
     /// A judge who has compiled nothing yet.
     pub fn new(pool: PgPool) -> Self {
+        // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
+        for what in UNCHECKED {
+            unchecked(what).increment(0);
+        }
         let groups = Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByBytes);
         Self {
             media: verdict::loader(pool.clone()),
@@ -94,6 +99,7 @@ pub(crate) async fn judge(
         .collect();
     // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
     let verdict = block_in_place(|| decide(findings(&item, &groups, &wanted)));
+    count_unchecked(&verdict.trace);
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
     Ok(Some(Concluded {
         media: item.media,
@@ -102,6 +108,34 @@ pub(crate) async fn judge(
         details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
         trace: serde_json::to_string(&verdict.trace)?,
     }))
+}
+
+/// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
+const UNCHECKED: [&str; 6] = [
+    "provider_failed",
+    "image_not_analysed",
+    "text_not_scored",
+    "text_not_examined",
+    "image_not_examined",
+    CATEGORY_NOT_SCORED,
+];
+const CATEGORY_NOT_SCORED: &str = "category_not_scored";
+
+/// Counts what was not checked of an item; each kind once.
+fn count_unchecked(trace: &Trace) {
+    let mut kinds: Vec<&'static str> = trace.unchecked.iter().map(Unchecked::what).collect();
+    if !trace.unscored.is_empty() {
+        kinds.push(CATEGORY_NOT_SCORED);
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    for what in kinds {
+        unchecked(what).increment(1);
+    }
+}
+
+fn unchecked(what: &'static str) -> Counter {
+    counter!("gatehouse_unchecked_total", "what" => what)
 }
 
 fn findings<'a>(
