@@ -1,6 +1,7 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
 pub mod audit;
+pub mod backtest;
 pub mod builtin;
 pub mod decision;
 pub mod event;

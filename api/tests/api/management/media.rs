@@ -57,6 +57,7 @@ impl App {
             moderation_type: ModerationType::Ai,
             details: r#"{"rule_violations":[],"processing_time_ms":1}"#.into(),
             trace: trace.to_string(),
+            shadows: Vec::new(),
         })
         .await;
     }
