@@ -3,6 +3,7 @@
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     rules::Rule,
+    score::Category,
 };
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
@@ -25,8 +26,8 @@ pub struct GroupVersion {
 pub struct NewVersion<'a> {
     /// The rules.
     pub rules: &'a [Rule],
-    /// Whether any of them asks for scores.
-    pub uses_ai: bool,
+    /// The categories whose scores the enabled ones ask for; with any, submissions are analysed first.
+    pub categories: &'a [Category],
 }
 
 /// A version's rules; none if there is no such version.
@@ -120,17 +121,18 @@ async fn insert_version(
     group: Uuid,
     version: NewVersion<'_>,
 ) -> Result<(), sqlx::Error> {
+    let categories: Vec<&str> = version.categories.iter().map(|c| c.as_str()).collect();
     sqlx::query!(
         "
-        insert into rule_group_versions (id, rule_group_id, number, rules, uses_ai)
-        select $1, $2, coalesce(max(number), 0) + 1, $3, $4
+        insert into rule_group_versions (id, rule_group_id, number, rules, categories, uses_ai)
+        select $1, $2, coalesce(max(number), 0) + 1, $3, $4, cardinality($4::text []) > 0
         from rule_group_versions
         where rule_group_id = $2
         ",
         id,
         group,
         Json(version.rules) as _,
-        version.uses_ai,
+        &categories as &[&str],
     )
     .execute(conn)
     .await?;
