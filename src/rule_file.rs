@@ -1,7 +1,10 @@
 //! Rule groups as YAML files: what `gatehouse admin load-rules` reads, and the demo site's default group.
 
 use anyhow::Context as _;
-use domain::rules::{CompiledGroup, Draft, Rule};
+use domain::{
+    rules::{CompiledGroup, Draft, Rule},
+    score::Category,
+};
 use serde::Deserialize;
 use store::rule_group::NewVersion;
 use uuid::Uuid;
@@ -22,7 +25,7 @@ pub(crate) struct RuleFile {
     /// The group's name.
     pub(crate) name: String,
     rules: Vec<Rule>,
-    uses_ai: bool,
+    categories: Vec<Category>,
 }
 
 impl RuleFile {
@@ -41,7 +44,7 @@ impl RuleFile {
         let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
         Ok(Self {
             name: document.name,
-            uses_ai: compiled.uses_ai(),
+            categories: compiled.categories().to_vec(),
             rules,
         })
     }
@@ -55,7 +58,7 @@ impl RuleFile {
     pub(crate) fn version(&self) -> NewVersion<'_> {
         NewVersion {
             rules: &self.rules,
-            uses_ai: self.uses_ai,
+            categories: &self.categories,
         }
     }
 }
@@ -67,7 +70,7 @@ mod tests {
     #[test]
     fn the_demo_group_compiles_and_asks_for_scores() {
         let demo = RuleFile::demo();
-        assert!(demo.uses_ai);
+        assert!(!demo.categories.is_empty());
         assert_eq!(demo.rules.len(), 6);
     }
 

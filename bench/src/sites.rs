@@ -53,9 +53,10 @@ pub(crate) async fn set_up(
         .into_iter()
         .map(|draft| draft.into_rule(Uuid::now_v7().into()))
         .collect();
+    let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
     let version = NewVersion {
-        uses_ai: CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?.uses_ai(),
         rules: &rules,
+        categories: compiled.categories(),
     };
     let mut tx = conn.begin().await?;
     let plan = create_plan(&mut tx).await?;

@@ -29,7 +29,7 @@ async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
         .id;
     let version = NewVersion {
         rules: &[],
-        uses_ai: false,
+        categories: &[],
     };
     let group = rule_group::create(&mut tx, team, "rules", version)
         .await

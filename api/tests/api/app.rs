@@ -91,7 +91,7 @@ impl Tenant {
             .id;
         let version = NewVersion {
             rules: &[],
-            uses_ai: false,
+            categories: &[],
         };
         let group = rule_group::create(&mut tx, team, "default", version)
             .await

@@ -5,6 +5,7 @@
 mod places;
 mod things;
 
+use domain::score::Category;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::rule_group::{self, NewVersion};
@@ -233,7 +234,7 @@ async fn a_group_of_the_team_can_be_named(pool: PgPool) {
     let mut tx = app.pool.begin().await.unwrap();
     let version = NewVersion {
         rules: &[],
-        uses_ai: true,
+        categories: &[Category::Violence],
     };
     let second = rule_group::create(&mut tx, app.tenant.team, "second", version)
         .await

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{GroupVersionId, RuleGroupId, TokenId},
     rules::Rule,
+    score::Category,
 };
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
@@ -27,8 +28,8 @@ pub struct GroupVersion {
 pub struct NewVersion<'a> {
     /// The rules.
     pub rules: &'a [Rule],
-    /// Whether any of them asks for scores.
-    pub uses_ai: bool,
+    /// The categories whose scores the enabled ones ask for; with any, submissions are analysed first.
+    pub categories: &'a [Category],
 }
 
 /// Who makes a version, and what he says of it.
@@ -185,17 +186,20 @@ pub(super) async fn insert(
     new: NewVersion<'_>,
     authorship: Authorship<'_>,
 ) -> Result<(), sqlx::Error> {
+    let categories: Vec<&str> = new.categories.iter().map(|c| c.as_str()).collect();
     sqlx::query!(
         "
-        insert into rule_group_versions (id, rule_group_id, number, rules, uses_ai, note, created_by, created_at)
-        select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, clock_timestamp()
+        insert into rule_group_versions
+            (id, rule_group_id, number, rules, categories, uses_ai, note, created_by, created_at)
+        select
+            $1, $2, coalesce(max(number), 0) + 1, $3, $4, cardinality($4::text []) > 0, $5, $6, clock_timestamp()
         from rule_group_versions
         where rule_group_id = $2
         ",
         id.as_uuid(),
         group.as_uuid(),
         Json(new.rules) as _,
-        new.uses_ai,
+        &categories as &[&str],
         authorship.note,
         authorship.token.map(TokenId::as_uuid),
     )

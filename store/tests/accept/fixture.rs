@@ -6,6 +6,7 @@ use domain::{
     event::EventKind,
     id::{MediaId, SiteId, TeamId},
     key::SiteKey,
+    score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
 };
 use queue::Queue;
@@ -49,7 +50,7 @@ impl Fixture {
         let mut tx = pool.begin().await.unwrap();
         let version = NewVersion {
             rules: &[],
-            uses_ai: true,
+            categories: &[Category::Violence],
         };
         let group = rule_group::create(&mut tx, team, "rules", version)
             .await

@@ -128,7 +128,7 @@ async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: 
     let mut tx = fixture.pool.begin().await.unwrap();
     let version = NewVersion {
         rules: &[],
-        uses_ai: false,
+        categories: &[],
     };
     let published = rule_group::publish(&mut tx, fixture.tenant.team, group.into(), version)
         .await

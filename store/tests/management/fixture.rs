@@ -147,5 +147,5 @@ impl Fixture {
 
 const NO_RULES: NewVersion<'_> = NewVersion {
     rules: &[],
-    uses_ai: false,
+    categories: &[],
 };

@@ -1,6 +1,6 @@
 //! Sites and what of them can be changed.
 
-use domain::id::TeamId;
+use domain::{id::TeamId, score::Category};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
@@ -17,7 +17,7 @@ impl App {
         let mut tx = self.pool.begin().await.unwrap();
         let version = NewVersion {
             rules: &[],
-            uses_ai: true,
+            categories: &[Category::Violence],
         };
         let group = rule_group::create(&mut tx, team, name, version)
             .await
