@@ -8,6 +8,7 @@ mod compiled;
 mod content;
 mod error;
 mod keyword;
+mod link;
 mod pattern;
 
 use std::fmt;
@@ -20,6 +21,7 @@ pub use compiled::{CompiledGroup, Content};
 pub use content::MAX_EXCEPTIONS;
 pub use error::{RuleError, RuleErrors};
 pub use keyword::{Keyword, MAX_KEYWORDS, MAX_TERM_CHARS, Matching};
+pub use link::{Link, LinkPolicy, MAX_DOMAINS, MAX_LINKS};
 pub use pattern::{MAX_GROUP_POSITIONS, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_POSITIONS, Pattern};
 
 use crate::id::{RuleGroupId, RuleId};
@@ -89,6 +91,8 @@ pub enum RuleKind {
     Keyword(Keyword),
     /// A regular expression.
     Regex(Pattern),
+    /// Domains that a text may or may not link to.
+    Link(Link),
     /// A category's score reaching a threshold.
     AiThreshold(AiThreshold),
 }
@@ -99,6 +103,7 @@ impl RuleKind {
         match self {
             Self::Keyword(_) => RuleType::Keyword,
             Self::Regex(_) => RuleType::Regex,
+            Self::Link(_) => RuleType::Link,
             Self::AiThreshold(_) => RuleType::AiThreshold,
         }
     }
@@ -112,6 +117,8 @@ pub enum RuleType {
     Keyword,
     /// See [`RuleKind::Regex`].
     Regex,
+    /// See [`RuleKind::Link`].
+    Link,
     /// See [`RuleKind::AiThreshold`].
     AiThreshold,
 }
@@ -120,7 +127,7 @@ impl RuleType {
     /// Whether such a rule looks at the content itself, and not at what an analysis said about it.
     pub const fn is_content(self) -> bool {
         match self {
-            Self::Keyword | Self::Regex => true,
+            Self::Keyword | Self::Regex | Self::Link => true,
             Self::AiThreshold => false,
         }
     }
@@ -130,6 +137,7 @@ impl RuleType {
         match self {
             Self::Keyword => "keyword",
             Self::Regex => "regex",
+            Self::Link => "link",
             Self::AiThreshold => "ai_threshold",
         }
     }

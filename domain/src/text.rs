@@ -13,6 +13,8 @@ mod matcher;
 
 use std::ops::Range;
 
+pub(crate) use boundary::is_unspaced;
+pub(crate) use confusables::is_invisible;
 use disguise::may_be_disguised;
 pub(crate) use fold::Folded;
 use loose::{Loose, One};

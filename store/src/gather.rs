@@ -193,6 +193,7 @@ where
         F: Fn(PgPool, Vec<K>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<HashMap<K, V>, Error>> + Send + 'static,
     {
+        let query = Arc::new(query);
         let gather = Gather::start(bounds, move |batch: Vec<Call<K, _>>| {
             let mut keys: Vec<K> = Vec::with_capacity(batch.len());
             for call in &batch {
@@ -200,9 +201,17 @@ where
                     keys.push(call.question.clone());
                 }
             }
-            let rows = query(pool.clone(), keys);
+            let (pool, query) = (pool.clone(), Arc::clone(&query));
             async move {
-                match rows.await {
+                let mut rows = query(pool.clone(), keys.clone()).await;
+                // Postgres may have ended every connection of the pool. Reading again does no harm.
+                for _ in 0..pool.size() {
+                    if !rows.as_ref().is_err_and(Error::is_broken_connection) {
+                        break;
+                    }
+                    rows = query(pool.clone(), keys.clone()).await;
+                }
+                match rows {
                     Ok(rows) => {
                         for call in batch {
                             let row = rows.get(&call.question).cloned();

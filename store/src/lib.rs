@@ -57,6 +57,19 @@ pub enum Error {
     BacktestRunning,
 }
 
+impl Error {
+    /// Whether the statement met a connection that was no more, or that Postgres ended (class 08 and 57P).
+    fn is_broken_connection(&self) -> bool {
+        match self {
+            Self::Sql(sqlx::Error::Io(_)) => true,
+            Self::Sql(sqlx::Error::Database(error)) => error
+                .code()
+                .is_some_and(|code| code.starts_with("08") || code.starts_with("57P")),
+            _ => false,
+        }
+    }
+}
+
 impl From<sqlx::Error> for Error {
     /// A constraint that a caller may run into is told as what it means.
     fn from(error: sqlx::Error) -> Self {

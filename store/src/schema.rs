@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{
-    PgPool,
+    Connection as _, PgPool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
@@ -21,6 +21,9 @@ pub struct PoolSettings {
     pub acquire: Duration,
 }
 
+/// A connection that was in use this recently is taken to be alive.
+const RESTED: Duration = Duration::from_millis(500);
+
 /// A pool on the database at `url`. Connects when first used: a process may start before its database.
 pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Error> {
     let options: PgConnectOptions = url
@@ -35,7 +38,7 @@ pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Err
             // batch, until autovacuum has looked at the table again.
             ("enable_seqscan", "off"),
         ]);
-    Ok(PgPoolOptions::new()
+    Ok(checked_when_rested()
         .max_connections(settings.connections)
         .acquire_timeout(settings.acquire)
         .connect_lazy_with(options))
@@ -44,10 +47,25 @@ pub fn pool(url: &str, name: &str, settings: PoolSettings) -> Result<PgPool, Err
 /// Another pool on the same database: who uses it takes no connection from this one.
 pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
     let options = PgConnectOptions::clone(&pool.connect_options());
-    PgPoolOptions::new()
+    checked_when_rested()
         .max_connections(connections)
         .acquire_timeout(pool.options().get_acquire_timeout())
         .connect_lazy_with(options)
+}
+
+/// A connection is asked for a sign of life before it is used, unless it was in use just now: under load that would be a
+/// round trip for each statement. Whoever meets a connection that broke in between must be able to try again.
+fn checked_when_rested() -> PgPoolOptions {
+    PgPoolOptions::new()
+        .test_before_acquire(false)
+        .before_acquire(|connection, since| {
+            Box::pin(async move {
+                if since.idle_for > RESTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
 }
 
 /// Brings the database to this binary's schema. Several processes may try at once: one does it, the others wait.

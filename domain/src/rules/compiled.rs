@@ -4,8 +4,9 @@ use super::ai_threshold::Threshold;
 use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
 use super::error::{Faults, RuleErrors, RuleFaults};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
+use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
 use super::pattern::{Compiled, MAX_GROUP_POSITIONS, MAX_PATTERNS, Patterns};
-use super::{Effect, Keyword, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
+use super::{Effect, Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::score::{Category, Scores};
 use crate::text::Readings;
@@ -25,6 +26,7 @@ pub struct CompiledGroup {
     version: GroupVersionId,
     keywords: Keywords,
     patterns: Patterns,
+    links: Links,
     /// With the place of each in the group.
     thresholds: Vec<(usize, Threshold)>,
     categories: Vec<Category>,
@@ -53,6 +55,7 @@ impl CompiledGroup {
         let Parts {
             keywords,
             patterns,
+            links,
             thresholds,
             ..
         } = parts;
@@ -76,6 +79,7 @@ impl CompiledGroup {
             version,
             keywords: Keywords::new(keywords).map_err(|_| too_large("keywords"))?,
             patterns: Patterns::new(patterns).map_err(|_| too_large("patterns"))?,
+            links: Links::new(links),
             thresholds,
             categories,
         })
@@ -103,7 +107,7 @@ impl CompiledGroup {
 
     /// Whether any enabled rule looks at texts itself.
     pub const fn examines_text(&self) -> bool {
-        !self.keywords.is_empty() || !self.patterns.is_empty()
+        !(self.keywords.is_empty() && self.patterns.is_empty() && self.links.is_empty())
     }
 
     /// What the content violates, in the order of the rules; at most one violation for each rule.
@@ -122,6 +126,7 @@ impl CompiledGroup {
             };
             self.keywords.examine(&text, &mut exceptions, &mut report);
             self.patterns.examine(&text, &mut exceptions, &mut report);
+            self.links.examine(&text, &mut exceptions, &mut report);
         }
         found.sort_by_key(|(order, _)| *order);
         found.into_iter().map(|(_, violation)| violation).collect()
@@ -135,6 +140,7 @@ impl CompiledGroup {
         size_of::<Self>()
             + self.keywords.approx_bytes()
             + self.patterns.approx_bytes()
+            + self.links.approx_bytes()
             + self.thresholds.iter().map(names).sum::<usize>()
     }
 }
@@ -144,10 +150,13 @@ impl CompiledGroup {
 struct Parts<'a> {
     keywords: Vec<(ContentRule, &'a Keyword)>,
     patterns: Vec<(ContentRule, Compiled)>,
+    links: Vec<(ContentRule, &'a Link)>,
     thresholds: Vec<(usize, Threshold)>,
     /// Of all rules, disabled ones too.
     keyword_total: usize,
     pattern_total: usize,
+    link_total: usize,
+    domain_total: usize,
 }
 
 impl<'a> Parts<'a> {
@@ -172,6 +181,15 @@ impl<'a> Parts<'a> {
                     self.patterns.extend(content.zip(compiled));
                 }
             }
+            RuleKind::Link(link) => {
+                self.link_total += 1;
+                self.domain_total += link.domains.len();
+                if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
+                    link.check(faults);
+                    let content = content_rule(order, rule, link.effect, faults);
+                    self.links.extend(content.map(|content| (content, link)));
+                }
+            }
             RuleKind::AiThreshold(threshold) => {
                 threshold.check(faults);
                 if !rule.exceptions.is_empty() {
@@ -193,17 +211,15 @@ impl<'a> Parts<'a> {
     }
 
     fn check_totals(&self, faults: &mut Faults) {
-        if self.keyword_total > MAX_KEYWORDS {
-            faults.group(
-                "rules",
-                format!("a group has at most {MAX_KEYWORDS} keywords"),
-            );
-        }
-        if self.pattern_total > MAX_PATTERNS {
-            faults.group(
-                "rules",
-                format!("a group has at most {MAX_PATTERNS} regex rules"),
-            );
+        for (total, most, what) in [
+            (self.keyword_total, MAX_KEYWORDS, "keywords"),
+            (self.pattern_total, MAX_PATTERNS, "regex rules"),
+            (self.link_total, MAX_LINKS, "link rules"),
+            (self.domain_total, MAX_DOMAINS, "domains"),
+        ] {
+            if total > most {
+                faults.group("rules", format!("a group has at most {most} {what}"));
+            }
         }
         if self
             .patterns

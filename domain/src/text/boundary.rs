@@ -16,7 +16,7 @@ fn in_spaced_word(c: char) -> bool {
 }
 
 /// Scripts written without spaces: every place between two of their characters may be the end of a word.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
         | '\u{1000}'..='\u{109F}'   // Myanmar

@@ -101,7 +101,7 @@ pub(super) fn enclosed(c: char) -> Option<char> {
 }
 
 /// Characters without ink or width, which split a word for a machine only.
-pub(super) fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'

@@ -1,0 +1,370 @@
+//! Finding links as people write them, and as they hide them.
+//!
+//! The folded reading is scanned, on which letters look alike; what a browser would open is read from the original.
+//! Linear in the text: a host is judged once, by at most its last 253 characters.
+
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+use url::Host;
+
+use crate::rules::View;
+use crate::text::{Readings, is_invisible, is_unspaced};
+
+/// The longest name of a host, in bytes.
+const LONGEST_HOST: usize = 253;
+/// The longest scheme, with the character behind it.
+const LONGEST_SCHEME: usize = 20;
+/// The longest address in brackets.
+const LONGEST_ADDRESS: usize = 50;
+/// How many words after a host may be glued to it ("evil.com.Then"), each costing a look at the list of suffixes.
+const MOST_GLUED: usize = 3;
+
+/// A host that a text names.
+pub(super) struct Mention {
+    /// Bytes of the folded reading.
+    pub(super) at: Range<usize>,
+    /// As a browser would open it; `None` where it would not.
+    pub(super) exact: Option<String>,
+    /// As a reader sees it, where that is something else: `exаmple.com` with a Cyrillic letter is `example.com` here.
+    pub(super) seen: Option<String>,
+    /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only names a host.
+    pub(super) is_link: bool,
+}
+
+impl Mention {
+    /// On which reading the host stands as it is compared; `written` is its original.
+    pub(super) fn view(&self, written: &str) -> View {
+        let is_named = |name: &Option<String>| name.as_deref() == Some(written);
+        if is_named(&self.exact) {
+            View::Original
+        } else {
+            View::Folded
+        }
+    }
+}
+
+/// A host and the domains above it: `a.b.c`, `b.c`, `c`.
+pub(super) fn domains_of(host: &str) -> impl Iterator<Item = &str> {
+    let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+    std::iter::once(host).chain(parents)
+}
+
+/// All hosts that a text names, in their order.
+pub(super) fn mentions(text: &Readings<'_>) -> Vec<Mention> {
+    let mut scan = Scan {
+        text,
+        folded: text.folded().text(),
+        at: 0,
+        in_tail: false,
+        authority: Authority::default(),
+        found: Vec::new(),
+    };
+    while scan.step() {}
+    scan.found
+}
+
+struct Scan<'a> {
+    text: &'a Readings<'a>,
+    folded: &'a str,
+    at: usize,
+    /// Whether we are behind a host, in its path or query.
+    in_tail: bool,
+    /// The last one that was looked through, so that a text of schemes is not looked through for each of them.
+    authority: Authority,
+    found: Vec<Mention>,
+}
+
+/// What stands between a scheme and a path.
+#[derive(Default)]
+struct Authority {
+    end: usize,
+    /// Where the host begins, behind a user.
+    host: usize,
+}
+
+/// Labels of a host with the dots between them.
+#[derive(Default)]
+struct Run {
+    labels: Vec<Range<usize>>,
+    /// Whether a dot is spelled out ("dot") or has spaces around it.
+    spelled: bool,
+}
+
+/// How a host is introduced, which decides what its labels may be made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// By a scheme.
+    Scheme,
+    /// By nothing.
+    Bare,
+}
+
+impl Scan<'_> {
+    /// Goes on to the next host or character; false at the end.
+    fn step(&mut self) -> bool {
+        let rest = &self.folded[self.at..];
+        let Some(c) = rest.chars().next() else {
+            return false;
+        };
+        if let Some(length) = scheme(rest).filter(|_| !self.is_in_word()) {
+            self.at += length;
+            self.authority();
+        } else if is_label(c, Start::Bare) {
+            self.bare();
+        } else {
+            self.in_tail &= !ends_link(c);
+            self.at += c.len_utf8();
+        }
+        true
+    }
+
+    fn is_in_word(&self) -> bool {
+        let before = self.folded[..self.at].chars().next_back();
+        before.is_some_and(|c| is_label(c, Start::Bare))
+    }
+
+    /// Reads what follows a scheme: perhaps a user, then a host.
+    fn authority(&mut self) {
+        if self.at >= self.authority.end {
+            let rest = &self.folded[self.at..];
+            let end = rest
+                .find(['/', '?', '#', '\\', ' ', '"', '<', '>'])
+                .map_or(self.folded.len(), |length| self.at + length);
+            let user = self.folded[self.at..end].rfind('@');
+            let host = user.map_or(0, |sign| self.at + sign + 1);
+            self.authority = Authority { end, host };
+        }
+        self.at = self.at.max(self.authority.host);
+        let rest = &self.folded[self.at..self.authority.end.max(self.at)];
+        if let Some(address) = bracketed(rest) {
+            let exact = Host::parse(address).ok().map(|host| host.to_string());
+            self.push(self.at..self.at + address.len(), exact, None, true);
+            self.at += address.len();
+        } else {
+            let mut run = self.run(Start::Scheme);
+            self.cut_unspaced(&mut run);
+            self.mention(&run.labels, true);
+        }
+        self.in_tail = true;
+    }
+
+    /// Reads labels without a scheme: a host, or words between full stops.
+    fn bare(&mut self) {
+        let after_sign = self.folded[..self.at].ends_with('@');
+        let run = self.run(Start::Bare);
+        if run.labels.len() < 2 {
+            return;
+        }
+        let rest = &self.folded[self.at..];
+        let is_address = after_sign || rest.starts_with('@');
+        let has_path = rest.starts_with(['/', ':', '?', '#']);
+        let is_www = &self.folded[run.labels[0].clone()] == "www";
+        let mut labels = &run.labels[..];
+        // Words that are glued to the host are no part of it.
+        for _ in 0..MOST_GLUED {
+            let is_host = is_www
+                || self.has_known_suffix(labels) && (has_path || !self.is_sentence_end(labels));
+            if is_host || labels.len() < 2 {
+                break;
+            }
+            labels = &labels[..labels.len() - 1];
+        }
+        if labels.len() < run.labels.len() {
+            self.mention(&run.labels, false);
+        }
+        if labels.len() > 1 {
+            let is_host = is_www || self.has_known_suffix(labels);
+            let is_link = is_host && !(self.in_tail || is_address || run.spelled);
+            self.mention(labels, is_link);
+            self.in_tail |= is_link;
+        }
+    }
+
+    /// Reads as many labels as there are.
+    fn run(&mut self, start: Start) -> Run {
+        let mut run = Run::default();
+        loop {
+            let rest = &self.folded[self.at..];
+            let length = rest.find(|c| !is_label(c, start)).unwrap_or(rest.len());
+            if length == 0 {
+                return run;
+            }
+            run.labels.push(self.at..self.at + length);
+            self.at += length;
+            let rest = &self.folded[self.at..];
+            let Some((dot, spelled)) = dot(rest) else {
+                return run;
+            };
+            if !rest[dot..].starts_with(|c| is_label(c, start)) {
+                return run;
+            }
+            run.spelled |= spelled;
+            self.at += dot;
+        }
+    }
+
+    /// Chinese and the like need no space after a link: `https://example.com看` ends before the sign.
+    fn cut_unspaced(&self, run: &mut Run) {
+        let Some(last) = run.labels.last_mut() else {
+            return;
+        };
+        let label = &self.folded[last.clone()];
+        if label.starts_with(|c: char| c.is_ascii())
+            && let Some(end) = label.find(is_unspaced)
+        {
+            last.end = last.start + end;
+        }
+    }
+
+    fn has_known_suffix(&self, labels: &[Range<usize>]) -> bool {
+        let known = |host: Option<String>| {
+            host.is_some_and(|host| psl::suffix(host.as_bytes()).is_some_and(|s| s.is_known()))
+        };
+        let labels = &labels[labels.len().saturating_sub(MOST_GLUED)..];
+        known(self.exact(labels)) || known(self.seen(labels))
+    }
+
+    /// Whether the last dot ends a sentence whose next one follows without a space: "the end.Next".
+    fn is_sentence_end(&self, labels: &[Range<usize>]) -> bool {
+        let [.., before, last] = labels else {
+            return false;
+        };
+        let mut next = self.original(last).chars();
+        next.next().is_some_and(char::is_uppercase)
+            && next.next().is_none_or(char::is_lowercase)
+            && self
+                .original(before)
+                .chars()
+                .next_back()
+                .is_some_and(char::is_lowercase)
+    }
+
+    fn original(&self, label: &Range<usize>) -> &str {
+        &self.text.original()[self.text.original_span(label.clone())]
+    }
+
+    fn mention(&mut self, labels: &[Range<usize>], is_link: bool) {
+        let mut left = LONGEST_HOST;
+        let fits = |label: &&Range<usize>| {
+            left = left.saturating_sub(label.len() + 1);
+            left > 0
+        };
+        let labels = &labels[labels.len() - labels.iter().rev().take_while(fits).count()..];
+        let ([first, ..], [.., last]) = (labels, labels) else {
+            return;
+        };
+        let (exact, seen) = (self.exact(labels), self.seen(labels));
+        self.push(first.start..last.end, exact, seen, is_link);
+    }
+
+    fn push(
+        &mut self,
+        at: Range<usize>,
+        exact: Option<String>,
+        seen: Option<String>,
+        is_link: bool,
+    ) {
+        self.found.push(Mention {
+            at,
+            seen: seen.filter(|seen| exact.as_ref() != Some(seen)),
+            exact,
+            is_link,
+        });
+    }
+
+    fn exact(&self, labels: &[Range<usize>]) -> Option<String> {
+        host(labels.iter().map(|label| self.original(label)))
+    }
+
+    fn seen(&self, labels: &[Range<usize>]) -> Option<String> {
+        host(labels.iter().map(|label| &self.folded[label.clone()]))
+    }
+}
+
+/// The host that labels make, in ASCII: percent signs decoded, names in other scripts as Punycode, addresses in their
+/// usual form.
+fn host<'a>(labels: impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut name = String::new();
+    for label in labels {
+        if !name.is_empty() {
+            name.push('.');
+        }
+        name.extend(label.chars().filter(|c| !is_invisible(*c)));
+    }
+    Host::parse(&name).ok().map(|host| host.to_string())
+}
+
+/// The length of a scheme and what separates it from a host. Browsers take any number of slashes, of either kind, for
+/// the schemes of the web; `hxxp` is how people write links that must not be clicked.
+fn scheme(rest: &str) -> Option<usize> {
+    let mut letters = rest.bytes().take(LONGEST_SCHEME);
+    let length = letters.position(|b| !matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'-'))?;
+    let after = rest[length..]
+        .strip_prefix(':')
+        .or_else(|| rest[length..].strip_prefix("[:]"))?;
+    let slashes = after.len() - after.trim_start_matches(['/', '\\']).len();
+    let is_web = matches!(&rest[..length], "http" | "https" | "hxxp" | "hxxps" | "ftp");
+    let starts = length > 0
+        && (slashes >= 2 || is_web && after[slashes..].starts_with(|c| is_label(c, Start::Scheme)));
+    starts.then(|| rest.len() - after.len() + slashes)
+}
+
+/// An IPv6 address in brackets.
+fn bracketed(authority: &str) -> Option<&str> {
+    let inside = authority.strip_prefix('[')?;
+    let end = inside
+        .bytes()
+        .take(LONGEST_ADDRESS)
+        .position(|b| b == b']')?;
+    Some(&authority[..end + 2])
+}
+
+/// The length of a dot between two labels, and whether it is spelled out.
+fn dot(rest: &str) -> Option<(usize, bool)> {
+    let is_plain = |c: char| matches!(c, '.' | '。');
+    if let Some(c) = rest.chars().next().filter(|c| is_plain(*c)) {
+        return Some((c.len_utf8(), false));
+    }
+    let word = rest.trim_start_matches(' ');
+    let lead = rest.len() - word.len();
+    let (word, closing) = match word.as_bytes().first()? {
+        b'[' => (&word[1..], Some(']')),
+        b'(' => (&word[1..], Some(')')),
+        b'{' => (&word[1..], Some('}')),
+        _ => (word, None),
+    };
+    let after = word
+        .strip_prefix("dot")
+        .or_else(|| word.strip_prefix('.'))?;
+    let after = match closing {
+        Some(closing) => after.strip_prefix(closing)?,
+        None if lead > 0 => after.strip_prefix(' ')?,
+        None => return None,
+    };
+    let after = after.trim_start_matches(' ');
+    Some((rest.len() - after.len(), closing.is_none()))
+}
+
+/// Whether a character can be part of a host's label. Behind a scheme percent signs and symbols can be, too.
+fn is_label(c: char, start: Start) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric()
+            || c == '-'
+            || c == '_'
+            || (c == '%' && start == Start::Scheme);
+    }
+    let is_word = c.is_alphanumeric() || is_combining_mark(c);
+    match start {
+        Start::Bare => is_word && !is_unspaced(c),
+        Start::Scheme => is_word || ('\u{2190}'..='\u{2BFF}').contains(&c) || c >= '\u{1F000}',
+    }
+}
+
+/// Whether a character ends a link with its path.
+fn ends_link(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '"' | '<' | '>' | '(' | ')' | '{' | '}' | '|' | ',' | ';' | '`'
+    ) || is_unspaced(c)
+}
