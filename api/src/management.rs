@@ -11,12 +11,15 @@ mod keys;
 mod list;
 mod media;
 mod plans;
+mod rule_groups;
 mod session;
 mod sites;
 mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+
+pub use self::rule_groups::bench::{Analyse, Analysed, Bench};
 
 use poem_openapi::{OpenApiService, Tags};
 use queue::Queue;
@@ -30,6 +33,8 @@ pub struct Management {
     pub queue: Queue,
     /// Seals the webhook secrets of new sites.
     pub master_key: MasterKey,
+    /// Where rules are compiled and tried.
+    pub bench: Bench,
 }
 
 /// The path under which the operations stand: the version is part of it.
@@ -43,6 +48,7 @@ type Nouns = (
     usage::Usage,
     sites::Sites,
     keys::SiteKeys,
+    rule_groups::Nouns,
     media::Media,
     tokens::Tokens,
     audit_log::AuditLog,
@@ -56,6 +62,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         usage::Usage,
         sites::Sites,
         keys::SiteKeys,
+        rule_groups::nouns(),
         media::Media,
         tokens::Tokens,
         audit_log::AuditLog,
@@ -72,6 +79,7 @@ fn described() -> Vec<document::Operation> {
         usage::described(),
         sites::described(),
         keys::described(),
+        rule_groups::described(),
         media::described(),
         tokens::described(),
         audit_log::described(),
@@ -94,6 +102,11 @@ enum Tag {
     /// What applications submit with.
     #[oai(rename = "Site keys")]
     SiteKeys,
+    /// What submissions are judged by.
+    #[oai(rename = "Rule groups")]
+    RuleGroups,
+    /// Rules tried over what was judged before.
+    Backtests,
     /// What applications submitted, and what became of it.
     Media,
     /// Who may use this interface, and for what.

@@ -14,6 +14,8 @@ pub mod media;
 pub mod name;
 pub mod plan;
 pub mod reason;
+pub mod rule_diff;
+pub mod rule_file;
 pub mod rules;
 pub mod scope;
 pub mod score;

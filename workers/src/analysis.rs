@@ -1,5 +1,7 @@
 //! Analyse: every provider looks at the text, concurrently, and their scores are merged.
 
+mod sample;
+
 use std::time::Instant;
 
 use apalis::prelude::{BoxDynError, Data};
@@ -15,6 +17,7 @@ use store::{
 };
 use tracing::warn;
 
+pub use self::sample::analyse_sample;
 use crate::provider::{Provider, ProviderError, Providers};
 
 /// What the analysis step works with.

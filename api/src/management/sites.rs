@@ -22,6 +22,7 @@ use store::{
 };
 use uuid::Uuid;
 
+pub(super) use self::settings::MOST_GROUPS;
 use self::settings::{NewSite, SiteChange, require_groups, unknown_group};
 use super::{
     Management, PREFIX, Tag,
