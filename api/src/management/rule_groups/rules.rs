@@ -8,7 +8,7 @@ use domain::{
     rules::{MAX_RULES, Rule},
 };
 use poem_openapi::{
-    registry::MetaSchemaRef,
+    registry::{MetaSchema, MetaSchemaRef, Registry},
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -91,6 +91,12 @@ impl Type for RuleDocument {
 
     fn schema_ref() -> MetaSchemaRef {
         MetaSchemaRef::Reference(schema::RULE.to_owned())
+    }
+
+    /// Its place; what stands there is written by [`schema::declare`].
+    fn register(registry: &mut Registry) {
+        let place = MetaSchema::new("object");
+        registry.schemas.insert(schema::RULE.to_owned(), place);
     }
 
     fn as_raw_value(&self) -> Option<&Self> {

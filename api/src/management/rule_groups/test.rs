@@ -30,6 +30,7 @@ use crate::{
     management::{
         Management, Tag,
         document::{Operation, example},
+        media::without_internals,
         session::Caller,
     },
     member::{Member, given},
@@ -239,6 +240,7 @@ fn judge(
         on_failure,
     });
     let written = |error: serde_json::Error| Refusal::from(store::Error::from(error));
+    let trace = to_raw_value(&verdict.trace).map_err(written)?;
     let unscored = group.categories().iter().filter(|category| {
         let scores = scores.as_ref();
         scores.is_none_or(|scores| scores.get(**category).is_none())
@@ -254,7 +256,7 @@ fn judge(
         details: to_raw_value(&verdict.details(None))
             .map_err(written)?
             .into(),
-        trace: to_raw_value(&verdict.trace).map_err(written)?.into(),
+        trace: without_internals(&trace).map_err(written)?.into(),
         matches: verdict
             .violations
             .iter()
