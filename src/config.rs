@@ -2,6 +2,7 @@
 
 mod egress;
 mod http;
+mod providers;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -16,6 +17,7 @@ use crate::commands::{admin, listen, queue as queue_command};
 
 pub(crate) use egress::EgressOptions;
 pub(crate) use http::HttpOptions;
+pub(crate) use providers::ProviderOptions;
 
 /// A self-hosted content moderation service.
 #[derive(Debug, Parser)]
@@ -127,6 +129,8 @@ pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
     #[command(flatten)]
+    pub(crate) providers: ProviderOptions,
+    #[command(flatten)]
     pub(crate) egress: EgressOptions,
 }
 
@@ -189,30 +193,12 @@ pub(crate) struct WorkOptions {
     /// How long running jobs may go on after a shutdown began, in seconds
     #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) grace_seconds: u64,
-    /// Who analyses texts
-    #[arg(
-        long,
-        env = "GATEHOUSE_PROVIDERS",
-        value_delimiter = ',',
-        default_value = "builtin"
-    )]
-    pub(crate) providers: Vec<ProviderName>,
-    /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
-    #[arg(
-        long,
-        env = "GATEHOUSE_OPENAI_URL",
-        default_value = "https://api.openai.com"
-    )]
-    pub(crate) openai_url: Url,
-}
-
-/// The providers that can be configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProviderName {
-    /// The local analyser.
-    Builtin,
-    /// OpenAI's moderation endpoint.
-    Openai,
+    /// How long an item may wait, from its acceptance, for providers that limit requests or keep failing, in seconds; then
+    /// its site's on_failure decides
+    #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    pub(crate) analysis_patience_seconds: u64,
+    #[command(flatten)]
+    pub(crate) providers: ProviderOptions,
 }
 
 impl WorkOptions {
@@ -229,6 +215,10 @@ impl WorkOptions {
 
     pub(crate) fn grace(&self) -> Duration {
         Duration::from_secs(self.grace_seconds)
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_secs(self.analysis_patience_seconds)
     }
 }
 
@@ -262,11 +252,6 @@ pub(crate) fn log_format() -> anyhow::Result<Option<LogFormat>> {
 /// `GATEHOUSE_LOG`, a tracing filter such as `info` or `warn,gatehouse=debug`.
 pub(crate) fn log_filter() -> anyhow::Result<Option<String>> {
     variable("GATEHOUSE_LOG")
-}
-
-/// `GATEHOUSE_OPENAI_API_KEY`. Secrets are not options: other users could read them in the list of processes.
-pub(crate) fn openai_key() -> anyhow::Result<Option<String>> {
-    variable("GATEHOUSE_OPENAI_API_KEY")
 }
 
 /// The master key from `GATEHOUSE_MASTER_KEY` or the file that `GATEHOUSE_MASTER_KEY_FILE` names, when one is set.
@@ -327,6 +312,7 @@ pub(crate) fn default_data_dir() -> anyhow::Result<PathBuf> {
         .context("neither HOME nor XDG_DATA_HOME is set; name a directory with --data-dir")
 }
 
+/// A variable, if it is set. Secrets are not options: other users could read them in the list of processes.
 fn variable(name: &str) -> anyhow::Result<Option<String>> {
     match std::env::var(name) {
         Ok(value) if value.is_empty() => Ok(None),

@@ -17,6 +17,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// A request makes and drops some hundred small things, on whichever thread is free.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let command = config::Cli::parse().command;
     let runtime = tokio::runtime::Builder::new_multi_thread()

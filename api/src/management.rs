@@ -11,6 +11,7 @@ mod keys;
 mod list;
 mod media;
 mod plans;
+mod providers;
 mod rule_groups;
 mod session;
 mod sites;
@@ -49,6 +50,7 @@ type Nouns = (
     sites::Sites,
     keys::SiteKeys,
     rule_groups::Nouns,
+    providers::Providers,
     media::Media,
     tokens::Tokens,
     audit_log::AuditLog,
@@ -63,6 +65,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         sites::Sites,
         keys::SiteKeys,
         rule_groups::nouns(),
+        providers::Providers,
         media::Media,
         tokens::Tokens,
         audit_log::AuditLog,
@@ -80,6 +83,7 @@ fn described() -> Vec<document::Operation> {
         sites::described(),
         keys::described(),
         rule_groups::described(),
+        providers::described(),
         media::described(),
         tokens::described(),
         audit_log::described(),
@@ -107,6 +111,8 @@ enum Tag {
     RuleGroups,
     /// Rules tried over what was judged before.
     Backtests,
+    /// Who scores texts.
+    Providers,
     /// What applications submitted, and what became of it.
     Media,
     /// Who may use this interface, and for what.

@@ -13,6 +13,7 @@ use domain::{
     media::{ContentType, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
     name::Name,
     plan::SubscriptionState,
+    policy::Policy,
     reason::Reason,
     scope::Scope,
     score::{Category, Scores},
@@ -181,6 +182,23 @@ impl Described for Reason {
     }
 }
 
+impl Described for Policy {
+    fn expected() -> String {
+        format!(
+            "a text of 1 to {} bytes, without NUL and not only white space",
+            Self::LONGEST
+        )
+    }
+
+    /// A schema counts characters: what has more of them has more bytes, too.
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            max_length: Some(Self::LONGEST),
+            ..Reason::schema()
+        }
+    }
+}
+
 impl<const MIN: i64, const MAX: i64> Described for Whole<MIN, MAX> {
     fn expected() -> String {
         format!("a whole number from {MIN} to {MAX}")
@@ -271,6 +289,7 @@ macro_rules! named_sets {
 
 named_sets!(
     Action,
+    Category,
     ContentType,
     Decided,
     EventKind,

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod backtest;
+pub mod breaker;
 pub mod builtin;
 pub mod decision;
 pub mod event;
@@ -13,6 +14,7 @@ pub mod limit;
 pub mod media;
 pub mod name;
 pub mod plan;
+pub mod policy;
 pub mod reason;
 pub mod rule_diff;
 pub mod rule_file;

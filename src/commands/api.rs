@@ -101,10 +101,10 @@ pub(crate) fn interface(
 
 /// Lets the management interface try rules with what these providers say.
 pub(crate) fn analyse(providers: Providers) -> Analyse {
-    Arc::new(move |text| {
+    Arc::new(move |text, wanted| {
         let providers = Arc::clone(&providers);
         Box::pin(async move {
-            let (scores, unchecked) = analyse_sample(&providers, &text).await;
+            let (scores, unchecked) = analyse_sample(&providers, &text, &wanted).await;
             Analysed { scores, unchecked }
         })
     })

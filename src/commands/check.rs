@@ -31,6 +31,13 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
     writeln!(out, "schema: up to date")?;
     service::check_master_key(&mut *pool.acquire().await?, &key).await?;
     writeln!(out, "master key: opens this database's secrets")?;
+    let providers: Vec<String> = options
+        .providers
+        .load()?
+        .iter()
+        .map(|provider| format!("{} ({})", provider.name(), provider.kind()))
+        .collect();
+    writeln!(out, "providers: {}", providers.join(", "))?;
     let policy = options.egress.policy(None);
     writeln!(
         out,

@@ -15,7 +15,7 @@ use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
-use super::{api, worker};
+use super::api;
 use crate::{
     config::{self, UpOptions},
     data_dir::{Audience, DataDir},
@@ -97,7 +97,7 @@ async fn serve(
     )
     .await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
-    let providers = worker::providers(&options.work)?;
+    let providers = options.work.providers.load()?;
 
     let metrics = telemetry::start_metrics()?;
     let (ready, readiness) = watch::channel(Readiness::Ready);
@@ -117,6 +117,7 @@ async fn serve(
         queue: queue.clone(),
         master_key,
         providers,
+        patience: options.work.patience(),
         outbound: Outbound::new(options.egress.policy(exemption)),
     };
     print_welcome(data, &listener, &operations, demo.as_ref())?;

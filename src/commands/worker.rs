@@ -1,20 +1,15 @@
 //! `gatehouse worker`: works on jobs.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use anyhow::Context as _;
 use queue::Queue;
 use store::schema;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use workers::{
-    Context, Settings,
-    outbound::Outbound,
-    provider::{Builtin, OpenAi, Provider, Providers},
-};
+use workers::{Context, Settings, outbound::Outbound};
 
 use crate::{
-    config::{self, ProviderName, WorkOptions, WorkerOptions},
+    config::{self, WorkerOptions},
     service, telemetry,
 };
 
@@ -25,7 +20,7 @@ const CLOSE: Duration = Duration::from_secs(5);
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     let master_key = config::required_master_key()?;
-    let providers = providers(&options.work)?;
+    let providers = options.work.providers.load()?;
     let pool = schema::pool(
         &options.database.database_url,
         "gatehouse worker",
@@ -52,6 +47,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             queue: queue.clone(),
             master_key,
             providers,
+            patience: options.work.patience(),
             outbound: Outbound::new(options.egress.policy(None)),
         };
         let settings = Settings {
@@ -66,20 +62,4 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     operations.await??;
     pool.close().await;
     Ok(())
-}
-
-/// The providers that the operator named.
-pub(crate) fn providers(options: &WorkOptions) -> anyhow::Result<Providers> {
-    let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
-    for name in &options.providers {
-        providers.push(match name {
-            ProviderName::Builtin => Arc::new(Builtin::default()),
-            ProviderName::Openai => {
-                let key = config::openai_key()?
-                    .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
-                Arc::new(OpenAi::new(&options.openai_url, key)?)
-            }
-        });
-    }
-    Ok(providers.into())
 }

@@ -1,11 +1,13 @@
 //! The analysis step: what providers are asked about an item, and what they said of it.
 
-use std::{collections::HashMap, sync::Arc};
+mod parts;
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
     decision::Unchecked,
     id::{MediaId, TeamId},
-    score::Scores,
+    score::{Category, Scores},
 };
 use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
 use serde::{Deserialize, Serialize};
@@ -13,13 +15,15 @@ use sqlx::{PgConnection, PgPool};
 use tracing::error;
 use uuid::Uuid;
 
+pub use self::parts::Part;
 use crate::{
     Error,
     gather::{Bounds, Loader},
     jobs::{self, MediaJob},
+    provider,
 };
 
-/// A pending item's content.
+/// A pending item's content, and whom it may be shown to.
 #[derive(Clone, Debug)]
 pub struct ToAnalyse {
     /// The item.
@@ -30,6 +34,16 @@ pub struct ToAnalyse {
     pub text: Option<Arc<str>>,
     /// Whether it has an image, too.
     pub has_image: bool,
+    /// The categories that the rules which judge it ask for; none: they did not tell, and any may be wanted.
+    pub wanted: Vec<Category>,
+    /// The providers that its site prefers, in their order; none: the operator's.
+    pub preferred: Option<Vec<String>>,
+    /// What its site tells models that judge by a policy.
+    pub policy: Option<Arc<str>>,
+    /// What was found so far.
+    pub parts: Vec<Part>,
+    /// How long ago it was accepted, by Postgres's clock.
+    pub age: Duration,
 }
 
 /// What one provider said, as it is kept for the trace.
@@ -37,10 +51,16 @@ pub struct ToAnalyse {
 pub struct ProviderReport {
     /// The provider's name.
     pub provider: String,
-    /// Its scores, mapped to our categories.
+    /// Its scores, mapped to our categories; empty if it failed.
     pub scores: Scores,
     /// How long it took.
     pub elapsed_ms: u64,
+    /// In one word, why it failed for good; none if it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// What it answered, as far as it is kept; none if it answers nothing that its scores do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -61,82 +81,165 @@ pub fn loader(pool: PgPool) -> Loader<MediaId, ToAnalyse> {
 
 async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAnalyse>, Error> {
     let ids: Vec<Uuid> = media.iter().map(|id| id.as_uuid()).collect();
+    // A version that uses AI and names no category was published by a binary that did not tell: any may be wanted.
     let rows = sqlx::query!(
-        "
-        select id, team_id, body, content_type
-        from media
-        where id = any($1) and status = 'pending'
-        ",
+        r#"
+        select
+            m.id,
+            m.team_id,
+            m.body,
+            m.content_type,
+            s.providers,
+            s.policy,
+            (
+                select coalesce(array_agg(distinct c.category), '{}')
+                from rule_group_versions v
+                cross join unnest(v.categories) as c (category)
+                where v.id = any(m.group_versions)
+            ) as "wanted!",
+            exists (
+                select
+                from rule_group_versions v
+                where v.id = any(m.group_versions) and v.uses_ai and v.categories = '{}'
+            ) as "any!",
+            exists (select from analysis_parts p where p.media_id = m.id) as "begun!",
+            (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!"
+        from media m
+        join sites s on s.id = m.site_id
+        where m.id = any($1) and m.status = 'pending'
+        "#,
         &ids,
     )
     .fetch_all(pool)
     .await?;
-    let items = rows.into_iter().map(|row| {
-        let media = MediaId::from(row.id);
-        let text = row.body.map(Arc::from);
-        (
-            media,
-            ToAnalyse {
+    let begun: Vec<Uuid> = rows.iter().filter(|r| r.begun).map(|r| r.id).collect();
+    let mut parts = if begun.is_empty() {
+        HashMap::new()
+    } else {
+        parts::load(&mut *pool.acquire().await?, &begun).await?
+    };
+    rows.into_iter()
+        .map(|row| {
+            let media = MediaId::from(row.id);
+            let wanted = if row.any {
+                Vec::new()
+            } else {
+                provider::categories(&row.wanted)?
+            };
+            let item = ToAnalyse {
                 media,
                 team: row.team_id.into(),
-                text,
+                text: row.body.map(Arc::from),
                 has_image: row.content_type == "image",
-            },
-        )
-    });
-    Ok(items.collect())
+                wanted,
+                preferred: row.providers,
+                policy: row.policy.map(Arc::from),
+                parts: parts.remove(&row.id).unwrap_or_default(),
+                age: Duration::from_millis(u64::try_from(row.age_ms).unwrap_or(0)),
+            };
+            Ok((media, item))
+        })
+        .collect()
 }
 
-/// The effect of an analysis: its result is kept, and the rules are next.
+/// The effect of an analysis.
+#[derive(Debug)]
+pub enum Progress {
+    /// It is complete: its result is kept, and the rules are next.
+    Done(Analysed),
+    /// Some of it is there and is kept until the rest is.
+    Begun {
+        /// The item.
+        media: MediaId,
+        /// What providers said that had said nothing before.
+        reports: Vec<ProviderReport>,
+    },
+}
+
+/// A complete analysis.
 #[derive(Debug)]
 pub struct Analysed {
     /// The item.
     pub media: MediaId,
     /// Its team.
     pub team: TeamId,
-    /// The maximum per category; none when no provider could score it.
+    /// The maximum per category, over earlier parts, too; none when no provider could score it.
     pub scores: Option<Scores>,
-    /// What each provider said.
+    /// What providers said in the last part.
     pub providers: Vec<ProviderReport>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
 }
 
-impl Effect for Analysed {
+impl Effect for Progress {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let analyses: Vec<&Self> = batch.iter().map(|survivor| survivor.effect).collect();
-        record(tx.conn, &analyses).await?;
-        tx.jobs.extend(
-            analyses
-                .iter()
-                .map(|analysed| jobs::judge(analysed.media, analysed.team)),
-        );
-        Ok(())
+        let mut done = Vec::new();
+        let mut begun = Vec::new();
+        for survivor in batch {
+            match survivor.effect {
+                Self::Done(analysed) => done.push(analysed),
+                Self::Begun { media, reports } => begun.push((*media, reports.as_slice())),
+            }
+        }
+        parts::keep(tx.conn, &begun).await?;
+        conclude(tx, &done).await
     }
 }
 
+async fn conclude(tx: &mut FinishTx<'_>, analyses: &[&Analysed]) -> Result<(), sqlx::Error> {
+    record(tx.conn, analyses).await?;
+    tx.jobs.extend(
+        analyses
+            .iter()
+            .map(|analysed| jobs::judge(analysed.media, analysed.team)),
+    );
+    Ok(())
+}
+
+/// Stores complete analyses, with the reports of their earlier parts, which are no longer needed then.
 async fn record(conn: &mut PgConnection, analyses: &[&Analysed]) -> Result<(), sqlx::Error> {
+    if analyses.is_empty() {
+        return Ok(());
+    }
     let mut media = Vec::with_capacity(analyses.len());
     let mut scores = Vec::with_capacity(analyses.len());
-    let mut providers = Vec::with_capacity(analyses.len());
     let mut unchecked = Vec::with_capacity(analyses.len());
+    let (mut reported, mut reports) = (Vec::new(), Vec::new());
     for analysed in analyses {
         media.push(analysed.media.as_uuid());
         scores.push(analysed.scores.as_ref().map(to_json).transpose()?);
-        providers.push(to_json(&analysed.providers)?);
         unchecked.push(to_json(&analysed.unchecked)?);
+        for report in &analysed.providers {
+            reported.push(analysed.media.as_uuid());
+            reports.push(to_json(report)?);
+        }
     }
     sqlx::query!(
         "
+        with earlier as (
+            delete from analysis_parts where media_id = any($1) returning media_id, report
+        ),
+        reports as (
+            select media_id, json_agg(report order by last, number) as providers
+            from (
+                select media_id, report, false as last, 0 as number from earlier
+                union all
+                select media_id, report::json, true, number
+                from unnest($4::uuid [], $5::text []) with ordinality as l (media_id, report, number)
+            ) as r
+            group by media_id
+        )
         insert into analyses (media_id, scores, providers, unchecked)
-        select media_id, scores::json, providers::json, unchecked::json
-        from unnest($1::uuid [], $2::text [], $3::text [], $4::text []) as a (media_id, scores, providers, unchecked)
+        select a.media_id, a.scores::json, coalesce(r.providers, '[]'), a.unchecked::json
+        from unnest($1::uuid [], $2::text [], $3::text []) as a (media_id, scores, unchecked)
+        left join reports r on r.media_id = a.media_id
         on conflict on constraint analyses_pkey do nothing
         ",
         &media,
         &scores as &[Option<String>],
-        &providers,
         &unchecked,
+        &reported,
+        &reports,
     )
     .execute(conn)
     .await?;
@@ -147,8 +250,8 @@ pub(crate) fn to_json(value: &impl Serialize) -> Result<String, sqlx::Error> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-/// An analysis whose attempts are spent: the item goes on to the rules, with a note of what was not checked, so that
-/// the site's `on_failure` decides. No item is ever left behind.
+/// An analysis whose attempts are spent: the item goes on to the rules with what was found, and with a note of what was
+/// not checked, so that the site's `on_failure` decides. No item is ever left behind.
 pub struct AnalysisDied;
 
 impl Obituary for AnalysisDied {
@@ -170,11 +273,12 @@ impl Obituary for AnalysisDied {
                 }],
             });
         }
-        record(tx.conn, &died.iter().collect::<Vec<_>>()).await?;
-        tx.jobs.extend(
-            died.iter()
-                .map(|analysed| jobs::judge(analysed.media, analysed.team)),
-        );
-        Ok(())
+        let ids: Vec<Uuid> = died.iter().map(|died| died.media.as_uuid()).collect();
+        let mut parts = parts::load(tx.conn, &ids).await?;
+        for died in &mut died {
+            let parts = parts.remove(&died.media.as_uuid()).unwrap_or_default();
+            died.scores = parts::merged(&parts);
+        }
+        conclude(tx, &died.iter().collect::<Vec<_>>()).await
     }
 }

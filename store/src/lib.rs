@@ -14,6 +14,7 @@ pub mod jobs;
 pub mod media;
 pub mod page;
 pub mod plan;
+pub mod provider;
 pub mod rate;
 pub mod rule_group;
 pub mod schema;

@@ -5,6 +5,7 @@ use domain::{
     id::{RuleGroupId, SiteId, TeamId},
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
+    policy::Policy,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -33,6 +34,10 @@ pub struct Settings {
     pub on_failure: OnFailure,
     /// How status queries spell the status.
     pub status_vocabulary: StatusVocabulary,
+    /// The providers that its texts go to, in the order of its preference; none is the operator's order.
+    pub providers: Option<Vec<String>>,
+    /// What models that judge by a policy are told; none is what the operator's configuration says.
+    pub policy: Option<Policy>,
     /// Submissions of each key in each UTC minute; none, or more than the plan allows, is what the plan allows.
     pub submissions_per_minute: Option<PerMinute>,
     /// Status queries of each key in each UTC minute; likewise.
@@ -53,8 +58,8 @@ pub async fn find(
         Row,
         r#"
         select
-            id, team_id, name, on_failure, status_vocabulary, submissions_per_minute, status_queries_per_minute,
-            default_rule_group_id, created_at,
+            id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
+            status_queries_per_minute, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -104,8 +109,8 @@ pub async fn list(
         Row,
         r#"
         select
-            id, team_id, name, on_failure, status_vocabulary, submissions_per_minute, status_queries_per_minute,
-            default_rule_group_id, created_at,
+            id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
+            status_queries_per_minute, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -173,7 +178,9 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             status_vocabulary = $4,
             submissions_per_minute = $5::bigint,
             status_queries_per_minute = $6::bigint,
-            default_rule_group_id = $7
+            default_rule_group_id = $7,
+            providers = $8::text [],
+            policy = $9
         where id = $1
         ",
         site.as_uuid(),
@@ -183,6 +190,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.submissions_per_minute.map(PerMinute::get),
         settings.status_queries_per_minute.map(PerMinute::get),
         settings.default_rule_group.as_uuid(),
+        settings.providers.as_deref(),
+        settings.policy.clone().map(String::from),
     )
     .execute(conn)
     .await?;
@@ -225,6 +234,8 @@ struct Row {
     name: String,
     on_failure: String,
     status_vocabulary: String,
+    providers: Option<Vec<String>>,
+    policy: Option<String>,
     submissions_per_minute: Option<i32>,
     status_queries_per_minute: Option<i32>,
     default_rule_group_id: Uuid,
@@ -242,6 +253,11 @@ impl TryFrom<Row> for ManagedSite {
                 .transpose()
                 .map_err(|error| Error::Unreadable(format!("a limit of site {} {error}", row.id)))
         };
+        let policy = row.policy.map(|text| {
+            Policy::try_from(text).map_err(|error| {
+                Error::Unreadable(format!("the policy of site {} {error}", row.id))
+            })
+        });
         Ok(Self {
             id: row.id.into(),
             team: row.team_id.into(),
@@ -251,6 +267,8 @@ impl TryFrom<Row> for ManagedSite {
                 name: row.name,
                 on_failure: row.on_failure.parse()?,
                 status_vocabulary: row.status_vocabulary.parse()?,
+                providers: row.providers,
+                policy: policy.transpose()?,
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },

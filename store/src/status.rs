@@ -64,7 +64,8 @@ const BOUNDS: Bounds = Bounds {
     waiting_bytes: 4 << 20,
     batch: 128,
     batch_bytes: 1 << 20,
-    runners: 2,
+    // One: what waits while a statement runs shares the next, and two would halve both.
+    runners: 1,
 };
 
 impl Statuses {

@@ -12,7 +12,7 @@ use sqlx::{
 
 use crate::{
     proxy::{Proxy, Trap},
-    support::{DataDir, Mode, OpenAi, Up, eventually, http},
+    support::{DataDir, FakeProvider, Mode, Up, eventually, http},
 };
 
 const SOON: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ const TEXT: &str = "a text that is nowhere else";
 /// A service that runs behind a proxy, and its data.
 struct Proxied {
     data: DataDir,
-    provider: OpenAi,
+    provider: FakeProvider,
     proxy: Proxy,
     up: Up,
 }
@@ -29,7 +29,7 @@ struct Proxied {
 impl Proxied {
     async fn start(pool: &PgPool) -> Self {
         let data = DataDir::new();
-        let provider = OpenAi::start(Mode::Well).await;
+        let provider = FakeProvider::openai(Mode::Well).await;
         let options: PgConnectOptions = (*pool.connect_options()).clone();
         let proxy = Proxy::start(options.get_host(), options.get_port());
         let behind = options
@@ -61,14 +61,14 @@ impl Proxied {
     }
 
     /// Kills it and starts it anew, without a proxy.
-    async fn kill_and_start(self, pool: &PgPool) -> (Up, OpenAi, DataDir) {
+    async fn kill_and_start(self, pool: &PgPool) -> (Up, FakeProvider, DataDir) {
         self.up.kill();
         let up = start(&self.data, &self.provider, &pool.connect_options()).await;
         (up, self.provider, self.data)
     }
 }
 
-async fn start(data: &DataDir, provider: &OpenAi, database: &PgConnectOptions) -> Up {
+async fn start(data: &DataDir, provider: &FakeProvider, database: &PgConnectOptions) -> Up {
     let url = database.to_url_lossy().to_string();
     let mut arguments = vec!["--database-url", &url, "--lease-seconds", "2"];
     let options = provider.options();

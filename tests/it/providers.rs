@@ -1,15 +1,19 @@
 //! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
 
+mod faults;
+mod order;
+mod sharing;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{DataDir, Mode, OpenAi, Up, eventually};
+use crate::support::{DataDir, FakeProvider, Mode, Up, eventually};
 
 const SOON: Duration = Duration::from_secs(20);
 const MINUTES: Duration = Duration::from_mins(2);
 
-async fn start(provider: &OpenAi, data: &DataDir) -> Up {
+async fn start(provider: &FakeProvider, data: &DataDir) -> Up {
     let options = provider.options();
     Up::start(data, &options.each_ref().map(String::as_str)).await
 }
@@ -21,7 +25,7 @@ async fn verdict(up: &Up, text: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
-    let provider = OpenAi::start(Mode::Well).await;
+    let provider = FakeProvider::openai(Mode::Well).await;
     let data = DataDir::new();
     let up = start(&provider, &data).await;
 
@@ -36,7 +40,7 @@ async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
     assert!(!scores.contains_key("spam"), "{scores:?}");
 
     // It hides at the end of a text that goes to the provider in several pieces.
-    let long = format!("{} {}", "calm words ".repeat(3_000), OpenAi::VIOLENT);
+    let long = format!("{} {}", "calm words ".repeat(3_000), FakeProvider::VIOLENT);
     let violent = verdict(&up, &long).await;
     assert_eq!(violent["status"], "rejected", "{violent}");
     assert_eq!(
@@ -47,7 +51,7 @@ async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_provider_refuses_goes_to_review_at_once_and_rules_still_reject() {
-    let provider = OpenAi::start(Mode::Status(403)).await;
+    let provider = FakeProvider::openai(Mode::Status(403)).await;
     let data = DataDir::new();
     let up = start(&provider, &data).await;
 
@@ -64,7 +68,7 @@ async fn what_a_provider_refuses_goes_to_review_at_once_and_rules_still_reject()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn passing_failures_are_tried_again() {
-    let provider = OpenAi::start(Mode::Well).await;
+    let provider = FakeProvider::openai(Mode::Well).await;
     let data = DataDir::new();
     let up = start(&provider, &data).await;
     for failure in [
@@ -90,7 +94,7 @@ async fn passing_failures_are_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_analysis_whose_attempts_are_spent_ends_in_review() {
-    let provider = OpenAi::start(Mode::Status(500)).await;
+    let provider = FakeProvider::openai(Mode::Status(500)).await;
     let data = DataDir::new();
     let up = start(&provider, &data).await;
     let media = up.submit(json!({ "body": "a quiet afternoon" })).await;

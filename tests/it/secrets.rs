@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::support::{
-    Api, MASTER_KEY, Mode, OpenAi, Receiver, Site, Worker, admin, eventually, gatehouse, http,
-    new_site, text,
+    Api, FakeProvider, MASTER_KEY, Mode, Receiver, Site, Worker, admin, eventually, gatehouse,
+    http, new_site, text,
 };
 
 const SOON: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ struct Service {
 }
 
 impl Service {
-    async fn start(pool: &PgPool, provider: &OpenAi, receiver: &Receiver) -> Self {
+    async fn start(pool: &PgPool, provider: &FakeProvider, receiver: &Receiver) -> Self {
         let logs = tempfile::tempdir().unwrap();
         let command = |log: &str| {
             let log = File::create(logs.path().join(log)).unwrap();
@@ -48,7 +48,7 @@ impl Service {
                 .env("GATEHOUSE_LOG", "trace")
                 .env("RUST_BACKTRACE", "1")
                 .env("GATEHOUSE_EGRESS_ALLOW", receiver.host())
-                .env("GATEHOUSE_OPENAI_API_KEY", OpenAi::KEY)
+                .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
                 .stdout(log.try_clone().unwrap())
                 .stderr(log);
             command
@@ -111,7 +111,7 @@ async fn use_it(service: &Service, site: &Site, token: &str) {
     let picture = [b"\x89PNG\r\n\x1a\n", IMAGE.as_bytes()].concat();
     let bodies = [
         json!({ "body": TEXT, "metadata": { "a": METADATA }, "app_media_id": APP_MEDIA_ID }),
-        json!({ "body": format!("{TEXT} {}", OpenAi::VIOLENT) }),
+        json!({ "body": format!("{TEXT} {}", FakeProvider::VIOLENT) }),
         json!({ "content_base64": STANDARD.encode(&picture) }),
         json!({ "content_url": format!("https://{IMAGE_USER}:{IMAGE_PASSWORD}@example.com/{QUERY}") }),
         json!({ "body": TEXT, "rule_group_id": QUERY }),
@@ -237,7 +237,7 @@ async fn do_it_wrong(service: &Service, site: &Site, token: &str) {
 }
 
 /// What goes wrong inside.
-async fn trouble(service: &Service, site: &Site, provider: &OpenAi, pool: &PgPool) {
+async fn trouble(service: &Service, site: &Site, provider: &FakeProvider, pool: &PgPool) {
     // A row that Postgres refuses, which it tells with all of its values.
     execute(
         pool,
@@ -308,7 +308,7 @@ fn secrets(pool: &PgPool, site: &Site, token: &str) -> Vec<String> {
         token,
         &site.webhook_secret,
         MASTER_KEY,
-        OpenAi::KEY,
+        FakeProvider::KEY,
     ]
     .map(ToOwned::to_owned)
     .into();
@@ -362,7 +362,10 @@ async fn case_31_neither_database_nor_logs_nor_metrics_hold_a_secret(pool: PgPoo
     let site = new_site(&pool);
     let token = admin(&pool, &["create-token", "--name", "all", "--scopes", "all"]);
     let token = text(&token, "management_token");
-    let (provider, receiver) = (OpenAi::start(Mode::Well).await, Receiver::start().await);
+    let (provider, receiver) = (
+        FakeProvider::openai(Mode::Well).await,
+        Receiver::start().await,
+    );
     admin(
         &pool,
         &[

@@ -3,7 +3,8 @@
 
 mod api;
 mod data_dir;
-mod openai;
+mod panel;
+mod provider;
 mod receiver;
 mod up;
 mod worker;
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
 pub(crate) use data_dir::DataDir;
-pub(crate) use openai::{Mode, OpenAi};
+pub(crate) use panel::Panel;
+pub(crate) use provider::{FakeProvider, Mode, Wire};
 pub(crate) use receiver::Receiver;
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;

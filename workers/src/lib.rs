@@ -10,7 +10,7 @@ pub mod rules;
 mod tls;
 pub mod webhooks;
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{
     Monitor, MonitorError, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _,
@@ -25,10 +25,14 @@ use store::{
     seal::MasterKey,
     verdict::JudgementDied,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
-    analysis::Analyst, backtests::Replayer, outbound::Outbound, provider::Providers, rules::Judge,
+    analysis::Analyst,
+    backtests::Replayer,
+    outbound::Outbound,
+    provider::{Panel, Providers},
+    rules::Judge,
     webhooks::Courier,
 };
 
@@ -42,6 +46,8 @@ pub struct Context {
     pub master_key: MasterKey,
     /// Who analyses.
     pub providers: Providers,
+    /// How long an item waits, from its acceptance, for a provider that is paused. Then the site's `on_failure` decides.
+    pub patience: Duration,
     /// The only way out to addresses that tenants chose.
     pub outbound: Outbound,
 }
@@ -68,10 +74,10 @@ impl Default for Settings {
 }
 
 /// How long one run of a job may take; a delivery's own deadline is shorter.
-const RUN_DEADLINE: Duration = Duration::from_mins(1);
+pub(crate) const RUN_DEADLINE: Duration = Duration::from_mins(1);
 
 /// Failed analyses and judgements: five attempts lie within two minutes.
-const RETRY: Retry = Retry {
+pub(crate) const RETRY: Retry = Retry {
     initial: Duration::from_secs(2),
     factor: 2.0,
     max: Duration::from_secs(30),
@@ -95,14 +101,21 @@ pub async fn run(
         queue,
         master_key,
         providers,
+        patience,
         outbound,
     } = context;
     let concurrency = settings.concurrency;
+    let panel = Arc::new(Panel::new(&providers, pool.clone()));
+    let analyses = settings.queues.contains(&jobs::ANALYSIS);
+    let _telling = analyses.then(|| {
+        let panel = Arc::clone(&panel);
+        AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
+    });
     let mut monitor = Monitor::new().shutdown_timeout(settings.grace);
     for name in settings.queues {
         let queue = queue.clone();
         monitor = if name == jobs::ANALYSIS {
-            let analyst = Analyst::new(pool.clone(), providers.clone());
+            let analyst = Analyst::new(pool.clone(), Arc::clone(&panel), patience);
             monitor.register(move |_| {
                 let backend = BackendSettings::new(jobs::ANALYSIS)
                     .retry(RETRY)

@@ -2,34 +2,101 @@
 //! never 0.
 
 mod builtin;
+mod chat;
+mod chunks;
+mod desk;
+mod gate;
+mod http;
 mod openai;
+mod panel;
+mod wire;
 
 use std::{sync::Arc, time::Duration};
 
-use domain::score::Scores;
+use domain::{
+    breaker::BreakerSettings,
+    score::{Category, Scores},
+};
 use futures::future::BoxFuture;
 
 pub use builtin::Builtin;
+pub use chat::{Chat, Style};
+pub use http::Http;
 pub use openai::OpenAi;
+pub use wire::{Auth, Remote};
+
+pub(crate) use desk::Reply;
+pub(crate) use panel::Panel;
 
 /// Someone who scores texts.
 pub trait Provider: Send + Sync {
-    /// Its name in traces, reasons and metrics.
-    fn name(&self) -> &'static str;
+    /// Its name in sites' settings, traces, reasons and metrics.
+    fn name(&self) -> &str;
 
-    /// Scores a text of up to 100 KB, within a deadline of its own.
-    fn analyse<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Result<Scores, ProviderError>>;
+    /// What it speaks.
+    fn kind(&self) -> &'static str;
+
+    /// What it can score.
+    fn categories(&self) -> &[Category];
+
+    /// What must be minded when it is asked; none if it needs no network.
+    fn access(&self) -> Option<&Access>;
+
+    /// Scores a text of up to 100 KB. An answer in which a category that is asked for is neither scored nor expressly
+    /// left out is none.
+    fn analyse<'a>(
+        &'a self,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ProviderError>>;
 }
 
-/// The providers that an operator configured; each text is shown to all of them.
+/// What a provider is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// What is to be scored: some of what the provider can score. More may be answered.
+    pub categories: &'a [Category],
+    /// The site's own policy, for those that judge by one.
+    pub policy: Option<&'a str>,
+}
+
+/// What a provider answers.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// Its scores, mapped to our categories.
+    pub scores: Scores,
+    /// Its own words, as far as they are kept.
+    pub raw: Option<String>,
+    /// With this answer its limit is used up for so long.
+    pub spent: Option<Duration>,
+}
+
+/// What must be minded when a provider is asked.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Stands for the provider's address and key in the state that all workers share; tells neither.
+    pub credential: String,
+    /// Texts that one process shows it at the same time.
+    pub concurrency: usize,
+    /// How long it may take for a text.
+    pub deadline: Duration,
+    /// When it is left alone.
+    pub breaker: BreakerSettings,
+}
+
+/// The providers that an operator configured, in the order of preference.
 pub type Providers = Arc<[Arc<dyn Provider>]>;
 
 /// Why a provider has no scores for a text. Holds nothing of the text and no key.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// It could not be reached, or did not answer in time.
+    /// It could not be reached, or went away.
     #[error("it could not be reached: {0}")]
     Unreachable(#[source] reqwest::Error),
+    /// It did not answer in time.
+    #[error("it did not answer in time")]
+    TimedOut,
     /// It is overloaded or limits our requests; it may have said when to come again.
     #[error("it limits our requests (HTTP {status})")]
     Limited {
@@ -46,17 +113,25 @@ pub enum ProviderError {
     Refused(u16),
     /// Its answer is not of its documented form.
     #[error("its answer could not be read: {0}")]
-    Malformed(String),
+    Malformed(&'static str),
 }
 
 impl ProviderError {
     /// Every value of [`ProviderError::reason`].
-    pub const REASONS: [&str; 5] = ["unreachable", "limited", "failed", "refused", "malformed"];
+    pub const REASONS: [&str; 6] = [
+        "unreachable",
+        "timed_out",
+        "limited",
+        "failed",
+        "refused",
+        "malformed",
+    ];
 
-    /// The metric label.
+    /// In one word, as in reports and metrics.
     pub const fn reason(&self) -> &'static str {
         match self {
             Self::Unreachable(_) => "unreachable",
+            Self::TimedOut => "timed_out",
             Self::Limited { .. } => "limited",
             Self::Failed(_) => "failed",
             Self::Refused(_) => "refused",
@@ -67,9 +142,11 @@ impl ProviderError {
     /// Whether another attempt may succeed.
     pub const fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Limited { .. } | Self::Failed(_) | Self::Malformed(_) => {
-                true
-            }
+            Self::Unreachable(_)
+            | Self::TimedOut
+            | Self::Limited { .. }
+            | Self::Failed(_)
+            | Self::Malformed(_) => true,
             Self::Refused(_) => false,
         }
     }

@@ -7,11 +7,12 @@ use std::{sync::Arc, time::Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Part, Trace, Verdict, decide},
+    decision::{Findings, Part, Trace, Unchecked, Verdict, decide},
     id::{GroupVersionId, MediaId},
     rules::{CompiledGroup, Content},
     score::{Category, Scores},
 };
+use metrics::{Counter, counter};
 use serde::Serialize;
 use store::{
     PgPool,
@@ -33,6 +34,10 @@ pub struct Judge {
 impl Judge {
     /// A judge who has compiled nothing yet.
     pub fn new(pool: PgPool) -> Self {
+        // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
+        for what in UNCHECKED {
+            unchecked(what).increment(0);
+        }
         Self {
             media: verdict::loader(pool.clone()),
             groups: Groups::new(pool),
@@ -60,6 +65,7 @@ pub(crate) async fn judge(
     let groups = judge.groups.versions(&item.group_versions).await?;
     // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
     let verdict = block_in_place(|| verdict_on(&item, &groups));
+    count_unchecked(&verdict.trace);
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
     let trace = StoredTrace {
         versions: &item.group_versions,
@@ -90,6 +96,34 @@ pub(crate) fn wanted(groups: &[Arc<CompiledGroup>]) -> Vec<Category> {
                 .any(|group| group.categories().contains(category))
         })
         .collect()
+}
+
+/// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
+const UNCHECKED: [&str; 6] = [
+    "provider_failed",
+    "image_not_analysed",
+    "text_not_scored",
+    "text_not_examined",
+    "image_not_examined",
+    CATEGORY_NOT_SCORED,
+];
+const CATEGORY_NOT_SCORED: &str = "category_not_scored";
+
+/// Counts what was not checked of an item; each kind once.
+fn count_unchecked(trace: &Trace) {
+    let mut kinds: Vec<&'static str> = trace.unchecked.iter().map(Unchecked::what).collect();
+    if !trace.unscored.is_empty() {
+        kinds.push(CATEGORY_NOT_SCORED);
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    for what in kinds {
+        unchecked(what).increment(1);
+    }
+}
+
+fn unchecked(what: &'static str) -> Counter {
+    counter!("gatehouse_unchecked_total", "what" => what)
 }
 
 fn findings<'a>(

@@ -11,6 +11,7 @@ mod schema;
 mod shadow;
 mod test;
 mod versions;
+mod warnings;
 
 use std::sync::Arc;
 
@@ -28,7 +29,10 @@ use serde_json::{Value, json};
 use store::rule_group::{self, Authorship, Group};
 use uuid::Uuid;
 
-use self::rules::{RuleDocument, with_ids};
+use self::{
+    rules::{RuleDocument, with_ids},
+    warnings::{RuleWarning, warnings},
+};
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
@@ -121,6 +125,17 @@ impl From<Group> for RuleGroup {
     }
 }
 
+/// A new rule group.
+#[derive(Serialize, Object)]
+pub(super) struct CreatedRuleGroup {
+    /// What is known of it from now on.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    group: RuleGroup,
+    /// What its author should know of its rules.
+    warnings: Vec<RuleWarning>,
+}
+
 /// A rule group to be created.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
@@ -186,7 +201,7 @@ impl RuleGroups {
         management: Data<&Arc<Management>>,
         caller: Caller,
         request: JsonBody<NewRuleGroup>,
-    ) -> Result<Created<RuleGroup>, Refusal> {
+    ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let new = request.value;
         let name = new.name.0;
         let note = new.note.as_ref().map_or("", |note| note.as_str());
@@ -287,7 +302,7 @@ async fn create(
     team: Option<Member<TeamId>>,
     rules: Vec<RuleDocument>,
     note: &str,
-) -> Result<Created<RuleGroup>, Refusal> {
+) -> Result<Created<CreatedRuleGroup>, Refusal> {
     // Who may not do this need not have rules compiled.
     let named = team.as_deref().copied();
     let mut session = management.read(caller, Scope::RulesWrite).await?;
@@ -305,12 +320,13 @@ async fn create(
     let version = compiled.version();
     let conn = session.conn();
     let id = rule_group::create_as(conn, team, name.as_str(), version, authorship).await?;
-    let value = RuleGroup::from(find(&mut session, id).await?);
-    let details = json!({ "created": value, "rules": compiled.rules.len() });
+    let group = RuleGroup::from(find(&mut session, id).await?);
+    let details = json!({ "created": group, "rules": compiled.rules.len() });
+    let warnings = warnings(&mut session, &compiled.rules).await?;
     record(session, Action::RuleGroupCreate, team, id, details).await?;
     Ok(Created {
         location: format!("{PREFIX}/rule-groups/{id}"),
-        value,
+        value: CreatedRuleGroup { group, warnings },
     })
 }
 
@@ -368,6 +384,12 @@ fn group_example() -> Value {
     })
 }
 
+fn created_example() -> Value {
+    let mut created = group_example();
+    created["warnings"] = json!([warnings::example()]);
+    created
+}
+
 /// What the document says beyond the signatures.
 pub(super) fn described() -> Vec<Operation> {
     let group = group_example();
@@ -384,7 +406,7 @@ pub(super) fn described() -> Vec<Operation> {
                 "rules": schema::examples(),
                 "note": "What we had in the old system.",
             })),
-            answer: Some(group.clone()),
+            answer: Some(created_example()),
             ..Operation::new("createRuleGroup", Scope::RulesWrite)
         },
         Operation {

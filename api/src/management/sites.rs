@@ -9,6 +9,7 @@ use domain::{
     id::{RuleGroupId, SiteId},
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
+    policy::Policy,
     scope::Scope,
 };
 use poem::web::Data;
@@ -23,7 +24,7 @@ use store::{
 use uuid::Uuid;
 
 pub(super) use self::settings::MOST_GROUPS;
-use self::settings::{NewSite, SiteChange, require_groups, unknown_group};
+use self::settings::{NewSite, SiteChange, require_groups, require_providers, unknown_group};
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
@@ -54,6 +55,13 @@ pub(super) struct Site {
     /// How status queries spell the status: as one of the four states (`state`), or as `pending` or `completed`, with the
     /// outcome in `action` (`completed`).
     status_vocabulary: Member<StatusVocabulary>,
+    /// The providers that texts go to, in the order of preference: the first one that is available is asked, and the next
+    /// one for what it could not say. Null is the order in which the operator configured them.
+    #[oai(nullable)]
+    providers: Option<Vec<String>>,
+    /// What models that judge by a policy in words are told; null is what the operator configured.
+    #[oai(nullable)]
+    policy: Option<Member<Policy>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows. More than that is never
     /// allowed.
     #[oai(nullable)]
@@ -78,6 +86,8 @@ impl From<ManagedSite> for Site {
             name: settings.name,
             on_failure: Member(settings.on_failure),
             status_vocabulary: Member(settings.status_vocabulary),
+            providers: settings.providers,
+            policy: settings.policy.map(Member),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             default_rule_group_id: settings.default_rule_group.as_uuid(),
@@ -146,6 +156,7 @@ impl Sites {
         };
         let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
         require_groups(session.conn(), team, &settings).await?;
+        require_providers(session.conn(), &settings).await?;
 
         let key = &management.master_key;
         let group = settings.default_rule_group;
@@ -213,6 +224,10 @@ impl Sites {
         let team = before.team;
         let settings = request.value.applied_to(before.settings.clone());
         require_groups(conn, team, &settings).await?;
+        // What was configured once may stand.
+        if settings.providers != before.settings.providers {
+            require_providers(conn, &settings).await?;
+        }
         site_settings::change(conn, before.id, &settings).await?;
         // The groups come back in their order, and each once.
         let after = site_settings::find(conn, of, before.id).await?;
@@ -243,6 +258,8 @@ pub(super) fn described() -> Vec<Operation> {
         "name": "Comments",
         "on_failure": "review",
         "status_vocabulary": "state",
+        "providers": ["openai", "builtin"],
+        "policy": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "default_rule_group_id": example::RULE_GROUP,
@@ -275,7 +292,11 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::UnknownRuleGroup, Code::NameTaken],
-            request: Some(json!({ "on_failure": "review", "submissions_per_minute": null })),
+            request: Some(json!({
+                "on_failure": "review",
+                "policy": "Spoilers are spam.",
+                "submissions_per_minute": null,
+            })),
             answer: Some(site),
             ..Operation::new("updateSite", Scope::SitesWrite)
         },

@@ -60,6 +60,8 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         name: "renamed".into(),
         on_failure: OnFailure::Reject,
         status_vocabulary: StatusVocabulary::Completed,
+        providers: Some(vec!["openai".into(), "builtin".into()]),
+        policy: Some("No spoilers.".to_owned().try_into().unwrap()),
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         default_rule_group: second,

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::data_dir::{DataDir, Demo};
-use super::openai::OpenAi;
+use super::provider::FakeProvider;
 use super::{eventually, http};
 
 /// A first start makes a database, on a machine that is busy with other tests.
@@ -19,13 +19,15 @@ const STOP: Duration = Duration::from_secs(40);
 const VERDICT: Duration = Duration::from_secs(20);
 
 /// What the surroundings must not decide: the suite itself runs with a database of its own.
-pub(super) const UNSET: [&str; 6] = [
+pub(super) const UNSET: [&str; 8] = [
     "DATABASE_URL",
     "GATEHOUSE_EGRESS_ALLOW",
     "GATEHOUSE_LISTEN",
     "GATEHOUSE_MASTER_KEY",
     "GATEHOUSE_MASTER_KEY_FILE",
     "GATEHOUSE_METRICS_LISTEN",
+    "GATEHOUSE_PROVIDERS",
+    "GATEHOUSE_PROVIDERS_FILE",
 ];
 
 /// The process. Dropping it stops it in order, or kills it when it does not obey.
@@ -52,7 +54,7 @@ impl Up {
             command.env_remove(variable);
         }
         let child = command
-            .env("GATEHOUSE_OPENAI_API_KEY", OpenAi::KEY)
+            .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
             .arg("up")
             .arg("--data-dir")
             .arg(data.path())

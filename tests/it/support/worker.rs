@@ -24,12 +24,14 @@ impl Worker {
             .args(["--metrics-listen", &metrics.to_string()])
             .spawn()
             .unwrap();
-        let worker = Self {
+        let mut worker = Self {
             child,
             metrics_url: format!("http://{metrics}/metrics"),
         };
         let (http, ready) = (http(), format!("http://{metrics}/readyz"));
         eventually("the worker is ready", START, async || {
+            let ended = worker.child.try_wait().unwrap();
+            assert!(ended.is_none(), "the worker did not start: {ended:?}");
             let answer = http.get(&ready).send().await.ok()?;
             answer.status().is_success().then_some(())
         })

@@ -100,6 +100,12 @@ struct ProviderAnswer {
     scores: HashMap<String, f64>,
     /// How long it took, in milliseconds.
     elapsed_ms: u64,
+    /// In one word, why it failed for good, so that another one was asked; null if it did not. More may be added.
+    #[oai(nullable)]
+    failure: Option<String>,
+    /// What it answered, in its own words, up to 64 KiB; null if its scores are all that it says.
+    #[oai(nullable)]
+    raw: Option<String>,
 }
 
 /// Something about an item that could not be checked.
@@ -179,6 +185,8 @@ impl From<ProviderReport> for ProviderAnswer {
             provider: report.provider,
             scores: scores.collect(),
             elapsed_ms: report.elapsed_ms,
+            failure: report.failure,
+            raw: report.raw,
         }
     }
 }
@@ -220,6 +228,8 @@ pub(super) fn example() -> Value {
                 "provider": "builtin",
                 "scores": { "adult": 0.01, "violence": 0.62 },
                 "elapsed_ms": 3,
+                "failure": null,
+                "raw": null,
             }],
             "unchecked": [],
             "created_at": example::CREATED_AT,

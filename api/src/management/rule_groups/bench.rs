@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{
     decision::Unchecked,
     rules::{CompiledGroup, Rule},
-    score::Scores,
+    score::{Category, Scores},
 };
 use futures::future::BoxFuture;
 use store::rule_group::NewVersion;
@@ -29,8 +29,8 @@ pub struct Analysed {
     pub unchecked: Vec<Unchecked>,
 }
 
-/// Has a text analysed, as the workers have it, so that rules can be tried with its scores.
-pub type Analyse = Arc<dyn Fn(String) -> BoxFuture<'static, Analysed> + Send + Sync>;
+/// Has a text analysed, as the workers have it, for these categories, so that rules can be tried with its scores.
+pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analysed> + Send + Sync>;
 
 /// The bench. Clones are the same one.
 #[derive(Clone)]
@@ -65,9 +65,9 @@ impl Bench {
     }
 
     /// What the providers say of a text; none if none can be asked from here.
-    pub(super) async fn analyse(&self, text: &str) -> Option<Analysed> {
+    pub(super) async fn analyse(&self, text: &str, wanted: &[Category]) -> Option<Analysed> {
         let analyse = self.analyse.as_ref()?;
-        Some(analyse(text.to_owned()).await)
+        Some(analyse(text.to_owned(), wanted.to_vec()).await)
     }
 
     /// Compiles rules.

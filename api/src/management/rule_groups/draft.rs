@@ -13,6 +13,7 @@ use super::{
     find, lock, record,
     rules::{RuleDocument, documents, with_ids},
     schema, unknown,
+    warnings::{self, RuleWarning, warnings},
 };
 use crate::{
     answer::Json,
@@ -35,15 +36,25 @@ pub(in super::super) struct RuleGroupDraft {
     revision: i64,
     /// Whether it is something else than the live version.
     edited: bool,
+    /// What its author should know.
+    warnings: Vec<RuleWarning>,
 }
 
-impl From<rule_group::Draft> for RuleGroupDraft {
-    fn from(draft: rule_group::Draft) -> Self {
+impl RuleGroupDraft {
+    fn new(draft: rule_group::Draft, warnings: Vec<RuleWarning>) -> Self {
         Self {
             rules: documents(draft.rules),
             revision: draft.revision,
             edited: draft.edited,
+            warnings,
         }
+    }
+
+    /// The draft of a group that is there.
+    async fn read(session: &mut Session, group: RuleGroupId) -> Result<Self, Refusal> {
+        let draft = draft(session, group).await?;
+        let warnings = warnings(session, &draft.rules).await?;
+        Ok(Self::new(draft, warnings))
     }
 }
 
@@ -79,7 +90,7 @@ impl Drafts {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let group = find(&mut session, rule_group_id.0).await?;
-        Ok(Json(draft(&mut session, group.id).await?.into()))
+        Ok(Json(RuleGroupDraft::read(&mut session, group.id).await?))
     }
 
     /// Replace a draft
@@ -122,10 +133,10 @@ impl Drafts {
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = lock(&mut session, rule_group_id.0).await?;
         if !group.edited {
-            return Ok(Json(draft(&mut session, group.id).await?.into()));
+            return Ok(Json(RuleGroupDraft::read(&mut session, group.id).await?));
         }
         rule_group::edit(session.conn(), group.id, None).await?;
-        let draft = draft(&mut session, group.id).await?;
+        let draft = RuleGroupDraft::read(&mut session, group.id).await?;
         let details = json!({ "discarded": { "revision": group.draft_revision } });
         record(
             session,
@@ -135,7 +146,7 @@ impl Drafts {
             details,
         )
         .await?;
-        Ok(Json(draft.into()))
+        Ok(Json(draft))
     }
 }
 
@@ -158,6 +169,7 @@ pub(super) async fn replace(
     require(revision, group.draft_revision)?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
+    let warnings = warnings(&mut session, &compiled.rules).await?;
     let details = json!({ "edited": { "revision": revision, "rules": compiled.rules.len() } });
     record(
         session,
@@ -167,11 +179,12 @@ pub(super) async fn replace(
         details,
     )
     .await?;
-    Ok(Json(RuleGroupDraft {
-        rules: documents(compiled.rules),
+    let draft = rule_group::Draft {
+        rules: compiled.rules,
         revision,
         edited: true,
-    }))
+    };
+    Ok(Json(RuleGroupDraft::new(draft, warnings)))
 }
 
 /// Refuses whoever saw another revision.
@@ -192,7 +205,12 @@ pub(super) async fn draft(
 }
 
 pub(super) fn example() -> Value {
-    json!({ "rules": schema::examples(), "revision": 7, "edited": true })
+    json!({
+        "rules": schema::examples(),
+        "revision": 7,
+        "edited": true,
+        "warnings": [warnings::example()],
+    })
 }
 
 /// What the document says beyond the signatures.

@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 use store::rule_group;
 
 use super::{
-    RuleGroup, create, draft, draft::RuleGroupDraft, find, group_example, rules::RuleDocument,
-    schema, unknown_version,
+    CreatedRuleGroup, create, created_example, draft, draft::RuleGroupDraft, find,
+    rules::RuleDocument, schema, unknown_version,
 };
 use crate::{
     answer::{Created, Json},
@@ -185,7 +185,7 @@ impl Files {
         /// Its team. Without, it is the caller's own; an operator names one.
         team_id: Query<TeamId>,
         request: RuleFileBody,
-    ) -> Result<Created<RuleGroup>, Refusal> {
+    ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let file = read(&management, &caller, request).await?;
         let (name, team) = (file.name.0, team_id.0.map(Member));
         create(&management, &caller, &name, team, file.rules, "").await
@@ -313,7 +313,7 @@ pub(super) fn described() -> Vec<Operation> {
         Operation {
             problems: &[Code::NameTaken],
             request: Some(file.clone()),
-            answer: Some(group_example()),
+            answer: Some(created_example()),
             ..Operation::new("importRuleGroup", Scope::RulesWrite)
         },
         Operation {

@@ -182,7 +182,10 @@ impl Tests {
             "nowhere"
         };
         if let (None, Some(text), true) = (&sample.scores, &sample.text, compiled.group.uses_ai())
-            && let Some(analysed) = management.bench.analyse(text).await
+            && let Some(analysed) = management
+                .bench
+                .analyse(text, compiled.group.categories())
+                .await
         {
             scores_from = "providers";
             sample.scores = analysed.scores;

@@ -5,11 +5,12 @@ use domain::{
     media::{OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
+    policy::Policy,
 };
 use poem_openapi::Object;
 use serde::Deserialize;
 use store::{
-    PgConnection,
+    PgConnection, provider,
     site_settings::{self, Settings},
 };
 
@@ -39,6 +40,12 @@ pub(in super::super) struct NewSite {
     /// How status queries spell the status; `state` if nothing is said.
     #[serde(default, deserialize_with = "given")]
     status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// The providers that texts go to, in the order of preference; null is the operator's order.
+    #[oai(nullable, validator(min_items = 1, max_items = 20))]
+    providers: Option<Vec<String>>,
+    /// What models that judge by a policy in words are told; null is what the operator configured.
+    #[oai(nullable)]
+    policy: Option<Member<Policy>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
     #[oai(nullable)]
     submissions_per_minute: Option<Member<PerMinute>>,
@@ -55,6 +62,8 @@ impl NewSite {
             status_vocabulary: self
                 .status_vocabulary
                 .map_or(StatusVocabulary::State, |vocabulary| vocabulary.0),
+            providers: self.providers,
+            policy: self.policy.map(|policy| policy.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             default_rule_group: self.default_rule_group_id.0,
@@ -76,6 +85,16 @@ pub(in super::super) struct SiteChange {
     /// How status queries spell the status.
     #[serde(default, deserialize_with = "given")]
     status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// The providers that texts go to from now on, in the order of preference; null is the operator's order.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable, validator(min_items = 1, max_items = 20))]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    providers: Option<Option<Vec<String>>>,
+    /// What models that judge by a policy in words are told; null is what the operator configured.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    policy: Option<Option<Member<Policy>>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
@@ -104,6 +123,10 @@ impl SiteChange {
             status_vocabulary: self
                 .status_vocabulary
                 .map_or(settings.status_vocabulary, |vocabulary| vocabulary.0),
+            providers: self.providers.unwrap_or(settings.providers),
+            policy: self
+                .policy
+                .map_or(settings.policy, |policy| policy.map(|policy| policy.0)),
             submissions_per_minute: self
                 .submissions_per_minute
                 .map_or(settings.submissions_per_minute, plain_limit),
@@ -150,6 +173,42 @@ pub(super) async fn require_groups(
         Some(place) => format!("rule_group_ids[{place}]"),
     };
     Err(unknown_group(field))
+}
+
+/// Most providers of a site: a text may have to be shown to all of them.
+const MOST_PROVIDERS: usize = 20;
+
+/// Refuses providers that no worker is configured with.
+pub(super) async fn require_providers(
+    conn: &mut PgConnection,
+    settings: &Settings,
+) -> Result<(), Refusal> {
+    let Some(named) = &settings.providers else {
+        return Ok(());
+    };
+    if !(1..=MOST_PROVIDERS).contains(&named.len()) {
+        let message = format!("must have 1 to {MOST_PROVIDERS}");
+        return Err(Refusal::invalid_field("providers", message));
+    }
+    let known: Vec<String> = provider::list(conn)
+        .await?
+        .into_iter()
+        .map(|provider| provider.name)
+        .collect();
+    for (place, name) in named.iter().enumerate() {
+        let message = if !known.contains(name) {
+            format!("is no configured provider; there are: {}", known.join(", "))
+        } else if named[..place].contains(name) {
+            "is named twice".to_owned()
+        } else {
+            continue;
+        };
+        return Err(Refusal::invalid_field(
+            format!("providers[{place}]"),
+            message,
+        ));
+    }
+    Ok(())
 }
 
 pub(super) fn unknown_group(field: impl Into<String>) -> Refusal {

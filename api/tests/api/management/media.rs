@@ -13,7 +13,7 @@ use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use serde_json::{Value, json};
 use sqlx::{PgPool, postgres::PgListener};
 use store::{
-    analysis::{Analysed, ProviderReport},
+    analysis::{Analysed, Progress, ProviderReport},
     tenant,
     verdict::Concluded,
 };
@@ -193,21 +193,39 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
 
     let id: MediaId = media.parse().unwrap();
     let scores: Scores = [(Category::Adult, 0.25)].into_iter().collect();
-    app.apply(Analysed {
+    // In two parts, and the first one twice: a job may run again.
+    for _ in 0..2 {
+        let refused = ProviderReport {
+            provider: "openai".into(),
+            scores: Scores::default(),
+            elapsed_ms: 7,
+            failure: Some("refused".into()),
+            raw: None,
+        };
+        app.apply(Progress::Begun {
+            media: id,
+            reports: vec![refused],
+        })
+        .await;
+    }
+    app.apply(Progress::Done(Analysed {
         media: id,
         team: app.tenant.team,
         scores: Some(scores),
         providers: vec![ProviderReport {
-            provider: "builtin".into(),
+            provider: "own".into(),
             scores,
             elapsed_ms: 3,
+            failure: None,
+            raw: Some(r#"{"scores":{"adult":0.25}}"#.into()),
         }],
         unchecked: vec![Unchecked::ProviderFailed {
             provider: "openai".into(),
             detail: INTERNAL.into(),
         }],
-    })
+    }))
     .await;
+    assert_eq!(app.count("select count(*) from analysis_parts").await, 0);
     app.judge(&media, Status::PendingReview).await;
     let (decision, body) = approval(&media);
     member.post(&decision, body).await.ok();
@@ -218,7 +236,22 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
     assert!(!answer.body.contains(INTERNAL), "{}", answer.body);
     assert_eq!(
         item["analyses"][0]["providers"],
-        json!([{ "provider": "builtin", "scores": { "adult": 0.25 }, "elapsed_ms": 3 }])
+        json!([
+            {
+                "provider": "openai",
+                "scores": {},
+                "elapsed_ms": 7,
+                "failure": "refused",
+                "raw": null,
+            },
+            {
+                "provider": "own",
+                "scores": { "adult": 0.25 },
+                "elapsed_ms": 3,
+                "failure": null,
+                "raw": "{\"scores\":{\"adult\":0.25}}",
+            },
+        ])
     );
     assert_eq!(
         item["analyses"][0]["unchecked"],

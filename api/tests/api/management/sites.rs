@@ -1,9 +1,12 @@
 //! Sites and what of them can be changed.
 
+use std::time::Duration;
+
 use domain::{id::TeamId, score::Category};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
+    provider::{self, Registration, State},
     rule_group::{self, NewVersion},
     seal::MasterKey,
     tenant,
@@ -45,6 +48,8 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "name": "Comments",
         "on_failure": "review",
         "status_vocabulary": "state",
+        "providers": null,
+        "policy": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
         "default_rule_group_id": group,
@@ -141,6 +146,73 @@ async fn a_patch_changes_what_it_names_and_the_log_tells_what(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_site_chooses_among_the_providers_that_workers_have_told_of(pool: PgPool) {
+    let app = App::start(pool).await;
+    let member = app.member(app.tenant.team).await;
+    let (path, list) = (app.site_path(), "/providers");
+    assert_eq!(member.get(list).await.ok(), json!({ "data": [] }));
+    let told = |name: &str, categories: &[Category]| Registration {
+        name: name.to_owned(),
+        kind: "http",
+        categories: categories.to_vec(),
+    };
+    let (own, other) = (
+        told("own", &[Category::Spam, Category::Hate]),
+        told("other", &[Category::Illicit]),
+    );
+    provider::register(&app.pool, &[own, other]).await.unwrap();
+    let known = member.get(list).await.ok();
+    assert_answers("GET", list, &known);
+    assert_eq!(
+        (&known["data"][0]["name"], &known["data"][1]["name"]),
+        (&json!("own"), &json!("other"))
+    );
+    assert_eq!(known["data"][0]["categories"], json!(["spam", "hate"]));
+    let mut conn = app.pool.acquire().await.unwrap();
+    assert_eq!(
+        provider::scorable(&mut conn).await.unwrap(),
+        [Category::Hate, Category::Illicit, Category::Spam]
+    );
+
+    let change = json!({ "providers": ["other", "own"], "policy": "Spoilers are spam." });
+    let site = member.patch(&path, change).await.ok();
+    assert_eq!(site["providers"], json!(["other", "own"]));
+    assert_eq!(site["policy"], "Spoilers are spam.");
+    for (providers, at_fault) in [
+        (json!(["own", "openai"]), "providers[1]"),
+        (json!(["own", "other", "own"]), "providers[2]"),
+    ] {
+        let answer = member.patch(&path, json!({ "providers": providers })).await;
+        answer.blames("invalid_request", &[at_fault]);
+    }
+
+    // It is paused for all who are to be told.
+    let pause = |state: &mut State, now| state.paused_until = Some(now + Duration::from_mins(1));
+    provider::change(&app.pool, "own:0", "own", pause)
+        .await
+        .unwrap();
+    let known = member.get(list).await.ok();
+    assert_answers("GET", list, &known);
+    assert!(known["data"][0]["paused_until"].is_string(), "{known}");
+    assert!(known["data"][1]["paused_until"].is_null(), "{known}");
+
+    // Nobody has told of one for long: it is no choice any more, and may stand where it was chosen.
+    sqlx::query("update providers set seen_at = seen_at - interval '25 hours' where name = 'own'")
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    let renamed = member.patch(&path, json!({ "name": "renamed" })).await.ok();
+    assert_eq!(renamed["providers"], json!(["other", "own"]));
+    let answer = member.patch(&path, json!({ "providers": ["own"] })).await;
+    answer.blames("invalid_request", &["providers[0]"]);
+    let back = member
+        .patch(&path, json!({ "providers": null, "policy": null }))
+        .await
+        .ok();
+    assert!(back["providers"].is_null() && back["policy"].is_null());
+}
+
+#[sqlx::test(migrations = false)]
 async fn the_next_submission_is_judged_by_the_groups_that_the_site_has_now(pool: PgPool) {
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
@@ -206,6 +278,12 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
             json!({ "submissions_per_minute": 1_000_001 }),
         ),
         ("rule_group_ids", json!({ "rule_group_ids": many })),
+        ("policy", json!({ "policy": " " })),
+        ("policy", json!({ "policy": "ü".repeat(8_193) })),
+        ("providers", json!({ "providers": "own" })),
+        ("providers", json!({ "providers": [] })),
+        ("providers", json!({ "providers": vec!["own"; 21] })),
+        ("providers[0]", json!({ "providers": ["own"] })),
         ("rule_group_ids", json!({ "rule_group_ids": null })),
         (
             "rule_group_ids[1]",

@@ -152,7 +152,8 @@ async fn the_providers_are_asked_only_for_rules_that_want_scores_and_their_failu
     pool: PgPool,
 ) {
     let options = Options {
-        analyse: Some(Arc::new(|text| {
+        analyse: Some(Arc::new(|text, wanted| {
+            assert_eq!(wanted, [Category::Hate]);
             Box::pin(async move {
                 let failed = Unchecked::ProviderFailed {
                     provider: "openai".into(),

@@ -1,4 +1,6 @@
-//! A server that speaks the wire format of OpenAI's moderation endpoint, and fails in its ways on demand.
+//! A server that speaks the wire format of a provider, and fails in its ways on demand.
+
+mod wire;
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,25 +16,38 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 
+pub(crate) use wire::Wire;
+
 /// How it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// As documented.
     Well,
+    /// As documented, with a limit that is used up for so long now.
+    Spent(&'static str),
+    /// Never.
+    Hang,
     /// With an error of this status.
     Status(u16),
+    /// With 429 and this `Retry-After`.
+    Limited(&'static str),
     /// With an error of this status that quotes the text.
     Quoting(u16),
-    /// With one result too few.
+    /// With half of what was asked for.
     Half,
+    /// With scores of other categories.
+    Foreign,
     /// With something that is no JSON.
     Malformed,
+    /// With more than anybody wants to read.
+    Huge,
     /// By closing the connection.
     Reset,
 }
 
 /// A provider on a port of its own. Dropping it closes the port and every connection.
-pub(crate) struct OpenAi {
+pub(crate) struct FakeProvider {
+    wire: Wire,
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     server: AbortHandle,
@@ -41,21 +56,34 @@ pub(crate) struct OpenAi {
 struct State {
     mode: Mode,
     asked: usize,
+    answered: usize,
+    last: Value,
 }
 
-impl OpenAi {
+impl FakeProvider {
     /// The key that it takes.
     pub(crate) const KEY: &'static str = "sk-of-the-tests";
     /// A text that contains this scores 0.97 for violence.
     pub(crate) const VIOLENT: &'static str = "flurbicide";
 
-    /// Starts one that answers in this way.
-    pub(crate) async fn start(mode: Mode) -> Self {
+    /// Starts one that answers as OpenAI's does, in this way.
+    pub(crate) async fn openai(mode: Mode) -> Self {
+        Self::start(Wire::OpenAi, mode).await
+    }
+
+    /// Starts one that speaks so and answers in this way.
+    pub(crate) async fn start(wire: Wire, mode: Mode) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(Mutex::new(State { mode, asked: 0 }));
-        let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
+        let state = Arc::new(Mutex::new(State {
+            mode,
+            asked: 0,
+            answered: 0,
+            last: Value::Null,
+        }));
+        let server = tokio::spawn(serve(wire, listener, Arc::clone(&state))).abort_handle();
         Self {
+            wire,
             address,
             state,
             server,
@@ -82,6 +110,21 @@ impl OpenAi {
         ]
     }
 
+    /// Its entry in a file of providers. The key is in `GATEHOUSE_OPENAI_API_KEY`.
+    pub(crate) fn entry(&self, name: &str, members: &str) -> String {
+        let address = self.address;
+        let kind = self.wire.members();
+        let categories = if self.wire.scores_what_is_said() && !members.contains("categories") {
+            "categories = [\"violence\"]"
+        } else {
+            ""
+        };
+        format!(
+            "[[provider]]\nname = {name:?}\nurl = \"http://{address}\"\n\
+             key_env = \"GATEHOUSE_OPENAI_API_KEY\"\n{kind}\n{categories}\n{members}\n"
+        )
+    }
+
     /// From now on answers in this way.
     pub(crate) fn answer(&self, mode: Mode) {
         self.state.lock().unwrap().mode = mode;
@@ -91,19 +134,29 @@ impl OpenAi {
     pub(crate) fn asked(&self) -> usize {
         self.state.lock().unwrap().asked
     }
+
+    /// How often it answered well.
+    pub(crate) fn answered(&self) -> usize {
+        self.state.lock().unwrap().answered
+    }
+
+    /// The last request that it could read.
+    pub(crate) fn last(&self) -> Value {
+        self.state.lock().unwrap().last.clone()
+    }
 }
 
-impl Drop for OpenAi {
+impl Drop for FakeProvider {
     fn drop(&mut self) {
         self.server.abort();
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
+async fn serve(wire: Wire, listener: TcpListener, state: Arc<Mutex<State>>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let state = Arc::clone(&state);
-        let answering = service_fn(move |request| answer(request, Arc::clone(&state)));
+        let answering = service_fn(move |request| answer(wire, request, Arc::clone(&state)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
         connections.spawn(async move {
             let _ = connection.await;
@@ -112,6 +165,7 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
 }
 
 async fn answer(
+    wire: Wire,
     request: Request<Incoming>,
     state: Arc<Mutex<State>>,
 ) -> io::Result<Response<Full<Bytes>>> {
@@ -120,7 +174,7 @@ async fn answer(
         state.asked += 1;
         state.mode
     };
-    let bearer = format!("Bearer {}", OpenAi::KEY);
+    let bearer = format!("Bearer {}", FakeProvider::KEY);
     let known = request
         .headers()
         .get("authorization")
@@ -128,7 +182,7 @@ async fn answer(
     if !known {
         return Ok(error(401, "invalid_api_key"));
     }
-    if (request.method().as_str(), request.uri().path()) != ("POST", "/v1/moderations") {
+    if (request.method().as_str(), request.uri().path()) != ("POST", wire.path()) {
         return Ok(error(404, "unknown_url"));
     }
     let body = request
@@ -137,50 +191,40 @@ async fn answer(
         .await
         .map(http_body_util::Collected::to_bytes)
         .unwrap_or_default();
-    let Some(inputs) = inputs(&body) else {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let Some(texts) = wire.texts(&request) else {
         return Ok(error(400, "invalid_request_error"));
     };
-    let mut results: Vec<Value> = inputs.iter().map(|text| judge(text)).collect();
+    state.lock().unwrap().last = request.clone();
+    let well = || {
+        state.lock().unwrap().answered += 1;
+        wire.well(&request, &texts).to_string()
+    };
     Ok(match mode {
+        Mode::Well => respond(StatusCode::OK, well()),
+        Mode::Spent(reset) => {
+            let mut response = respond(StatusCode::OK, well());
+            let headers = response.headers_mut();
+            headers.insert("x-ratelimit-remaining-requests", "0".parse().unwrap());
+            headers.insert("x-ratelimit-reset-requests", reset.parse().unwrap());
+            response
+        }
+        Mode::Hang => std::future::pending().await,
         Mode::Status(status) => error(status, "on_purpose"),
-        Mode::Quoting(status) => error(status, &inputs.concat()),
+        Mode::Limited(wait) => {
+            let mut response = error(429, "rate_limit_exceeded");
+            let headers = response.headers_mut();
+            headers.insert("retry-after", wait.parse().unwrap());
+            response
+        }
+        Mode::Quoting(status) => error(status, &texts.concat()),
+        Mode::Half => respond(StatusCode::OK, wire.half(&request, &texts)),
+        Mode::Foreign => respond(StatusCode::OK, wire.foreign().to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
+        Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
         // The connection is closed without an answer.
         Mode::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
-        Mode::Well | Mode::Half => {
-            if mode == Mode::Half {
-                results.pop();
-            }
-            let answer =
-                json!({ "id": "modr-1", "model": "omni-moderation-latest", "results": results });
-            respond(StatusCode::OK, answer.to_string())
-        }
     })
-}
-
-fn inputs(body: &[u8]) -> Option<Vec<String>> {
-    let request: Value = serde_json::from_slice(body).ok()?;
-    request["model"].as_str()?;
-    request["input"]
-        .as_array()?
-        .iter()
-        .map(|text| text.as_str().map(str::to_owned))
-        .collect()
-}
-
-fn judge(text: &str) -> Value {
-    let violence = if text.contains(OpenAi::VIOLENT) {
-        0.97
-    } else {
-        0.01
-    };
-    let scores = json!({
-        "harassment": 0.01, "harassment/threatening": 0.01, "hate": 0.01, "hate/threatening": 0.01,
-        "illicit": null, "illicit/violent": null, "self-harm": 0.01, "self-harm/intent": 0.01,
-        "self-harm/instructions": 0.01, "sexual": 0.01, "sexual/minors": 0.01,
-        "violence": violence, "violence/graphic": 0.01,
-    });
-    json!({ "flagged": violence > 0.5, "categories": {}, "category_scores": scores })
 }
 
 fn error(status: u16, code: &str) -> Response<Full<Bytes>> {

@@ -1,0 +1,94 @@
+//! The providers that sites can choose among.
+
+use std::sync::Arc;
+
+use domain::{scope::Scope, score::Category};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use store::provider;
+
+use super::{
+    Management, Tag,
+    document::{Operation, example},
+    session::Caller,
+};
+use crate::{
+    answer::Json,
+    member::{Member, Time},
+    problem::Refusal,
+};
+
+/// Every provider that workers are configured with.
+#[derive(Serialize, Object)]
+pub(super) struct KnownProviders {
+    /// The providers, in the operator's order of preference.
+    data: Vec<KnownProvider>,
+}
+
+/// A provider that workers are configured with.
+#[derive(Serialize, Object)]
+struct KnownProvider {
+    /// Its name, by which sites choose it.
+    name: String,
+    /// What it speaks. More may be added.
+    kind: String,
+    /// What it can score. Where no provider of a site can score a category, rules that ask for it never match.
+    categories: Vec<Member<Category>>,
+    /// Until when it is not asked, because it limits requests or keeps failing; null when it is asked.
+    #[oai(nullable)]
+    paused_until: Option<Member<Time>>,
+    /// When a worker last told of it, which each does once a minute. It is forgotten after a day.
+    seen_at: Member<Time>,
+}
+
+impl From<provider::KnownProvider> for KnownProvider {
+    fn from(provider: provider::KnownProvider) -> Self {
+        Self {
+            name: provider.name,
+            kind: provider.kind,
+            categories: provider.categories.into_iter().map(Member).collect(),
+            paused_until: provider.paused_until.map(Member::from),
+            seen_at: provider.seen_at.into(),
+        }
+    }
+}
+
+pub(crate) struct Providers;
+
+#[OpenApi(tag = "Tag::Providers")]
+impl Providers {
+    /// List providers
+    ///
+    /// Those that workers are configured with: where they are, and with which keys they are asked, is the operator's own.
+    #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
+    async fn list_providers(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+    ) -> Result<Json<KnownProviders>, Refusal> {
+        let mut session = management.read(&caller, Scope::SitesRead).await?;
+        let providers = provider::list(session.conn()).await?;
+        Ok(Json(KnownProviders {
+            data: providers.into_iter().map(KnownProvider::from).collect(),
+        }))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let provider = json!({
+        "name": "openai",
+        "kind": "openai",
+        "categories": [
+            "adult", "violence", "hate", "self_harm", "harassment", "sexual_minors", "illicit",
+        ],
+        "paused_until": null,
+        "seen_at": example::CREATED_AT,
+    });
+    vec![Operation {
+        answer: Some(json!({ "data": [provider] })),
+        ..Operation::new("listProviders", Scope::SitesRead)
+    }]
+}

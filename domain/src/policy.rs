@@ -1,0 +1,54 @@
+//! What a site tells models that judge by a policy in words.
+
+use serde::{Deserialize, Serialize};
+
+/// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Policy(String);
+
+impl Policy {
+    /// The most bytes. A policy is sent with every text.
+    pub const LONGEST: usize = 16 << 10;
+}
+
+/// The text is no policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must have 1 to 16384 bytes, no NUL, and not only white space")]
+pub struct InvalidPolicy;
+
+impl TryFrom<String> for Policy {
+    type Error = InvalidPolicy;
+
+    fn try_from(text: String) -> Result<Self, InvalidPolicy> {
+        if text.len() <= Self::LONGEST && !text.trim().is_empty() && !text.contains('\0') {
+            Ok(Self(text))
+        } else {
+            Err(InvalidPolicy)
+        }
+    }
+}
+
+impl From<Policy> for String {
+    fn from(policy: Policy) -> Self {
+        policy.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_says_something_and_not_too_much() {
+        let longest = "ü".repeat(Policy::LONGEST / 2);
+        for text in ["a", "No spoilers.\nEver. ", &longest] {
+            let policy = Policy::try_from(text.to_owned()).unwrap();
+            assert_eq!(String::from(policy), text);
+        }
+        for text in ["", " \n\u{3000}", "a\0", &format!("{longest}a")] {
+            let refused = Policy::try_from(text.to_owned());
+            assert_eq!(refused, Err(InvalidPolicy), "{text:?}");
+        }
+    }
+}

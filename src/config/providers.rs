@@ -1,0 +1,97 @@
+//! Who analyses texts: named in an option, or described in a file.
+
+mod file;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use domain::breaker::BreakerSettings;
+use url::Url;
+use workers::provider::{Auth, Builtin, OpenAi, Provider, Providers, Remote};
+
+use super::variable;
+
+/// The longest that a provider may be given for a text: a run of a job has a minute for all it does.
+const LONGEST_DEADLINE_SECONDS: u64 = 45;
+const DEADLINE: Duration = Duration::from_secs(20);
+const CONCURRENCY: usize = 32;
+
+/// The providers of a process.
+#[derive(Debug, Args)]
+pub(crate) struct ProviderOptions {
+    /// Who analyses texts, in the order of preference, where no file says so [default: builtin]
+    #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',')]
+    providers: Vec<ProviderName>,
+    /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
+    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL)]
+    openai_url: Url,
+    /// A TOML file that describes who analyses texts, in the order of preference
+    #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]
+    providers_file: Option<PathBuf>,
+}
+
+/// The providers that need no file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProviderName {
+    /// The local analyser.
+    Builtin,
+    /// OpenAI's moderation endpoint.
+    Openai,
+}
+
+impl ProviderOptions {
+    /// The providers that the operator configured.
+    ///
+    /// # Errors
+    /// In one line, what is wrong with the configuration.
+    pub(crate) fn load(&self) -> anyhow::Result<Providers> {
+        match (&self.providers_file, self.providers.as_slice()) {
+            (Some(path), []) => file::load(path),
+            (Some(_), _) => {
+                bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")
+            }
+            (None, []) => self.named(&[ProviderName::Builtin]),
+            (None, names) => self.named(names),
+        }
+    }
+
+    fn named(&self, names: &[ProviderName]) -> anyhow::Result<Providers> {
+        let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
+        for name in names {
+            let provider = match name {
+                ProviderName::Builtin => builtin(),
+                ProviderName::Openai => self.openai()?,
+            };
+            if providers
+                .iter()
+                .any(|known| known.name() == provider.name())
+            {
+                bail!("the provider {} is named twice", provider.name());
+            }
+            providers.push(provider);
+        }
+        Ok(providers.into())
+    }
+
+    fn openai(&self) -> anyhow::Result<Arc<dyn Provider>> {
+        let key = variable("GATEHOUSE_OPENAI_API_KEY")?
+            .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
+        let remote = Remote {
+            name: "openai".into(),
+            url: self.openai_url.clone(),
+            auth: Auth::Bearer(key),
+            categories: OpenAi::CATEGORIES.to_vec(),
+            deadline: DEADLINE,
+            concurrency: CONCURRENCY,
+            breaker: BreakerSettings::default(),
+            piece_bytes: OpenAi::PIECE_BYTES,
+        };
+        Ok(Arc::new(OpenAi::new(remote, OpenAi::MODEL.into())?))
+    }
+}
+
+fn builtin() -> Arc<dyn Provider> {
+    let categories = Builtin::CATEGORIES.to_vec();
+    Arc::new(Builtin::new("builtin".into(), categories))
+}

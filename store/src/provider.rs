@@ -1,0 +1,135 @@
+//! The providers that workers are configured with, as they tell in the database, and the state of each.
+
+mod state;
+
+use chrono::{DateTime, Utc};
+use domain::score::Category;
+use sqlx::{PgConnection, PgPool};
+
+pub use self::state::{State, Stated, change, read};
+use crate::Error;
+
+/// A provider that a worker is configured with.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// Its name, by which sites choose it.
+    pub name: String,
+    /// What it speaks.
+    pub kind: &'static str,
+    /// What it can score.
+    pub categories: Vec<Category>,
+}
+
+/// A provider as it is known to all.
+#[derive(Clone, Debug)]
+pub struct KnownProvider {
+    /// Its name, by which sites choose it.
+    pub name: String,
+    /// What it speaks.
+    pub kind: String,
+    /// What it can score.
+    pub categories: Vec<Category>,
+    /// Until when it is not asked, because it limits requests or keeps failing; none when it is asked.
+    pub paused_until: Option<DateTime<Utc>>,
+    /// When a worker last told of it.
+    pub seen_at: DateTime<Utc>,
+}
+
+/// Tells of this process's providers, in the operator's order, and forgets those that nobody told of for a day.
+pub async fn register(pool: &PgPool, providers: &[Registration]) -> Result<(), Error> {
+    let mut conn = pool.acquire().await?;
+    tell(&mut conn, providers).await?;
+    forget(&mut conn).await
+}
+
+async fn tell(conn: &mut PgConnection, providers: &[Registration]) -> Result<(), Error> {
+    let names: Vec<&str> = providers.iter().map(|p| p.name.as_str()).collect();
+    let kinds: Vec<&str> = providers.iter().map(|p| p.kind).collect();
+    // Arrays of arrays would have to be of one length.
+    let categories: Vec<String> = providers
+        .iter()
+        .map(|provider| {
+            let names: Vec<&str> = provider.categories.iter().map(|c| c.as_str()).collect();
+            names.join(",")
+        })
+        .collect();
+    sqlx::query!(
+        "
+        insert into providers (name, kind, categories, position)
+        select p.name, p.kind, string_to_array(p.categories, ','), p.position
+        from unnest($1::text [], $2::text [], $3::text []) with ordinality as p (name, kind, categories, position)
+        order by p.name
+        on conflict (name) do update
+        set kind = excluded.kind, categories = excluded.categories, position = excluded.position, seen_at = now()
+        ",
+        &names as &[&str],
+        &kinds as &[&str],
+        &categories,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn forget(conn: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        with forgotten as (delete from providers where seen_at < now() - interval '1 day')
+        delete from provider_states where changed_at < now() - interval '1 day'
+        "
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The providers that workers told of within a day, in the operator's order.
+pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> {
+    let rows = sqlx::query!(
+        r#"
+        select
+            p.name, p.kind, p.categories, p.seen_at,
+            (
+                select max(greatest(s.paused_until, s.open_until, s.probe_until))
+                from provider_states s
+                where
+                    s.provider = p.name
+                    and greatest(s.paused_until, s.open_until, s.probe_until) > clock_timestamp()
+            ) as paused_until
+        from providers p
+        where p.seen_at >= now() - interval '1 day'
+        order by p.position, p.name
+        "#
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(KnownProvider {
+                name: row.name,
+                kind: row.kind,
+                categories: categories(&row.categories)?,
+                paused_until: row.paused_until,
+                seen_at: row.seen_at,
+            })
+        })
+        .collect()
+}
+
+/// The categories that at least one of the known providers can score. A rule that asks for another never matches.
+pub async fn scorable(conn: &mut PgConnection) -> Result<Vec<Category>, Error> {
+    let providers = list(conn).await?;
+    let can = |category: &Category| providers.iter().any(|p| p.categories.contains(category));
+    Ok(Category::ALL.into_iter().filter(can).collect())
+}
+
+/// Categories as they are stored.
+pub(crate) fn categories(names: &[String]) -> Result<Vec<Category>, Error> {
+    let find = |name: &String| {
+        Category::ALL
+            .into_iter()
+            .find(|category| category.as_str() == name)
+            .ok_or_else(|| Error::Unreadable(format!("there is no category {name:?}")))
+    };
+    names.iter().map(find).collect()
+}

@@ -1,0 +1,137 @@
+//! How it stands with a provider's credential, for all workers together: one row, read often and written on change.
+
+use chrono::{DateTime, Utc};
+use domain::breaker::Breaker;
+use sqlx::{Connection as _, PgConnection, PgPool};
+
+use crate::Error;
+
+/// How it stands with a credential. One that nothing is known of is well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Until when it asked not to be asked.
+    pub paused_until: Option<DateTime<Utc>>,
+    /// Whether it keeps failing.
+    pub breaker: Breaker,
+}
+
+/// A state at a moment of Postgres's clock.
+#[derive(Clone, Copy, Debug)]
+pub struct Stated {
+    /// The state.
+    pub state: State,
+    /// When that was.
+    pub at: DateTime<Utc>,
+}
+
+/// Reads a state.
+pub async fn read(pool: &PgPool, credential: &str) -> Result<Stated, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select s.paused_until, s.failures, s.openings, s.open_until, s.probe_until, clock_timestamp() as "at!"
+        from (values ($1::text)) as c (credential)
+        left join provider_states s using (credential)
+        "#,
+        credential,
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok(row.into())
+}
+
+/// Changes a state while nobody else does: `how` gets what it is now, and the time. What `how` returns comes back with the
+/// state that is stored.
+pub async fn change<R>(
+    pool: &PgPool,
+    credential: &str,
+    provider: &str,
+    how: impl FnOnce(&mut State, DateTime<Utc>) -> R,
+) -> Result<(Stated, R), Error> {
+    let mut conn = pool.acquire().await?;
+    let mut tx = conn.begin().await?;
+    ensure(&mut tx, credential, provider).await?;
+    let mut stated = lock(&mut tx, credential).await?;
+    let before = stated.state;
+    let result = how(&mut stated.state, stated.at);
+    if stated.state != before {
+        write(&mut tx, credential, &stated.state).await?;
+    }
+    tx.commit().await?;
+    Ok((stated, result))
+}
+
+async fn ensure(conn: &mut PgConnection, credential: &str, provider: &str) -> Result<(), Error> {
+    sqlx::query!(
+        "insert into provider_states (credential, provider) values ($1, $2) on conflict (credential) do nothing",
+        credential,
+        provider,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn lock(conn: &mut PgConnection, credential: &str) -> Result<Stated, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select paused_until, failures as "failures?", openings as "openings?", open_until, probe_until,
+            clock_timestamp() as "at!"
+        from provider_states
+        where credential = $1
+        for update
+        "#,
+        credential,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(row.into())
+}
+
+async fn write(conn: &mut PgConnection, credential: &str, state: &State) -> Result<(), Error> {
+    let stored = |count: u32| i32::try_from(count).unwrap_or(i32::MAX);
+    sqlx::query!(
+        "
+        update provider_states
+        set paused_until = $2, failures = $3, openings = $4, open_until = $5, probe_until = $6, changed_at = now()
+        where credential = $1
+        ",
+        credential,
+        state.paused_until,
+        stored(state.breaker.failures),
+        stored(state.breaker.openings),
+        state.breaker.open_until,
+        state.breaker.probe_until,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+struct Row {
+    paused_until: Option<DateTime<Utc>>,
+    failures: Option<i32>,
+    openings: Option<i32>,
+    open_until: Option<DateTime<Utc>>,
+    probe_until: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+}
+
+impl From<Row> for Stated {
+    fn from(row: Row) -> Self {
+        let count = |stored: Option<i32>| u32::try_from(stored.unwrap_or(0)).unwrap_or(0);
+        Self {
+            state: State {
+                paused_until: row.paused_until,
+                breaker: Breaker {
+                    failures: count(row.failures),
+                    openings: count(row.openings),
+                    open_until: row.open_until,
+                    probe_until: row.probe_until,
+                },
+            },
+            at: row.at,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Every provider with every fault: what it did not check is never approved, and the next in the order of preference is
+//! asked instead.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::PgPool;
+
+use crate::support::{FakeProvider, Mode, Panel, Wire};
+
+/// Longer than five attempts take.
+const PATIENCE: Duration = Duration::from_secs(40);
+const MINUTES: Duration = Duration::from_mins(3);
+
+const FAULTS: [(&str, Mode); 10] = [
+    ("hang", Mode::Hang),
+    ("500", Mode::Status(500)),
+    ("400", Mode::Status(400)),
+    ("302", Mode::Status(302)),
+    ("429", Mode::Status(429)),
+    ("limited", Mode::Limited("5")),
+    ("half", Mode::Half),
+    ("foreign", Mode::Foreign),
+    ("malformed", Mode::Malformed),
+    ("huge", Mode::Huge),
+];
+
+/// A provider that does nothing but fail, with a site that has no other, and one that has.
+struct Case {
+    provider: FakeProvider,
+    name: String,
+    alone: String,
+    helped: String,
+}
+
+#[sqlx::test(migrations = false)]
+async fn every_provider_with_every_fault_ends_in_a_verdict_that_says_what_was_not_checked(
+    pool: PgPool,
+) {
+    let well = FakeProvider::openai(Mode::Well).await;
+    let mut entries = vec![well.entry("well", "")];
+    let mut providers = Vec::new();
+    for wire in Wire::ALL {
+        for (fault, mode) in [FAULTS.as_slice(), &[("reset", Mode::Reset)]].concat() {
+            let provider = FakeProvider::start(wire, mode).await;
+            let name = format!("{}-{fault}", wire.name());
+            entries.push(provider.entry(&name, "deadline_seconds = 1"));
+            providers.push((name, provider));
+        }
+    }
+    let panel = Panel::start(&pool, 1, &entries, PATIENCE, &["violence"]).await;
+    let mut cases = Vec::new();
+    for (name, provider) in providers {
+        let alone = format!("{name}-alone");
+        let helped = format!("{name}-helped");
+        cases.push(Case {
+            alone: panel.site(&alone, json!({ "providers": [name] })).await,
+            helped: panel
+                .site(&helped, json!({ "providers": [name, "well"] }))
+                .await,
+            name,
+            provider,
+        });
+    }
+    let mut submitted = Vec::new();
+    for case in &cases {
+        let alone = panel.submit(&case.alone, "a quiet afternoon").await;
+        let helped = panel.submit(&case.helped, FakeProvider::VIOLENT).await;
+        submitted.push((alone, helped));
+    }
+    for (case, (alone, helped)) in cases.iter().zip(submitted) {
+        let (name, provider) = (&case.name, &case.provider);
+        let verdict = panel.verdict(&case.alone, &alone, MINUTES).await;
+        assert_eq!(verdict["status"], "pending_review", "{name}: {verdict}");
+        let details = &verdict["moderationResult"];
+        let reason = details["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("`{name}`")), "{name}: {reason}");
+        assert_eq!(details.get("ai_analysis"), None, "{name}");
+
+        let verdict = panel.verdict(&case.helped, &helped, MINUTES).await;
+        assert_eq!(verdict["status"], "rejected", "{name}: {verdict}");
+        assert_eq!(
+            verdict["moderationResult"]["ai_analysis"]["violence"], 0.97,
+            "{name}"
+        );
+        let analysis = panel.analysis(&helped).await;
+        let said = analysis["providers"].as_array().unwrap();
+        assert_eq!(said.last().unwrap()["provider"], "well", "{name}: {said:?}");
+        assert!(provider.asked() > 0, "{name}");
+    }
+    let approved: i64 =
+        sqlx::query_scalar("select count(*) from verdicts where status = 'approved'")
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+    assert_eq!(approved, 0);
+    assert_eq!(well.answered(), cases.len());
+    // Each of those alone, but for the ones that were told to stay away.
+    let unchecked = "gatehouse_unchecked_total{what=\"provider_failed\"}";
+    let counted = Panel::metric(&panel.workers[0], unchecked).await;
+    assert_eq!(
+        counted,
+        Some(f64::from(u32::try_from(cases.len()).unwrap()))
+    );
+    assert!(!panel.logged().contains(FakeProvider::KEY));
+}
+
+#[sqlx::test(migrations = false)]
+async fn every_provider_that_is_well_is_believed(pool: PgPool) {
+    let mut entries = Vec::new();
+    let mut providers = Vec::new();
+    for wire in Wire::ALL {
+        let provider = FakeProvider::start(wire, Mode::Well).await;
+        entries.push(provider.entry(wire.name(), ""));
+        providers.push((wire, provider));
+    }
+    let panel = Panel::start(&pool, 1, &entries, PATIENCE, &["violence"]).await;
+    for (wire, provider) in &providers {
+        let name = wire.name();
+        let key = panel.site(name, json!({ "providers": [name] })).await;
+        let calm = panel.submit(&key, "a quiet afternoon").await;
+        let verdict = panel.verdict(&key, &calm, MINUTES).await;
+        assert_eq!(verdict["status"], "approved", "{name}: {verdict}");
+        let said = &panel.analysis(&calm).await["providers"][0];
+        assert!(
+            said["raw"].is_string() && said["failure"].is_null(),
+            "{said}"
+        );
+
+        // It hides at the end of a text that goes to the provider in several pieces.
+        let long = format!("{} {}", "Calm words. ".repeat(2_000), FakeProvider::VIOLENT);
+        let violent = panel.submit(&key, &long).await;
+        let verdict = panel.verdict(&key, &violent, MINUTES).await;
+        assert_eq!(verdict["status"], "rejected", "{name}: {verdict}");
+        let confidence = &verdict["moderationResult"]["rule_violations"][0]["confidence"];
+        let confidence = confidence.as_f64().unwrap();
+        assert!((confidence - 0.97).abs() < 1e-9, "{name}: {confidence}");
+        let pieces = match wire {
+            Wire::OpenAi | Wire::Http => 1,
+            Wire::LlamaGuard | Wire::Policy => 5,
+        };
+        assert_eq!(provider.answered(), 1 + pieces, "{name}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Llama Guard 3: the text is the user's message, the answer is `safe`, or `unsafe` and a line of hazards, `S1,S3`.
+//!
+//! Source: Meta's model card. The score is the probability of `unsafe` as the first token, where the server tells
+//! probabilities, and otherwise 1 or 0. A safe text has that score in all categories; of an unsafe one those that are not
+//! listed are 0.
+
+use domain::score::{Category, Scores};
+use serde_json::{Value, json};
+
+use super::{Choice, only};
+use crate::provider::ProviderError;
+
+/// What it can score.
+pub(super) const CATEGORIES: &[Category] = &[
+    Category::Adult,
+    Category::Violence,
+    Category::Hate,
+    Category::SelfHarm,
+    Category::SexualMinors,
+    Category::Illicit,
+];
+
+pub(super) fn request(text: &str) -> Value {
+    json!({
+        "messages": [{ "role": "user", "content": text }],
+        "max_tokens": 64,
+        "logprobs": true,
+    })
+}
+
+pub(super) fn read(choice: &Choice, categories: &[Category]) -> Result<Scores, ProviderError> {
+    let mut lines = choice.content()?.trim().lines().map(str::trim);
+    let word = lines.next().unwrap_or_default();
+    let hazards = lines.next();
+    let (true, None) = ((word == "safe") != hazards.is_some(), lines.next()) else {
+        return Err(ProviderError::Malformed("neither safe nor unsafe"));
+    };
+    let told = told_probability(choice, word)?;
+    let mut scores: Scores = match word {
+        "safe" => {
+            let score = told.map_or(0.0, |safe| 1.0 - safe);
+            CATEGORIES
+                .iter()
+                .map(|category| (*category, score))
+                .collect()
+        }
+        "unsafe" => CATEGORIES.iter().map(|category| (*category, 0.0)).collect(),
+        _ => return Err(ProviderError::Malformed("neither safe nor unsafe")),
+    };
+    for hazard in hazards.into_iter().flat_map(|list| list.split(',')) {
+        let ours = ours(hazard.trim()).ok_or(ProviderError::Malformed("an unknown hazard"))?;
+        for category in ours {
+            scores.set(*category, told.unwrap_or(1.0));
+        }
+    }
+    Ok(only(&scores, categories))
+}
+
+/// The probability of the first token that says something, if the server tells it.
+fn told_probability(choice: &Choice, word: &str) -> Result<Option<f64>, ProviderError> {
+    let tokens = choice.logprobs.as_ref().and_then(|l| l.content.as_deref());
+    let first = tokens
+        .unwrap_or_default()
+        .iter()
+        .find(|token| !token.token.trim().is_empty());
+    let Some(first) = first else { return Ok(None) };
+    // The word may be several tokens: `un`, `safe`.
+    if !word.starts_with(first.token.trim()) {
+        return Err(ProviderError::Malformed("the tokens are not the content's"));
+    }
+    let probability = first.logprob.exp();
+    if (0.0..=1.0).contains(&probability) {
+        Ok(Some(probability))
+    } else {
+        Err(ProviderError::Malformed("a probability is not from 0 to 1"))
+    }
+}
+
+/// Our categories for a hazard; none if there is no such hazard. Some are no category of ours: specialised advice, privacy,
+/// elections.
+fn ours(hazard: &str) -> Option<&'static [Category]> {
+    Some(match hazard {
+        "S1" | "S9" => &[Category::Violence],
+        "S2" => &[Category::Illicit],
+        "S3" | "S12" => &[Category::Adult],
+        "S4" => &[Category::Adult, Category::SexualMinors],
+        "S10" => &[Category::Hate],
+        "S11" => &[Category::SelfHarm],
+        "S5" | "S6" | "S7" | "S8" | "S13" | "S14" => &[],
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(content: &str, first: Option<(&str, f64)>) -> Choice {
+        let tokens = first.map(|(token, probability)| {
+            json!({"content": [
+                {"token": "\n\n", "logprob": 0.0},
+                {"token": token, "logprob": f64::ln(probability)},
+            ]})
+        });
+        let choice = json!({
+            "message": {"role": "assistant", "content": content},
+            "finish_reason": "stop",
+            "logprobs": tokens,
+        });
+        serde_json::from_value(choice).unwrap()
+    }
+
+    fn scores(content: &str, first: Option<(&str, f64)>) -> Scores {
+        read(&choice(content, first), CATEGORIES).unwrap()
+    }
+
+    #[test]
+    fn without_probabilities_it_is_yes_or_no() {
+        let safe = scores("\n\nsafe", None);
+        assert!(safe.iter().all(|(_, score)| score == 0.0));
+        assert_eq!(safe.iter().count(), CATEGORIES.len());
+        assert_eq!(safe.get(Category::Harassment), None);
+
+        let found = scores("\n\nunsafe\nS4,S9", None);
+        assert_eq!(found.get(Category::Adult), Some(1.0));
+        assert_eq!(found.get(Category::SexualMinors), Some(1.0));
+        assert_eq!(found.get(Category::Violence), Some(1.0));
+        assert_eq!(found.get(Category::Hate), Some(0.0));
+    }
+
+    #[test]
+    fn the_score_is_the_probability_of_unsafe_as_the_first_word() {
+        let near = |score: Option<f64>, expected: f64| (score.unwrap() - expected).abs() < 1e-9;
+        let safe = scores("safe", Some(("safe", 0.9)));
+        assert!(near(safe.get(Category::Violence), 0.1));
+        let found = scores("unsafe\nS1", Some(("un", 0.75)));
+        assert!(near(found.get(Category::Violence), 0.75));
+        assert!(near(found.get(Category::Hate), 0.0));
+    }
+
+    #[test]
+    fn hazards_that_are_not_ours_leave_ours_at_nothing() {
+        let found = scores("unsafe\nS6", None);
+        assert!(found.iter().all(|(_, score)| score == 0.0));
+    }
+
+    #[test]
+    fn only_what_is_to_be_scored_is() {
+        let found = read(&choice("unsafe\nS1", None), &[Category::Violence]).unwrap();
+        assert_eq!(
+            found.iter().collect::<Vec<_>>(),
+            [(Category::Violence, 1.0)]
+        );
+    }
+
+    #[test]
+    fn everything_else_is_malformed() {
+        for content in [
+            "",
+            "unsafe",
+            "safe\nS1",
+            "unsafe\n",
+            "unsafe\nS15",
+            "unsafe\nS1\nS2",
+            "Sure! safe",
+            "I cannot help with that.",
+            "unsafe\nS1,",
+            "UNSAFE\nS1",
+        ] {
+            assert!(
+                read(&choice(content, None), CATEGORIES).is_err(),
+                "{content:?}"
+            );
+        }
+        let wrong = choice("unsafe\nS1", Some(("safe", 0.9)));
+        assert!(read(&wrong, CATEGORIES).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! All providers of this process, in the operator's order.
+
+use std::time::Duration;
+
+use store::{
+    PgPool,
+    provider::{Registration, register},
+};
+use tokio::time::{MissedTickBehavior, interval};
+use tracing::warn;
+
+use super::{Providers, desk::Desk};
+
+/// How often the state of each provider is shown.
+const LOOK: Duration = Duration::from_secs(10);
+/// Of those, every how many tells the others which providers there are.
+const TELL: u32 = 6;
+
+/// The providers of this process.
+pub(crate) struct Panel {
+    desks: Vec<Desk>,
+    pool: PgPool,
+}
+
+impl Panel {
+    pub(crate) fn new(providers: &Providers, pool: PgPool) -> Self {
+        let desks = providers.iter().cloned();
+        Self {
+            desks: desks.map(|provider| Desk::new(provider, &pool)).collect(),
+            pool,
+        }
+    }
+
+    /// The provider with this name.
+    pub(crate) fn find(&self, name: &str) -> Option<&Desk> {
+        self.desks.iter().find(|desk| desk.name() == name)
+    }
+
+    /// The names, in the operator's order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.desks.iter().map(Desk::name)
+    }
+
+    /// Tells which providers there are and shows how it stands with them, for ever.
+    pub(crate) async fn tell(&self) {
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        for tick in 0_u32.. {
+            ticks.tick().await;
+            if tick % TELL == 0
+                && let Err(error) = register(&self.pool, &self.registrations()).await
+            {
+                warn!(%error, "could not tell which providers there are; trying again");
+            }
+            for desk in &self.desks {
+                desk.look().await;
+            }
+        }
+    }
+
+    fn registrations(&self) -> Vec<Registration> {
+        let registration = |desk: &Desk| Registration {
+            name: desk.name().to_owned(),
+            kind: desk.kind(),
+            categories: desk.categories().to_vec(),
+        };
+        self.desks.iter().map(registration).collect()
+    }
+}
