@@ -1,7 +1,9 @@
 //! Rule groups: drafts, versions, attachments, and what becomes of submissions meanwhile.
 
 mod files;
+mod page;
 mod trials;
+mod warned;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Caller<'_> {
-    async fn import(&self, path: &str, content_type: &str, body: &str) -> Answer {
+    pub(super) async fn import(&self, path: &str, content_type: &str, body: &str) -> Answer {
         let target = format!("/management/v1{path}");
         let authorization = format!("Bearer {}", self.token);
         let headers = [
