@@ -144,14 +144,11 @@ mod tests {
 
     #[test]
     fn nothing_grows_and_nothing_is_deep() {
-        let mut bomb = "a0: &a0 [x, x]\n".to_owned();
-        for level in 1..30 {
-            let below = level - 1;
-            bomb += &format!("a{level}: &a{level} [*a{below}, *a{below}]\n");
-        }
+        let levels = (1..30).map(|n: u8| format!("a{n}: &a{n} [*a{m}, *a{m}]\n", m = n - 1));
+        let bomb: String = levels.collect();
         for yaml in [
-            format!("{bomb}name: x\nrules: []\n"),
-            format!("name: x\nrules: &r []\n"),
+            format!("a0: &a0 [x, x]\n{bomb}name: x\nrules: []\n"),
+            "name: x\nrules: &r []\n".to_owned(),
             format!("name: x\nrules: {}\n", "[".repeat(100_000)),
             format!("name: x\nrules: [{}]\n", "{}, ".repeat(600_000)),
             format!("name: x\nrules: []\n# {}", "x".repeat(MAX_BYTES)),

@@ -78,26 +78,26 @@ impl Replayer {
 /// Runs one job: one slice. The effect enqueues the next one.
 pub(crate) async fn replay(
     job: BacktestJob,
-    replayer: Data<Replayer>,
+    worker: Data<Replayer>,
 ) -> Result<Option<Replayed>, BoxDynError> {
-    let Some(slice) = slice::next(&replayer.pool, job.backtest).await? else {
+    let Some(slice) = slice::next(&worker.pool, job.backtest).await? else {
         return Ok(None);
     };
-    let tried = replayer.tried(job.backtest).await?;
+    let tried = worker.tried(job.backtest).await?;
     let mut replayed = Replayed::new(&slice);
     for item in &slice.items {
-        replayed.add(look(&replayer, &slice, item, &tried).await?);
+        replayed.add(look(&worker, &slice, item, &tried).await?);
     }
     Ok(Some(replayed))
 }
 
 async fn look(
-    replayer: &Replayer,
+    worker: &Replayer,
     slice: &Slice,
     replayed: &ToReplay,
     tried: &Arc<CompiledGroup>,
 ) -> Result<Look, BoxDynError> {
-    let Some(groups) = replayer.judges(replayed, tried, slice.joins).await? else {
+    let Some(groups) = worker.judges(replayed, tried, slice.joins).await? else {
         return Ok(Look::OfOtherGroups);
     };
     let Some(old) = replayed.old else {

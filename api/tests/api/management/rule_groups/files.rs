@@ -113,11 +113,8 @@ async fn a_wrong_document_is_refused_with_its_line_and_a_bomb_at_once(pool: PgPo
         detail.contains("line 4") && detail.contains("magic"),
         "{detail}"
     );
-    let mut bomb = "a0: &a0 [x, x]\n".to_owned();
-    for level in 1..30 {
-        let below = level - 1;
-        bomb += &format!("a{level}: &a{level} [*a{below}, *a{below}]\n");
-    }
+    let levels = (1..30).map(|n: u8| format!("a{n}: &a{n} [*a{m}, *a{m}]\n", m = n - 1));
+    let bomb = format!("a0: &a0 [x, x]\n{}", levels.collect::<String>());
     for body in [
         bomb.as_str(),
         "name: &a x\nrules: []\n",
