@@ -243,6 +243,7 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
 
     let output = rotate(&pool, &both)
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -274,11 +274,13 @@ async fn trouble(service: &Service, site: &Site, provider: &FakeProvider, pool: 
     let mut conn = elsewhere.connect().await.unwrap();
     let close = format!("alter database \"{name}\" allow_connections false");
     let open = format!("alter database \"{name}\" allow_connections true");
-    for statement in [
-        close.as_str(),
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'gatehouse%'",
-    ] {
-        sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
+    // Those of this test: others have their own on the same server.
+    let disconnect = format!(
+        "select pg_terminate_backend(pid) from pg_stat_activity
+         where application_name like 'gatehouse%' and datname = '{name}'"
+    );
+    for statement in [&close, &disconnect] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(statement.as_str()))
             .execute(&mut conn)
             .await
             .unwrap();

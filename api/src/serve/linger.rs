@@ -21,6 +21,8 @@ use tokio::{runtime::Handle, time::timeout};
 
 /// How long a client may go on sending, unheard.
 const LINGER: Duration = Duration::from_secs(2);
+/// How much of it is listened to: enough for any body that was meant well.
+const LINGER_BYTES: usize = 64 << 20;
 
 /// A request's body.
 pub(super) struct Lingering {
@@ -81,7 +83,14 @@ impl Drop for Lingering {
 }
 
 async fn discard(mut body: Incoming) {
-    let rest = async { while let Some(Ok(_)) = body.frame().await {} };
+    let rest = async {
+        let mut discarded = 0;
+        while discarded < LINGER_BYTES
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            discarded += frame.data_ref().map_or(0, Bytes::len);
+        }
+    };
     // Whether it ended or not, it is over.
     let _ = timeout(LINGER, rest).await;
 }

@@ -65,6 +65,7 @@ pub(crate) struct App {
     pub(crate) ready: watch::Sender<Readiness>,
     pub(crate) server: JoinHandle<std::io::Result<()>>,
     pub(crate) stop: CancellationToken,
+    pub(crate) acceptor: Acceptor,
     queue: Queue,
 }
 
@@ -135,12 +136,13 @@ impl App {
 
     async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
+        let acceptor = Acceptor::start(pool.clone(), queue.clone(), options.accept);
         let (ready, readiness) = watch::channel(Readiness::Ready);
         let endpoint = interface(Interface {
             public: Public {
                 rates: Rates::start(pool.clone()),
                 sites: Sites::new(pool.clone()),
-                acceptor: Acceptor::start(pool.clone(), queue.clone(), options.accept),
+                acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
                 limits: SubmissionLimits::default(),
             },
@@ -170,6 +172,7 @@ impl App {
             ready,
             server,
             stop,
+            acceptor,
             queue,
         }
     }

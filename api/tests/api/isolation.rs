@@ -5,6 +5,8 @@
 mod places;
 mod things;
 
+use std::time::Duration;
+
 use domain::score::Category;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -16,7 +18,7 @@ use self::{
     things::Things,
 };
 use crate::{
-    app::{App, Tenant},
+    app::{App, Options, Tenant},
     client::Answer,
 };
 
@@ -129,6 +131,16 @@ fn likeness(answer: &Answer, id: &str) -> (u16, Vec<(String, String)>, String) {
     (status, headers, body.replace(id, "<asked>"))
 }
 
+/// Those of both documents.
+fn all_places() -> Vec<Place> {
+    let documents = [
+        api::openapi::public_document(),
+        api::openapi::management_document(),
+    ];
+    let documents = documents.map(|document| serde_json::from_str::<Value>(&document).unwrap());
+    documents.iter().flat_map(places).collect()
+}
+
 async fn assert_isolated(app: &App, place: &Place) {
     let Place {
         operation,
@@ -181,18 +193,43 @@ async fn case_26_another_teams_things_are_as_unknown_as_nobodys_wherever_they_ar
     pool: PgPool,
 ) {
     let app = App::start(pool).await;
-    let mut tried = 0;
-    for document in [
-        api::openapi::public_document(),
-        api::openapi::management_document(),
-    ] {
-        let document: Value = serde_json::from_str(&document).unwrap();
-        for place in places(&document) {
-            assert_isolated(&app, &place).await;
-            tried += 1;
-        }
+    let places = all_places();
+    for place in &places {
+        assert_isolated(&app, place).await;
     }
-    assert!(tried >= 14, "{tried}");
+    assert!(places.len() >= 14, "{}", places.len());
+}
+
+/// Whoever locks a thing and then looks whose it is lets teams hold each other up.
+#[sqlx::test(migrations = false)]
+async fn case_26_nobody_waits_for_another_teams_things(pool: PgPool) {
+    let options = Options {
+        deadline: Duration::from_secs(5),
+        ..Options::default()
+    };
+    let app = App::with(pool, options).await;
+    let (our, their) = (
+        Tenant::create(&app.pool, "our").await,
+        Tenant::create(&app.pool, "their").await,
+    );
+    let (ours, theirs) = (Things::of(&app, &our).await, Things::of(&app, &their).await);
+    let locked = theirs.lock(&app.pool).await;
+    for place in all_places() {
+        let Place {
+            operation,
+            position,
+        } = place;
+        let id = theirs.named(position.name()).unwrap();
+        let answer = ask(&app, &ours, &operation, &position, id).await;
+        // Not 503, at the deadline.
+        assert!(
+            answer.status < 500,
+            "{} {} with another's {position:?}: {answer:?}",
+            operation.method,
+            operation.template
+        );
+    }
+    locked.rollback().await.unwrap();
 }
 
 #[sqlx::test(migrations = false)]

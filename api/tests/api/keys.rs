@@ -4,16 +4,18 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::tenant;
+use store::{site_key, tenant};
 
 use crate::{
     app::{App, STATUS, SUBMIT, Tenant},
     client::Answer,
 };
 
+/// A path to post a body to, or a target to get.
+type Request = (String, Option<Value>);
+
 /// Every way to use a key, with whatever else is right or wrong about the request.
-async fn answers(app: &App, key: &str, media: &str) -> Vec<Answer> {
-    let mut answers = Vec::new();
+fn requests(key: &str, media: &str) -> Vec<Request> {
     let bodies = [
         (SUBMIT, json!({ "body": "a" })),
         (SUBMIT, json!({})),
@@ -26,21 +28,38 @@ async fn answers(app: &App, key: &str, media: &str) -> Vec<Answer> {
         (STATUS, json!({ "media_id": "none" })),
         (STATUS, json!({})),
     ];
-    for (path, mut body) in bodies {
+    let posts = bodies.into_iter().map(|(path, mut body)| {
         body["api_key"] = key.into();
-        answers.push(app.post(path, &body).await);
-    }
+        (path.to_owned(), Some(body))
+    });
     let query = key.bytes().fold(String::new(), |mut query, byte| {
         let _ = write!(query, "%{byte:02x}");
         query
     });
-    for target in [
+    let gets = [
         format!("{STATUS}?api_key={query}&media_id={media}"),
         format!("{STATUS}?api_key={query}"),
-    ] {
-        answers.push(app.get(&target).await);
+    ];
+    posts.chain(gets.map(|target| (target, None))).collect()
+}
+
+async fn ask(app: &App, (target, body): Request) -> Answer {
+    match body {
+        Some(body) => app.post(&target, &body).await,
+        None => app.get(&target).await,
+    }
+}
+
+async fn answers(app: &App, key: &str, media: &str) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for request in requests(key, media) {
+        answers.push(ask(app, request).await);
     }
     answers
+}
+
+fn unknown_key() -> String {
+    format!("site_{}", "a1B2".repeat(8))
 }
 
 #[sqlx::test(migrations = false)]
@@ -51,6 +70,14 @@ async fn case_25_a_key_that_does_not_work_is_answered_as_any_other(pool: PgPool)
     // Disabled before this process heard of it, and while it had it in its caches and a share of its rate in hand.
     let mut conn = app.pool.acquire().await.unwrap();
     let never_seen = Tenant::create(&app.pool, "other").await;
+    // Whoever counted its requests would soon refuse them for being too many.
+    let limit =
+        "update sites set submissions_per_minute = 1, status_queries_per_minute = 1 where id = $1";
+    sqlx::query(limit)
+        .bind(never_seen.site.as_uuid())
+        .execute(&mut *conn)
+        .await
+        .unwrap();
     tenant::rotate_site_key(&mut conn, never_seen.site)
         .await
         .unwrap();
@@ -62,11 +89,10 @@ async fn case_25_a_key_that_does_not_work_is_answered_as_any_other(pool: PgPool)
         .await
         .unwrap();
 
-    let unknown = format!("site_{}", "a1B2".repeat(8));
     let mut almost = used.clone();
     almost.pop();
     let keys = [
-        &unknown,
+        &unknown_key(),
         &never_seen.key,
         &used,
         &almost,
@@ -94,6 +120,31 @@ async fn case_25_a_key_that_does_not_work_is_answered_as_any_other(pool: PgPool)
                 );
             }
         }
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_25_whatever_is_asked_first_after_a_key_was_disabled_is_answered_as_any_other(
+    pool: PgPool,
+) {
+    let app = App::start(pool).await;
+    let media = app.submitted("ours").await;
+    let mut conn = app.pool.acquire().await.unwrap();
+    for nth in 0..requests("", &media).len() {
+        let (id, key) = tenant::create_site_key(&mut conn, app.tenant.site)
+            .await
+            .unwrap();
+        // Now this process has it in its caches, and shares of its rates.
+        let body = json!({ "api_key": key.expose(), "body": "a", "media_id": media });
+        for path in [SUBMIT, STATUS] {
+            app.post(path, &body).await.ok();
+        }
+        site_key::disable(&mut conn, id).await.unwrap();
+        let request = |key: &str| requests(key, &media).swap_remove(nth);
+        let disabled = ask(&app, request(key.expose())).await;
+        disabled.problem(401, "invalid_api_key");
+        let unknown = ask(&app, request(&unknown_key())).await;
+        assert_eq!(disabled.likeness(), unknown.likeness(), "{nth}");
     }
 }
 

@@ -2,30 +2,51 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use sqlx::{PgPool, Postgres, Transaction};
-use tokio::task::JoinSet;
+use serde_json::{Value, json};
+use sqlx::{PgPool, PgTransaction};
+use tokio::{task::JoinSet, time::sleep};
 
 use crate::{
     app::{App, Options, SUBMIT},
     client::{self, Answer},
 };
 
-const SOON: Duration = Duration::from_millis(300);
+/// A picture of one pixel.
+const GIF: &str = "R0lGODlhAQABAAAAACw=";
 
-/// Keeps every item from being stored.
-async fn block(app: &App) -> Transaction<'static, Postgres> {
+/// Keeps everything from being stored in a table.
+async fn block(app: &App, table: &str) -> PgTransaction<'static> {
     let mut blocker = app.pool.begin().await.unwrap();
-    sqlx::raw_sql("lock table media in access exclusive mode")
+    let lock = format!("lock table {table} in access exclusive mode");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(lock))
         .execute(&mut *blocker)
         .await
         .unwrap();
     blocker
 }
 
-/// So many submissions, each on its own connection.
-fn submissions(app: &App, many: usize) -> JoinSet<Answer> {
-    let body = json!({ "api_key": app.tenant.key, "body": "one of many" }).to_string();
+/// How many statements wait for a table.
+async fn blocked(app: &App) -> i64 {
+    app.count(
+        "select count(*) from pg_locks
+         where not granted and locktype = 'relation'
+         and database = (select oid from pg_database where datname = current_database())",
+    )
+    .await
+}
+
+/// Returns when more of them wait than before.
+async fn more_blocked(app: &App, before: i64) {
+    while blocked(app).await <= before {
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// So many times the same submission, each on its own connection.
+fn submissions(app: &App, many: usize, body: &Value) -> JoinSet<Answer> {
+    let mut body = body.clone();
+    body["api_key"] = app.tenant.key.as_str().into();
+    let body = body.to_string();
     let headers = [("Content-Type", "application/json")];
     let request = client::request("POST", SUBMIT, &headers, body.as_bytes());
     let mut under_way = JoinSet::new();
@@ -48,9 +69,9 @@ async fn more_than_may_wait_is_turned_away_and_what_waits_is_stored(pool: PgPool
     options.accept.bounds.batch = 1;
     let app = App::with(pool, options).await;
     app.submitted("fills the caches").await;
-    let blocker = block(&app).await;
+    let blocker = block(&app, "media").await;
     // One is being stored and three wait; one may be on its way from the one to the other.
-    let mut under_way = submissions(&app, 20);
+    let mut under_way = submissions(&app, 20, &json!({ "body": "one of many" }));
     for _ in 0..15 {
         let answer = under_way.join_next().await.unwrap().unwrap();
         assert_turned_away(&answer);
@@ -70,22 +91,55 @@ async fn more_than_may_wait_is_turned_away_and_what_waits_is_stored(pool: PgPool
 }
 
 #[sqlx::test(migrations = false)]
-async fn while_the_database_is_away_everybody_is_turned_away_until_it_is_back(pool: PgPool) {
+async fn what_waits_with_its_image_counts_as_waiting(pool: PgPool) {
     let mut options = Options::default();
-    options.accept.patience = SOON;
+    options.accept.images.waiting = 3;
+    options.accept.images.batch = 1;
     let app = App::with(pool, options).await;
     app.submitted("fills the caches").await;
-    let blocker = block(&app).await;
-    // Nobody knows yet: this one waits in vain. Of those that follow, one does.
-    assert_turned_away(&app.submit(json!({ "body": "the first" })).await);
-    for answer in submissions(&app, 20).join_all().await {
-        assert_turned_away(&answer);
+    let blocker = block(&app, "media_images").await;
+    let image = json!({ "content_base64": GIF });
+    let being_stored = submissions(&app, 1, &image);
+    more_blocked(&app, 0).await;
+    let mut under_way = submissions(&app, 10, &image);
+    for _ in 0..7 {
+        assert_turned_away(&under_way.join_next().await.unwrap().unwrap());
     }
+    assert_eq!(app.acceptor.waiting(), 3);
     blocker.rollback().await.unwrap();
-    // Again one that goes to see, and then all.
-    app.submitted("it is back").await;
-    for answer in submissions(&app, 20).join_all().await {
+    being_stored.join_all().await[0].ok();
+    for answer in under_way.join_all().await {
         answer.ok();
     }
-    assert_eq!(app.count("select count(*) from media").await, 22);
+    assert_eq!(app.acceptor.waiting(), 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn while_the_database_is_away_everybody_is_turned_away_until_it_is_back(pool: PgPool) {
+    let mut options = Options::default();
+    options.accept.patience = Duration::from_secs(3);
+    let app = App::with(pool, options).await;
+    app.submitted("fills the caches").await;
+    let blocker = block(&app, "media").await;
+    // Nobody knows yet: this one waits in vain. Its statement goes on waiting, and may store it yet.
+    let answer = app.submit(json!({ "body": "in vain" })).await;
+    assert_turned_away(&answer);
+    let in_vain = blocked(&app).await;
+    // Now one goes to see, and as long as it does nobody else waits.
+    let mut scout = submissions(&app, 1, &json!({ "body": "goes to see" }));
+    more_blocked(&app, in_vain).await;
+    let others = submissions(&app, 20, &json!({ "body": "turned away" }));
+    for answer in others.join_all().await {
+        assert_turned_away(&answer);
+    }
+    assert!(scout.try_join_next().is_none(), "it waits longer than they");
+    blocker.rollback().await.unwrap();
+    scout.join_next().await.unwrap().unwrap().ok();
+    // It is back, for everybody.
+    let others = submissions(&app, 20, &json!({ "body": "served" }));
+    for answer in others.join_all().await {
+        answer.ok();
+    }
+    let turned_away = "select count(*) from media where body = 'turned away'";
+    assert_eq!(app.count(turned_away).await, 0);
 }

@@ -116,7 +116,14 @@ async fn record(conn: &mut PgConnection, from: &[u8], key: &MasterKey) -> Result
 mod tests {
     use sqlx::PgPool;
 
-    use crate::schema;
+    use super::*;
+    use crate::{
+        plan,
+        rule_group::{self, NewVersion},
+        schema,
+        seal::check_master_key,
+        team, tenant,
+    };
 
     /// Whoever adds a column with secrets in it makes [`super::reseal`] and [`super::left`] know it, too.
     #[sqlx::test(migrations = false)]
@@ -141,5 +148,36 @@ mod tests {
         let mut known = [&sealed[..], &others].concat();
         known.sort_unstable();
         assert_eq!(columns, known);
+    }
+
+    #[sqlx::test(migrations = false)]
+    async fn an_older_key_is_retired_once_nothing_is_sealed_with_it_and_not_before(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let mut conn = pool.acquire().await.unwrap();
+        let old = MasterKey::new([1; 32]);
+        let both = MasterKey::new([2; 32]).replacing([1; 32]);
+        check_master_key(&mut conn, &old).await.unwrap();
+        // As by a process that still seals with the old key, after everything else was sealed anew.
+        let mut tx = pool.begin().await.unwrap();
+        let team = team::create(&mut tx, &"a".parse().unwrap(), plan::UNLIMITED)
+            .await
+            .unwrap();
+        let version = NewVersion {
+            rules: &[],
+            uses_ai: false,
+        };
+        let group = rule_group::create(&mut tx, team.id, "a", version)
+            .await
+            .unwrap();
+        tenant::create_site(&mut tx, &old, team.id, "a", group)
+            .await
+            .unwrap();
+        tx.commit().await.unwrap();
+
+        assert!(!retire_older(&mut conn, &both).await.unwrap());
+        check_master_key(&mut conn, &old).await.unwrap();
+        assert_eq!(reseal(&mut conn, &both, 10).await.unwrap(), 1);
+        assert!(retire_older(&mut conn, &both).await.unwrap());
+        check_master_key(&mut conn, &old).await.unwrap_err();
     }
 }

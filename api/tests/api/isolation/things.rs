@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use domain::{
+    audit::Action,
     event::EventKind,
     id::{BacktestId, TokenId},
     scope::Scope,
 };
 use serde_json::json;
-use sqlx::PgPool;
+use sqlx::{PgPool, PgTransaction};
 use store::{
+    audit::{self, Actor, Entry},
     backtest::{self, NewBacktest},
     tenant,
     token::{self, NewToken},
@@ -64,6 +66,15 @@ impl Things {
         let (token, secret) = token::create(&mut conn, new).await.unwrap();
         // Another one, which may be disabled.
         let (spare, _) = token::create(&mut conn, new).await.unwrap();
+        let created = Entry {
+            actor: Actor::CommandLine,
+            action: Action::TokenCreate,
+            team: Some(tenant.team),
+            target: Some(spare.id.as_uuid()),
+            details: &json!({}),
+            request_id: None,
+        };
+        audit::record(&mut conn, created).await.unwrap();
         let url = "https://example.com/hook";
         let endpoint = tenant::create_endpoint(&mut conn, tenant.site, url, EventKind::ALL)
             .await
@@ -135,20 +146,12 @@ impl Things {
 
     /// Everything that tells of them, as it stands in the database.
     pub(super) async fn traces(&self, pool: &PgPool) -> Vec<String> {
-        let tables: Vec<String> = sqlx::query_scalar(
-            "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('public', 'queue')",
-        )
-        .fetch_all(pool)
-        .await
-        .unwrap();
-        let ids: Vec<&str> = self.ids.values().map(String::as_str).collect();
-        let ids = ids.join("|");
         let mut traces = Vec::new();
-        for table in tables {
+        for table in tables(pool).await {
             let query =
                 format!("select $2 || t::text from {table} t where t::text ~ $1 order by 1");
             let rows: Vec<String> = sqlx::query_scalar(sqlx::AssertSqlSafe(query))
-                .bind(&ids)
+                .bind(self.pattern())
                 .bind(&table)
                 .fetch_all(pool)
                 .await
@@ -158,6 +161,26 @@ impl Things {
         traces
     }
 
+    /// Locks every row that tells of them, until the transaction ends.
+    pub(super) async fn lock(&self, pool: &PgPool) -> PgTransaction<'static> {
+        let mut tx = pool.begin().await.unwrap();
+        for table in tables(pool).await {
+            let query = format!("select from {table} t where t::text ~ $1 for update");
+            sqlx::query(sqlx::AssertSqlSafe(query))
+                .bind(self.pattern())
+                .execute(&mut *tx)
+                .await
+                .unwrap();
+        }
+        tx
+    }
+
+    /// What matches any of their ids.
+    fn pattern(&self) -> String {
+        let ids: Vec<&str> = self.ids.values().map(String::as_str).collect();
+        ids.join("|")
+    }
+
     /// The first of them that a text tells of.
     pub(super) fn told_in(&self, text: &str) -> Option<&str> {
         self.ids
@@ -165,4 +188,14 @@ impl Things {
             .map(String::as_str)
             .find(|id| text.contains(id))
     }
+}
+
+/// Every table there is.
+async fn tables(pool: &PgPool) -> Vec<String> {
+    sqlx::query_scalar(
+        "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname in ('public', 'queue')",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap()
 }
