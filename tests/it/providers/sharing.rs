@@ -89,7 +89,8 @@ async fn an_answer_that_uses_up_the_limit_pauses_too(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Status(500)).await;
-    let entries = [provider.entry("openai", "concurrency = 2\nbreaker_seconds = 3")];
+    let members = "concurrency = 2\nbreaker_seconds = 3\ndeadline_seconds = 2";
+    let entries = [provider.entry("openai", members)];
     let panel = Panel::start(&pool, 2, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
     let media = submit(&panel, &key, 64).await;
@@ -110,6 +111,8 @@ async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPoo
     // probe that failed, among 64 jobs in two workers.
     const BURST: usize = 5 + 3;
     opened(1).await;
+    // A probe that hangs, while all the others come back.
+    provider.answer(Mode::Hang);
     opened(2).await;
     assert!(provider.asked() <= BURST + 1, "{}", provider.asked());
     opened(3).await;

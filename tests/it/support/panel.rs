@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
+use tokio::time::sleep;
 
 use super::{Api, FakeProvider, Worker, admin, eventually, gatehouse, http, run, text};
 
@@ -178,6 +179,8 @@ impl Panel {
     /// Where an item stands once it is decided.
     pub(crate) async fn verdict(&self, key: &str, media: &str, within: Duration) -> Value {
         eventually("a verdict", within, async || {
+            // A key may ask only so often in a minute.
+            sleep(Duration::from_millis(50)).await;
             let status = self.status(key, media).await;
             (status["status"] != "pending").then_some(status)
         })
