@@ -2,22 +2,14 @@
 
 use anyhow::Context as _;
 use domain::{
-    rules::{CompiledGroup, Draft, Rule},
+    rule_file,
+    rules::{CompiledGroup, Rule},
     score::Category,
 };
-use serde::Deserialize;
 use store::rule_group::NewVersion;
 use uuid::Uuid;
 
 const DEMO: &str = include_str!("rule_file/demo.yaml");
-
-/// A rule group as it stands in a file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    name: String,
-    rules: Vec<Draft>,
-}
 
 /// A rule group that compiles.
 #[derive(Debug)]
@@ -34,16 +26,15 @@ impl RuleFile {
     /// # Errors
     /// Every mistake in the rules, with its place.
     pub(crate) fn parse(yaml: &str) -> anyhow::Result<Self> {
-        let document: Document =
-            serde_norway::from_str(yaml).context("the file is no rule group")?;
+        let document = rule_file::RuleFile::from_yaml(yaml).context("the file is no rule group")?;
         let rules: Vec<Rule> = document
             .rules
             .into_iter()
-            .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+            .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
             .collect();
         let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
         Ok(Self {
-            name: document.name,
+            name: document.name.into(),
             categories: compiled.categories().to_vec(),
             rules,
         })

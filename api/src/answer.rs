@@ -68,18 +68,48 @@ impl<T: Serialize + Send> IntoResponse for Created<T> {
 
 impl<T: Type> ApiResponse for Created<T> {
     fn meta() -> MetaResponses {
-        let location = MetaHeader {
-            name: "Location".to_owned(),
-            description: Some("The path under which it is found.".to_owned()),
-            required: true,
-            deprecated: false,
-            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
-        };
-        success(201, "Created.", json_content::<T>(), vec![location])
+        success(201, "Created.", json_content::<T>(), vec![location()])
     }
 
     fn register(registry: &mut Registry) {
         T::register(registry);
+    }
+}
+
+/// Something new that is at work from now on, with status 202.
+pub(crate) struct Accepted<T> {
+    /// The path under which it is found.
+    pub(crate) location: String,
+    /// The thing.
+    pub(crate) value: T,
+}
+
+impl<T: Serialize + Send> IntoResponse for Accepted<T> {
+    fn into_response(self) -> Response {
+        Json(self.value)
+            .with_header(header::LOCATION, self.location)
+            .with_status(StatusCode::ACCEPTED)
+            .into_response()
+    }
+}
+
+impl<T: Type> ApiResponse for Accepted<T> {
+    fn meta() -> MetaResponses {
+        success(202, "Accepted.", json_content::<T>(), vec![location()])
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+fn location() -> MetaHeader {
+    MetaHeader {
+        name: "Location".to_owned(),
+        description: Some("The path under which it is found.".to_owned()),
+        required: true,
+        deprecated: false,
+        schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
     }
 }
 

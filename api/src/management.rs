@@ -12,12 +12,15 @@ mod list;
 mod media;
 mod plans;
 mod providers;
+mod rule_groups;
 mod session;
 mod sites;
 mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+
+pub use self::rule_groups::bench::{Analyse, Analysed, Bench};
 
 use poem_openapi::{OpenApiService, Tags};
 use queue::Queue;
@@ -31,6 +34,8 @@ pub struct Management {
     pub queue: Queue,
     /// Seals the webhook secrets of new sites.
     pub master_key: MasterKey,
+    /// Where rules are compiled and tried.
+    pub bench: Bench,
 }
 
 /// The path under which the operations stand: the version is part of it.
@@ -44,6 +49,7 @@ type Nouns = (
     usage::Usage,
     sites::Sites,
     keys::SiteKeys,
+    rule_groups::Nouns,
     providers::Providers,
     media::Media,
     tokens::Tokens,
@@ -58,6 +64,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         usage::Usage,
         sites::Sites,
         keys::SiteKeys,
+        rule_groups::nouns(),
         providers::Providers,
         media::Media,
         tokens::Tokens,
@@ -75,6 +82,7 @@ fn described() -> Vec<document::Operation> {
         usage::described(),
         sites::described(),
         keys::described(),
+        rule_groups::described(),
         providers::described(),
         media::described(),
         tokens::described(),
@@ -98,6 +106,11 @@ enum Tag {
     /// What applications submit with.
     #[oai(rename = "Site keys")]
     SiteKeys,
+    /// What submissions are judged by.
+    #[oai(rename = "Rule groups")]
+    RuleGroups,
+    /// Rules tried over what was judged before.
+    Backtests,
     /// Who scores texts.
     Providers,
     /// What applications submitted, and what became of it.

@@ -6,8 +6,9 @@ use std::{borrow::Cow, ops::Deref, str::FromStr};
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
+    backtest::{Decided, State},
     event::{self, EventKind},
-    id::{PlanId, RuleGroupId, TeamId},
+    id::{GroupVersionId, PlanId, RuleGroupId, SiteId, TeamId},
     image::ImageFormat,
     media::{ContentType, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
     name::Name,
@@ -15,7 +16,7 @@ use domain::{
     policy::Policy,
     reason::Reason,
     scope::Scope,
-    score::Category,
+    score::{Category, Scores},
     whole::Whole,
 };
 use poem_openapi::{
@@ -240,7 +241,33 @@ macro_rules! ids {
     )+};
 }
 
-ids!(PlanId, RuleGroupId, TeamId);
+ids!(GroupVersionId, PlanId, RuleGroupId, SiteId, TeamId);
+
+impl Described for Scores {
+    fn expected() -> String {
+        let names = Category::ALL.map(|category| format!("`{category}`"));
+        format!(
+            "an object of scores from 0 to 1 by category: {}",
+            names.join(", ")
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        let score = || MetaSchema {
+            minimum: Some(0.0),
+            maximum: Some(1.0),
+            ..MetaSchema::new("number")
+        };
+        let of = |category: Category| {
+            let score = MetaSchemaRef::Inline(Box::new(score()));
+            (category.as_str(), score)
+        };
+        MetaSchema {
+            properties: Category::ALL.map(of).into(),
+            ..MetaSchema::new("object")
+        }
+    }
+}
 
 macro_rules! named_sets {
     ($($name:ident),+ $(,)?) => {$(
@@ -264,12 +291,14 @@ named_sets!(
     Action,
     Category,
     ContentType,
+    Decided,
     EventKind,
     ImageFormat,
     ModerationType,
     OnFailure,
     Ruling,
     Scope,
+    State,
     Status,
     StatusVocabulary,
     SubscriptionState,

@@ -69,14 +69,14 @@ impl<'a, T: DeserializeOwned + Send> FromRequest<'a> for OptionalJsonBody<T> {
     }
 }
 
-fn reader(request: &Request) -> &BodyReader {
+pub(crate) fn reader(request: &Request) -> &BodyReader {
     request
         .data()
         .expect("the router gives every request its body reader")
 }
 
 /// `application/json` or another `application/...+json`, whatever its parameters.
-fn is_json(content_type: &str) -> bool {
+pub(crate) fn is_json(content_type: &str) -> bool {
     let essence = content_type
         .split(';')
         .next()

@@ -6,7 +6,7 @@ mod code;
 
 use std::borrow::Cow;
 
-use domain::{limit::RateWindow, media::NoRuling, submission::FieldError};
+use domain::{limit::RateWindow, media::NoRuling, rules::RuleErrors, submission::FieldError};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
@@ -52,10 +52,16 @@ impl Refusal {
 
     /// One member of the request is to blame.
     pub(crate) fn field(code: Code, field: impl Into<String>, message: impl Into<String>) -> Self {
-        let errors = vec![FieldProblem {
+        let problem = FieldProblem {
             field: field.into(),
             message: message.into(),
-        }];
+            position: None,
+        };
+        Self::fields(code, vec![problem])
+    }
+
+    /// Several members of the request are to blame.
+    fn fields(code: Code, errors: Vec<FieldProblem>) -> Self {
         Self {
             code,
             detail: FIELDS.into(),
@@ -67,6 +73,14 @@ impl Refusal {
     /// One member of the request is not what it should be.
     pub(crate) fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::field(Code::InvalidRequest, field, message)
+    }
+
+    /// Somebody else edited a rule group's draft between the caller's look at it and the change.
+    pub(crate) fn draft_changed(revision: i64) -> Self {
+        Self::new(
+            Code::DraftChanged,
+            format!("The draft has the revision {revision} by now: read it again."),
+        )
     }
 
     /// The request as a whole is not what it should be.
@@ -214,13 +228,24 @@ impl From<Vec<FieldError>> for Refusal {
         let errors = errors.into_iter().map(|e| FieldProblem {
             field: e.field.to_owned(),
             message: e.message,
+            position: None,
         });
-        Self {
-            code,
-            detail: FIELDS.into(),
-            errors: errors.collect(),
-            window: None,
-        }
+        Self::fields(code, errors.collect())
+    }
+}
+
+/// Rules stand in the member `rules`.
+impl From<&RuleErrors> for Refusal {
+    fn from(errors: &RuleErrors) -> Self {
+        let errors = errors.iter().map(|error| FieldProblem {
+            field: match error.rule {
+                Some(place) => format!("rules[{place}].{}", error.field),
+                None => error.field.clone(),
+            },
+            message: error.message.clone(),
+            position: error.position,
+        });
+        Self::fields(Code::InvalidRequest, errors.collect())
     }
 }
 
@@ -257,6 +282,10 @@ impl From<store::Error> for Refusal {
                 "Another one has this name already; names are unique.",
             ),
             store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
+            store::Error::BacktestRunning => Self::new(
+                Code::BacktestRunning,
+                "The team has a backtest that has not ended: wait for it, or cancel it.",
+            ),
         }
     }
 }
@@ -307,6 +336,9 @@ pub(crate) struct FieldProblem {
     pub(crate) field: String,
     /// What to do about it, for a developer.
     pub(crate) message: String,
+    /// At which character of the member, from 0, it goes wrong, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<usize>,
 }
 
 /// What a handler's or the router's error becomes.

@@ -5,9 +5,9 @@ use anyhow::Context as _;
 use domain::{
     event::EventKind,
     id::TeamId,
-    rules::{CompiledGroup, Draft, Rule},
+    rule_file::RuleFile,
+    rules::{CompiledGroup, Rule},
 };
-use serde::Deserialize;
 use sqlx::{Connection as _, PgConnection};
 use store::{
     rule_group::{self, NewVersion},
@@ -35,11 +35,6 @@ pub(crate) struct Site {
     pub(crate) key: String,
 }
 
-#[derive(Deserialize)]
-struct RuleFile {
-    rules: Vec<Draft>,
-}
-
 /// Makes the sites. Their webhooks go to the receiver, which knows them by their place in the answer. Neighbours there are
 /// of different teams, so that who takes turns over the sites takes turns over the teams.
 pub(crate) async fn set_up(
@@ -48,10 +43,10 @@ pub(crate) async fn set_up(
     receiver: &Receiver,
     tenants: Tenants,
 ) -> anyhow::Result<Vec<Site>> {
-    let RuleFile { rules } = serde_norway::from_str(RULES)?;
+    let rules = RuleFile::from_yaml(RULES)?.rules;
     let rules: Vec<Rule> = rules
         .into_iter()
-        .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+        .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
         .collect();
     let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
     let version = NewVersion {

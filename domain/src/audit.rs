@@ -35,8 +35,22 @@ named_set! {
         EndpointCreate = "endpoint.create",
         /// A rule group was created.
         RuleGroupCreate = "rule_group.create",
-        /// A rule group got a new live version.
+        /// A rule group was renamed.
+        RuleGroupUpdate = "rule_group.update",
+        /// A rule group was deleted.
+        RuleGroupDelete = "rule_group.delete",
+        /// A rule group's draft was changed.
+        RuleGroupEdit = "rule_group.edit",
+        /// A rule group got a new version, which is not live.
+        RuleGroupVersion = "rule_group.version",
+        /// A rule group got another live version: a new one, or an earlier one again.
         RuleGroupPublish = "rule_group.publish",
+        /// A version judges in the shadow of the live one, or none does any more.
+        RuleGroupShadow = "rule_group.shadow",
+        /// Rules are replayed over items that were judged before.
+        BacktestCreate = "backtest.create",
+        /// A replay was stopped.
+        BacktestCancel = "backtest.cancel",
         /// All secrets are sealed with a new master key.
         MasterKeyRotate = "master_key.rotate",
     }

@@ -64,6 +64,8 @@ ids! {
     RuleGroupId,
     /// One immutable version of a rule group.
     GroupVersionId,
+    /// A replay of rules over items that were judged before.
+    BacktestId,
     /// One rule inside a group; stays the same over the group's versions.
     RuleId,
     /// A webhook endpoint of a site.

@@ -1,6 +1,7 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
 pub mod audit;
+pub mod backtest;
 pub mod breaker;
 pub mod builtin;
 pub mod decision;
@@ -15,6 +16,8 @@ pub mod name;
 pub mod plan;
 pub mod policy;
 pub mod reason;
+pub mod rule_diff;
+pub mod rule_file;
 pub mod rules;
 pub mod scope;
 pub mod score;

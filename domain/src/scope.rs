@@ -25,6 +25,10 @@ named_set! {
         KeysRead = "keys:read",
         /// Create, rotate and disable site keys.
         KeysWrite = "keys:write",
+        /// See rule groups, their versions and what trying them found.
+        RulesRead = "rules:read",
+        /// Edit, publish, try and delete rule groups.
+        RulesWrite = "rules:write",
         /// See how much was used.
         UsageRead = "usage:read",
         /// See tokens, never the tokens themselves.

@@ -1,8 +1,14 @@
 //! `gatehouse api`: the HTTP interfaces.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use ::api::{Readiness, interface::Interface, management::Management, public::Public, serve};
+use ::api::{
+    Readiness,
+    interface::Interface,
+    management::{Analyse, Analysed, Bench, Management},
+    public::Public,
+    serve,
+};
 use domain::submission::SubmissionLimits;
 use metrics::gauge;
 use queue::Queue;
@@ -11,6 +17,7 @@ use store::{
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
+use workers::{analysis::analyse_sample, provider::Providers};
 
 use crate::{
     config::{self, ApiOptions, HttpOptions},
@@ -38,7 +45,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let (ready, readiness) = watch::channel(service::starting());
 
     let queue = Queue::open(pool.clone(), queue::Config::default())?;
-    let interface = interface(&options.http, &pool, &queue, &key, readiness.clone());
+    // Only the workers' process knows the providers.
+    let interface = interface(&options.http, &pool, &queue, &key, None, readiness.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let operations = service::serve_operations(
@@ -68,6 +76,7 @@ pub(crate) fn interface(
     pool: &PgPool,
     queue: &Queue,
     master_key: &MasterKey,
+    analyse: Option<Analyse>,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     Interface {
@@ -82,11 +91,23 @@ pub(crate) fn interface(
             pool: schema::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: master_key.clone(),
+            bench: Bench::new(analyse),
         },
         body: bounds.body(),
         deadline: bounds.deadline(),
         ready,
     }
+}
+
+/// Lets the management interface try rules with what these providers say.
+pub(crate) fn analyse(providers: Providers) -> Analyse {
+    Arc::new(move |text, wanted| {
+        let providers = Arc::clone(&providers);
+        Box::pin(async move {
+            let (scores, unchecked) = analyse_sample(&providers, &text, &wanted).await;
+            Analysed { scores, unchecked }
+        })
+    })
 }
 
 /// Reads the interfaces' gauges.

@@ -103,7 +103,15 @@ async fn serve(
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let queue = Queue::open(pool.clone(), options.work.queue())?;
-    let interface = api::interface(&options.http, pool, &queue, &master_key, readiness.clone());
+    let analyse = Some(api::analyse(providers.clone()));
+    let interface = api::interface(
+        &options.http,
+        pool,
+        &queue,
+        &master_key,
+        analyse,
+        readiness.clone(),
+    );
     let context = Context {
         pool: pool.clone(),
         queue: queue.clone(),

@@ -1,6 +1,6 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
 
-use domain::id::{DeliveryId, MediaId, TeamId};
+use domain::id::{BacktestId, DeliveryId, MediaId, TeamId};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,11 @@ pub const ANALYSIS: QueueName = QueueName::new("analysis");
 pub const RULES: QueueName = QueueName::new("rules");
 /// An event goes to an endpoint. Lane: the endpoint.
 pub const WEBHOOKS: QueueName = QueueName::new("webhooks");
+/// Rules are replayed over a slice of what was judged before. Lane: the team.
+pub const BACKTESTS: QueueName = QueueName::new("backtests");
 
-/// Every queue, in the order of an item's way.
-pub const ALL: [QueueName; 3] = [ANALYSIS, RULES, WEBHOOKS];
+/// Every queue, those of an item's way in its order.
+pub const ALL: [QueueName; 4] = [ANALYSIS, RULES, WEBHOOKS, BACKTESTS];
 
 /// An analysis is tried this often, within about two minutes; then the site's `on_failure` decides.
 const ANALYSIS_ATTEMPTS: u16 = 5;
@@ -20,6 +22,8 @@ const ANALYSIS_ATTEMPTS: u16 = 5;
 const RULES_ATTEMPTS: u16 = 10;
 /// A delivery counts its own attempts and ends before this; the rest is room for workers that die.
 const WEBHOOK_ATTEMPTS: u16 = 40;
+/// A slice reads and computes; it fails only with Postgres or with its process.
+const BACKTEST_ATTEMPTS: u16 = 10;
 
 /// The payload of [`ANALYSIS`] and of [`RULES`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -33,6 +37,13 @@ pub struct MediaJob {
 pub struct DeliveryJob {
     /// The delivery.
     pub delivery: DeliveryId,
+}
+
+/// The payload of [`BACKTESTS`]: how far it has got stands in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct BacktestJob {
+    /// The replay.
+    pub backtest: BacktestId,
 }
 
 /// Analyse this item.
@@ -53,4 +64,10 @@ pub(crate) fn deliver(delivery: DeliveryId, endpoint: domain::id::EndpointId) ->
         &DeliveryJob { delivery },
     )
     .max_attempts(WEBHOOK_ATTEMPTS)
+}
+
+/// Replay the next slice.
+pub(crate) fn replay(backtest: BacktestId, team: TeamId) -> NewJob {
+    NewJob::new(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
+        .max_attempts(BACKTEST_ATTEMPTS)
 }

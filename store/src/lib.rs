@@ -7,6 +7,7 @@
 pub mod accept;
 pub mod analysis;
 pub mod audit;
+pub mod backtest;
 pub mod delivery;
 pub mod gather;
 pub mod jobs;
@@ -52,6 +53,9 @@ pub enum Error {
     /// There is no such plan.
     #[error("there is no such plan")]
     UnknownPlan,
+    /// The team has a backtest that has not ended.
+    #[error("the team has a running backtest")]
+    BacktestRunning,
 }
 
 impl Error {
@@ -76,6 +80,7 @@ impl From<sqlx::Error> for Error {
         match constraint {
             Some("plans_name_key" | "sites_name_key" | "rule_groups_name_key") => Self::NameTaken,
             Some("subscriptions_plan_id_fkey") => Self::UnknownPlan,
+            Some("backtests_running_key") => Self::BacktestRunning,
             Some(_) | None => Self::Sql(error),
         }
     }

@@ -9,6 +9,7 @@ mod item;
 mod list;
 mod walk;
 
+pub(crate) use self::walk::ids_within;
 pub use self::{
     decide::{Decided, Decision, decide, standing},
     history::{Delivery, Event, Verdict},

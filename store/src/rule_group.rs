@@ -1,61 +1,130 @@
-//! Rule groups and their immutable versions.
+//! Rule groups: what a team edits as a draft, publishes as immutable versions, and attaches to sites.
+//!
+//! Whoever changes a group locks it first ([`lock`]), so that versions get their numbers one by one and nobody overwrites
+//! what somebody else edited. Groups are never deleted, because verdicts name their versions: [`disable`] hides them.
 
-use domain::{
-    id::{GroupVersionId, RuleGroupId, TeamId},
-    rules::Rule,
-    score::Category,
-};
-use sqlx::{PgConnection, PgPool, types::Json};
+mod attachment;
+mod draft;
+pub mod shadow;
+mod version;
+
+use chrono::{DateTime, Utc};
+use domain::id::{GroupVersionId, RuleGroupId, SiteId, TeamId, TokenId};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::Error;
+pub use self::{
+    attachment::{attach, attached, detach},
+    draft::{Draft, draft, edit},
+    version::{
+        Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,
+        find_version, publications, set_live, version, versions,
+    },
+};
+use crate::{Error, page::Page};
 
-/// A version as it was published.
-#[derive(Clone, Debug)]
-pub struct GroupVersion {
+/// A group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
     /// The group.
-    pub group: RuleGroupId,
-    /// The version.
-    pub id: GroupVersionId,
-    /// Its rules, in the order of evaluation.
-    pub rules: Vec<Rule>,
+    pub id: RuleGroupId,
+    /// Its team.
+    pub team: TeamId,
+    /// What it is called; no two groups of a team that are there have the same name.
+    pub name: String,
+    /// The version that judges new submissions.
+    pub live: GroupVersionId,
+    /// Its number.
+    pub live_number: i32,
+    /// The version that judges beside it without effect.
+    pub shadow: Option<GroupVersionId>,
+    /// Its number.
+    pub shadow_number: Option<i32>,
+    /// Whether the draft is something else than the live version.
+    pub edited: bool,
+    /// Counts the changes of what the draft shows.
+    pub draft_revision: i64,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
 }
 
-/// A new version's content: rules that compile, which the caller has seen to.
-#[derive(Clone, Copy, Debug)]
-pub struct NewVersion<'a> {
-    /// The rules.
-    pub rules: &'a [Rule],
-    /// The categories whose scores the enabled ones ask for; with any, submissions are analysed first.
-    pub categories: &'a [Category],
-}
-
-/// A version's rules; none if there is no such version.
-pub async fn find_version(
-    pool: &PgPool,
-    version: GroupVersionId,
-) -> Result<Option<GroupVersion>, Error> {
-    let row = sqlx::query!(
+/// A group; none if there is none, or if it is not of the team `of`.
+pub async fn find(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    group: RuleGroupId,
+) -> Result<Option<Group>, Error> {
+    let row = sqlx::query_as!(
+        Row,
         r#"
-        select rule_group_id, rules as "rules: Json<Vec<Rule>>"
-        from rule_group_versions
-        where id = $1
+        select
+            g.id, g.team_id, g.name, g.live_version_id, l.number as live_number, g.shadow_version_id,
+            s.number as "shadow_number?", g.draft is not null as "edited!", g.draft_revision, g.created_at
+        from rule_groups g
+        join rule_group_versions l on l.id = g.live_version_id
+        left join rule_group_versions s on s.id = g.shadow_version_id
+        where g.id = $1 and ($2::uuid is null or g.team_id = $2) and g.disabled_at is null
         "#,
-        version.as_uuid(),
+        group.as_uuid(),
+        of.map(TeamId::as_uuid),
     )
-    .fetch_optional(pool)
+    .fetch_optional(conn)
     .await?;
-    Ok(row.map(|row| GroupVersion {
-        group: row.rule_group_id.into(),
-        id: version,
-        rules: row.rules.0,
-    }))
+    Ok(row.map(Group::from))
+}
+
+/// A group that nobody else changes until the transaction ends; none if there is none, or if it is not of the team `of`.
+pub async fn lock(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    group: RuleGroupId,
+) -> Result<Option<Group>, Error> {
+    let locked = sqlx::query_scalar!(
+        "select id from rule_groups where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
+        group.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    match locked {
+        // Read only now: what was waited for is seen whole.
+        Some(_) => find(conn, of, group).await,
+        None => Ok(None),
+    }
+}
+
+/// Groups, the oldest first: all, or those of the team `of`.
+pub async fn list(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    page: Page,
+) -> Result<Vec<Group>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            g.id, g.team_id, g.name, g.live_version_id, l.number as live_number, g.shadow_version_id,
+            s.number as "shadow_number?", g.draft is not null as "edited!", g.draft_revision, g.created_at
+        from rule_groups g
+        join rule_group_versions l on l.id = g.live_version_id
+        left join rule_group_versions s on s.id = g.shadow_version_id
+        where ($1::uuid is null or g.team_id = $1) and ($2::uuid is null or g.id > $2) and g.disabled_at is null
+        order by g.id
+        limit $3
+        "#,
+        of.map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Group::from).collect())
 }
 
 /// A group's team; none if there is no such group.
 pub async fn team_of(conn: &mut PgConnection, group: RuleGroupId) -> Result<Option<TeamId>, Error> {
     let team = sqlx::query_scalar!(
-        "select team_id from rule_groups where id = $1",
+        "select team_id from rule_groups where id = $1 and disabled_at is null",
         group.as_uuid()
     )
     .fetch_optional(conn)
@@ -63,78 +132,140 @@ pub async fn team_of(conn: &mut PgConnection, group: RuleGroupId) -> Result<Opti
     Ok(team.map(TeamId::from))
 }
 
-/// Creates a group whose first version is live. Run it in a transaction.
+/// Creates a group whose first version is live, from the command line. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::NameTaken`].
 pub async fn create(
     conn: &mut PgConnection,
     team: TeamId,
     name: &str,
     version: NewVersion<'_>,
 ) -> Result<RuleGroupId, Error> {
-    let group = Uuid::now_v7();
-    let version_id = Uuid::now_v7();
+    create_as(conn, team, name, version, Authorship::default()).await
+}
+
+/// Creates a group whose first version is live. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::NameTaken`].
+pub async fn create_as(
+    conn: &mut PgConnection,
+    team: TeamId,
+    name: &str,
+    version: NewVersion<'_>,
+    authorship: Authorship<'_>,
+) -> Result<RuleGroupId, Error> {
+    let group = RuleGroupId::from(Uuid::now_v7());
+    let first = GroupVersionId::from(Uuid::now_v7());
     sqlx::query!(
         "insert into rule_groups (id, team_id, name, live_version_id) values ($1, $2, $3, $4)",
-        group,
+        group.as_uuid(),
         team.as_uuid(),
         name,
-        version_id,
+        first.as_uuid(),
     )
     .execute(&mut *conn)
     .await?;
-    insert_version(conn, version_id, group, version).await?;
-    Ok(group.into())
+    version::insert(conn, first, group, version, authorship).await?;
+    version::record_publication(conn, group, first, authorship.token).await?;
+    Ok(group)
 }
 
-/// Adds a version to a team's group and makes it live; none if the team has no such group. Run it in a transaction.
+/// Adds a version to a team's group and makes it live, from the command line; none if the team has no such group. Run it in
+/// a transaction.
 pub async fn publish(
     conn: &mut PgConnection,
     team: TeamId,
     group: RuleGroupId,
-    version: NewVersion<'_>,
+    new: NewVersion<'_>,
 ) -> Result<Option<GroupVersionId>, Error> {
-    // Locks the group first: two publications get two numbers.
-    let found = sqlx::query!(
-        "select id from rule_groups where id = $1 and team_id = $2 for update",
-        group.as_uuid(),
-        team.as_uuid(),
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
-    if found.is_none() {
+    let Some(group) = lock(conn, Some(team), group).await? else {
         return Ok(None);
-    }
-    let version_id = Uuid::now_v7();
-    insert_version(conn, version_id, group.as_uuid(), version).await?;
-    sqlx::query!(
-        "update rule_groups set live_version_id = $2 where id = $1",
-        group.as_uuid(),
-        version_id
-    )
-    .execute(conn)
-    .await?;
-    Ok(Some(version_id.into()))
+    };
+    let added = add_version(conn, group.id, new, Authorship::default()).await?;
+    set_live(conn, group.id, added, None).await?;
+    Ok(Some(added))
 }
 
-async fn insert_version(
-    conn: &mut PgConnection,
-    id: Uuid,
-    group: Uuid,
-    version: NewVersion<'_>,
-) -> Result<(), sqlx::Error> {
-    let categories: Vec<&str> = version.categories.iter().map(|c| c.as_str()).collect();
+/// Gives a group another name.
+///
+/// # Errors
+/// [`Error::NameTaken`].
+pub async fn rename(conn: &mut PgConnection, group: RuleGroupId, name: &str) -> Result<(), Error> {
     sqlx::query!(
-        "
-        insert into rule_group_versions (id, rule_group_id, number, rules, categories, uses_ai)
-        select $1, $2, coalesce(max(number), 0) + 1, $3, $4, cardinality($4::text []) > 0
-        from rule_group_versions
-        where rule_group_id = $2
-        ",
-        id,
-        group,
-        Json(version.rules) as _,
-        &categories as &[&str],
+        "update rule_groups set name = $2 where id = $1",
+        group.as_uuid(),
+        name,
     )
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// A group that nobody else changes, nor attaches to a site, until the transaction ends; none if there is none, or if it is
+/// not of the team `of`. With it, some of the sites that it judges for.
+pub async fn lock_to_disable(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    group: RuleGroupId,
+) -> Result<Option<(Group, Vec<SiteId>)>, Error> {
+    sqlx::query_scalar!(
+        "select id from rule_groups where id = $1 and ($2::uuid is null or team_id = $2) for update",
+        group.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(found) = find(conn, of, group).await? else {
+        return Ok(None);
+    };
+    let sites = attachment::sites_of(conn, group).await?;
+    Ok(Some((found, sites)))
+}
+
+/// Hides a group, for ever: submissions cannot name it, and its name is free. Its versions stay. Run it in a transaction that
+/// has locked it so ([`lock_to_disable`]).
+pub async fn disable(conn: &mut PgConnection, group: RuleGroupId) -> Result<(), Error> {
+    sqlx::query!(
+        "update rule_groups set disabled_at = now(), shadow_version_id = null where id = $1",
+        group.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+struct Row {
+    id: Uuid,
+    team_id: Uuid,
+    name: String,
+    live_version_id: Uuid,
+    live_number: i32,
+    shadow_version_id: Option<Uuid>,
+    shadow_number: Option<i32>,
+    edited: bool,
+    draft_revision: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Row> for Group {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id.into(),
+            team: row.team_id.into(),
+            name: row.name,
+            live: row.live_version_id.into(),
+            live_number: row.live_number,
+            shadow: row.shadow_version_id.map(GroupVersionId::from),
+            shadow_number: row.shadow_number,
+            edited: row.edited,
+            draft_revision: row.draft_revision,
+            created_at: row.created_at,
+        }
+    }
+}
+
+fn token(id: Option<Uuid>) -> Option<TokenId> {
+    id.map(TokenId::from)
 }

@@ -193,7 +193,7 @@ async fn live_version(
         select v.id, v.uses_ai
         from rule_groups g
         join rule_group_versions v on v.id = g.live_version_id
-        where g.id = $1 and g.team_id = $2
+        where g.id = $1 and g.team_id = $2 and g.disabled_at is null
         ",
         group.as_uuid(),
         team.as_uuid(),

@@ -140,7 +140,7 @@ pub async fn own_groups(
 ) -> Result<Vec<RuleGroupId>, Error> {
     let groups: Vec<Uuid> = groups.iter().map(|group| group.as_uuid()).collect();
     let own = sqlx::query_scalar!(
-        "select id from rule_groups where team_id = $1 and id = any($2) for key share",
+        "select id from rule_groups where team_id = $1 and id = any($2) and disabled_at is null for key share",
         team.as_uuid(),
         &groups,
     )

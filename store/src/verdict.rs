@@ -21,6 +21,7 @@ use crate::{
     Error,
     gather::{Bounds, Loader},
     jobs::MediaJob,
+    rule_group::shadow::{self, Compared, Shadowed},
 };
 
 /// Everything that a pending item is judged by.
@@ -34,6 +35,8 @@ pub struct ToJudge {
     pub has_image: bool,
     /// The versions that were live when it was accepted.
     pub group_versions: Vec<GroupVersionId>,
+    /// The versions that judge it without effect, each in the place of its group's.
+    pub shadows: Vec<GroupVersionId>,
     /// What the analysis said; none when no provider could score it.
     pub scores: Option<Scores>,
     /// What could not be checked so far.
@@ -56,11 +59,24 @@ const BOUNDS: Bounds = Bounds {
 /// Loads pending items. An item that is decided already is not found.
 pub fn loader(pool: PgPool) -> Loader<MediaId, ToJudge> {
     Loader::start(pool, "media to judge", BOUNDS, |pool, media| async move {
-        load(&pool, &media).await
+        load(&pool, &media, Wanted::Pending).await
     })
 }
 
-async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJudge>, Error> {
+/// Which items are loaded to be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Those that wait for a verdict.
+    Pending,
+    /// Decided ones, too.
+    All,
+}
+
+pub(crate) async fn load(
+    pool: &PgPool,
+    media: &[MediaId],
+    wanted: Wanted,
+) -> Result<HashMap<MediaId, ToJudge>, Error> {
     let ids: Vec<Uuid> = media.iter().map(|id| id.as_uuid()).collect();
     let rows = sqlx::query!(
         r#"
@@ -69,6 +85,12 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
             m.body,
             m.content_type,
             m.group_versions,
+            array(
+                select g.shadow_version_id
+                from rule_group_versions v
+                join rule_groups g on g.id = v.rule_group_id
+                where v.id = any(m.group_versions) and g.shadow_version_id <> v.id
+            ) as "shadows!",
             s.on_failure,
             (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!",
             a.scores as "scores?: Json<Scores>",
@@ -76,9 +98,10 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
         from media m
         join sites s on s.id = m.site_id
         left join analyses a on a.media_id = m.id
-        where m.id = any($1) and m.status = 'pending'
+        where m.id = any($1) and (m.status = 'pending' or $2)
         "#,
         &ids,
+        wanted == Wanted::All,
     )
     .fetch_all(pool)
     .await?;
@@ -94,6 +117,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToJud
                     .into_iter()
                     .map(GroupVersionId::from)
                     .collect(),
+                shadows: row.shadows.into_iter().map(GroupVersionId::from).collect(),
                 scores: row.scores.map(|scores| scores.0),
                 unchecked: row
                     .unchecked
@@ -120,17 +144,32 @@ pub struct Concluded {
     pub details: String,
     /// The trace as JSON.
     pub trace: String,
+    /// What shadows said.
+    pub shadows: Vec<Shadowed>,
 }
 
 impl Effect for Concluded {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let verdicts = batch.iter().map(|survivor| survivor.effect.conclusion());
-        conclude(tx.conn, &verdicts.collect::<Vec<_>>(), &mut tx.jobs).await?;
-        Ok(())
+        let stored = conclude(tx.conn, &verdicts.collect::<Vec<_>>(), &mut tx.jobs).await?;
+        let compared = batch
+            .iter()
+            .flat_map(|survivor| survivor.effect.compared())
+            // What somebody else decided meanwhile is counted where it was decided.
+            .filter(|compared| stored.iter().any(|(media, _)| *media == compared.media));
+        shadow::record(tx.conn, &compared.collect::<Vec<_>>()).await
     }
 }
 
 impl Concluded {
+    fn compared(&self) -> impl Iterator<Item = Compared> {
+        self.shadows.iter().map(|shadowed| Compared {
+            media: self.media,
+            live: self.status,
+            shadowed: *shadowed,
+        })
+    }
+
     fn conclusion(&self) -> Conclusion<'_> {
         Conclusion {
             media: self.media,
@@ -160,6 +199,7 @@ impl Obituary for JudgementDied {
                 details: r#"{"rule_violations":[],"reason":"the rules could not be evaluated"}"#
                     .into(),
                 trace: format!(r#"{{"job":{},"cause":"{}"}}"#, job.id, job.cause.as_str()),
+                shadows: Vec::new(),
             });
         }
         let verdicts: Vec<_> = verdicts.iter().map(Concluded::conclusion).collect();

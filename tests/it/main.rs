@@ -15,6 +15,7 @@ mod providers;
 mod proxy;
 mod queue_commands;
 mod review;
+mod rules;
 mod secrets;
 mod support;
 mod way;

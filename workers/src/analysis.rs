@@ -2,6 +2,7 @@
 //! one has failed for good or is paused, and for what it cannot score.
 
 mod inquiry;
+mod sample;
 
 use std::{
     sync::Arc,
@@ -24,6 +25,7 @@ use store::{
 use tracing::warn;
 
 use self::inquiry::Inquiry;
+pub use self::sample::analyse_sample;
 use crate::{
     RETRY, RUN_DEADLINE,
     provider::{Panel, Question, Reply},

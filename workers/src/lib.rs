@@ -1,7 +1,9 @@
-//! The apalis workers of Gatehouse: analysis, rules and webhooks. Each step loads what its job names, does its work outside
+//! The apalis workers of Gatehouse: analysis, rules, webhooks and backtests. Each step loads what its job names, does its work outside
 //! any transaction, and returns an effect that the queue applies when it finishes the job.
 
 pub mod analysis;
+pub mod backtests;
+mod groups;
 pub mod outbound;
 pub mod provider;
 pub mod rules;
@@ -17,8 +19,9 @@ use queue::{BackendSettings, Queue, QueueName, Retry};
 use store::{
     PgPool,
     analysis::AnalysisDied,
+    backtest::slice::ReplayDied,
     delivery::DeliveryDied,
-    jobs::{self, DeliveryJob, MediaJob},
+    jobs::{self, BacktestJob, DeliveryJob, MediaJob},
     seal::MasterKey,
     verdict::JudgementDied,
 };
@@ -26,6 +29,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
     analysis::Analyst,
+    backtests::Replayer,
     outbound::Outbound,
     provider::{Panel, Providers},
     rules::Judge,
@@ -83,6 +87,9 @@ pub(crate) const RETRY: Retry = Retry {
 /// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
 const DELIVERIES_PER_ENDPOINT: u32 = 32;
 
+/// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
+const REPLAYS: usize = 1;
+
 /// Works until `shutdown`, then lets running jobs finish and gives the others back.
 pub async fn run(
     context: Context,
@@ -134,6 +141,22 @@ pub async fn run(
                     .timeout(RUN_DEADLINE)
                     .parallelize(tokio::spawn)
                     .build(rules::judge)
+            })
+        } else if name == jobs::BACKTESTS {
+            let replayer = Replayer::new(pool.clone());
+            monitor.register(move |_| {
+                let backend = BackendSettings::new(jobs::BACKTESTS)
+                    .prefetch(1)
+                    .lane_cap(1)
+                    .retry(RETRY)
+                    .on_dead::<ReplayDied>();
+                WorkerBuilder::new("backtests")
+                    .backend(queue.backend::<BacktestJob>(backend))
+                    .data(replayer.clone())
+                    .concurrency(REPLAYS)
+                    .timeout(RUN_DEADLINE)
+                    .parallelize(tokio::spawn)
+                    .build(backtests::replay)
             })
         } else {
             let courier = Courier::new(pool.clone(), master_key.clone(), outbound.clone());

@@ -1,46 +1,33 @@
-//! Judge: the rule versions that were live at the item's acceptance examine it, and the domain decides.
+//! Judge: the rule versions that were live at the item's acceptance examine it, and the domain decides. Shadows judge it
+//! beside them, without effect.
+
+mod shadow;
 
 use std::{sync::Arc, time::Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Judged, Part, Trace, Unchecked, decide},
-    id::{GroupVersionId, MediaId},
+    decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
+    id::MediaId,
     rules::{CompiledGroup, Content},
     score::{Category, Scores},
 };
 use metrics::{Counter, counter};
-use quick_cache::{Weighter, sync::Cache};
 use store::{
     PgPool,
     gather::Loader,
     jobs::MediaJob,
-    rule_group,
     verdict::{self, Concluded, ToJudge},
 };
 use tokio::task::block_in_place;
 
-/// Memory for compiled groups, in bytes.
-const CACHE_BYTES: u64 = 256 << 20;
-/// A guess of how many that are, for the cache's own tables.
-const CACHE_ITEMS: usize = 1_000;
+use crate::groups::Groups;
 
 /// What the judging step works with.
 #[derive(Clone)]
 pub struct Judge {
     media: Loader<MediaId, ToJudge>,
-    /// Versions never change, so nothing here is ever out of date.
-    groups: Arc<Cache<GroupVersionId, Arc<CompiledGroup>, ByBytes>>,
-    pool: PgPool,
-}
-
-#[derive(Clone)]
-struct ByBytes;
-
-impl Weighter<GroupVersionId, Arc<CompiledGroup>> for ByBytes {
-    fn weight(&self, _: &GroupVersionId, group: &Arc<CompiledGroup>) -> u64 {
-        group.approx_bytes() as u64
-    }
+    groups: Groups,
 }
 
 impl Judge {
@@ -50,29 +37,10 @@ impl Judge {
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
-        let groups = Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByBytes);
         Self {
             media: verdict::loader(pool.clone()),
-            groups: Arc::new(groups),
-            pool,
+            groups: Groups::new(pool),
         }
-    }
-
-    async fn group(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        self.groups
-            .get_or_insert_async(&version, self.compile(version))
-            .await
-    }
-
-    async fn compile(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        let found = rule_group::find_version(&self.pool, version).await?;
-        let found = found.ok_or_else(|| format!("there is no rule group version {version}"))?;
-        // Compiling ten thousand keywords takes a while: not on a thread that serves others.
-        let compiled = tokio::task::spawn_blocking(move || {
-            CompiledGroup::compile(found.group, found.id, &found.rules)
-        })
-        .await??;
-        Ok(Arc::new(compiled))
     }
 }
 
@@ -85,20 +53,9 @@ pub(crate) async fn judge(
         return Ok(None);
     };
     let loaded = Instant::now();
-    let mut groups = Vec::with_capacity(item.group_versions.len());
-    for version in &item.group_versions {
-        groups.push(judge.group(*version).await?);
-    }
-    let wanted: Vec<Category> = Category::ALL
-        .into_iter()
-        .filter(|category| {
-            groups
-                .iter()
-                .any(|group| group.categories().contains(category))
-        })
-        .collect();
+    let groups = judge.groups.versions(&item.group_versions).await?;
     // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
-    let verdict = block_in_place(|| decide(findings(&item, &groups, &wanted)));
+    let verdict = block_in_place(|| verdict_on(&item, &groups));
     count_unchecked(&verdict.trace);
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
     Ok(Some(Concluded {
@@ -107,7 +64,25 @@ pub(crate) async fn judge(
         moderation_type: verdict.moderation_type,
         details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
         trace: serde_json::to_string(&verdict.trace)?,
+        shadows: shadow::judge(&item, &groups, &judge.groups).await,
     }))
+}
+
+/// What these groups mean for the item.
+pub(crate) fn verdict_on(item: &ToJudge, groups: &[Arc<CompiledGroup>]) -> Verdict {
+    decide(findings(item, groups, &wanted(groups)))
+}
+
+/// The categories that these groups ask for.
+pub(crate) fn wanted(groups: &[Arc<CompiledGroup>]) -> Vec<Category> {
+    Category::ALL
+        .into_iter()
+        .filter(|category| {
+            groups
+                .iter()
+                .any(|group| group.categories().contains(category))
+        })
+        .collect()
 }
 
 /// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
@@ -163,7 +138,7 @@ fn findings<'a>(
     Findings {
         groups: judged,
         violations,
-        scores: item.scores,
+        scores: item.scores.clone(),
         wanted,
         text: match (&item.text, text_examined) {
             (None, _) => Part::Absent,

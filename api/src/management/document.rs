@@ -3,7 +3,7 @@
 use domain::scope::Scope;
 use serde_json::{Value, json};
 
-use super::{described, list};
+use super::{described, list, rule_groups};
 use crate::{
     openapi::{at, declare_answers, declare_common, extend},
     problem::Code,
@@ -46,6 +46,9 @@ pub(super) mod example {
     pub(in super::super) const TOKEN: &str = "01980f6d-02aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const SITE: &str = "01980f6d-11aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const RULE_GROUP: &str = "01980f6d-04aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const VERSION: &str = "01980f6d-05aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const OTHER_VERSION: &str = "01980f6d-12aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const RULE: &str = "01980f6d-13aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";
     pub(in super::super) const CREATED_AT: &str = "2026-01-31T12:00:00.123456Z";
 
@@ -83,6 +86,7 @@ pub(crate) fn finish(document: &mut Value) {
             .unwrap_or_else(|| panic!("nothing describes the operation {id}"));
         describe_operation(document, &pointer, described.swap_remove(index));
     }
+    rule_groups::document(document);
     let missing: Vec<_> = described.iter().map(|operation| operation.id).collect();
     assert!(missing.is_empty(), "there are no operations {missing:?}");
 }
@@ -181,7 +185,12 @@ fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
 }
 
 /// The schemas of answers in which what there is not is absent: problems, and what the public interface shows, too.
-const WITH_ABSENT_MEMBERS: [&str; 3] = ["Problem", "ModerationDetails", "RuleViolation"];
+const WITH_ABSENT_MEMBERS: [&str; 4] = [
+    "Problem",
+    "FieldProblem",
+    "ModerationDetails",
+    "RuleViolation",
+];
 
 /// Requests have no members but the described ones, and answers have all of them: `Option` means null there.
 fn close_schemas(document: &mut Value) {

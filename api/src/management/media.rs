@@ -14,6 +14,7 @@ use poem_openapi::OpenApi;
 use store::media::{self, Filter};
 use uuid::Uuid;
 
+pub(super) use self::history::without_internals;
 use self::{
     decision::{Decided, NewDecision},
     image::ImageFile,

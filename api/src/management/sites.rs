@@ -23,6 +23,7 @@ use store::{
 };
 use uuid::Uuid;
 
+pub(super) use self::settings::MOST_GROUPS;
 use self::settings::{NewSite, SiteChange, require_groups, require_providers, unknown_group};
 use super::{
     Management, PREFIX, Tag,

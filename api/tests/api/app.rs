@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::LazyLock, time::Duration};
 use api::{
     BodySettings, Readiness,
     interface::{Interface, interface},
-    management::Management,
+    management::{Analyse, Bench, Management},
     public::Public,
     serve::{Settings, serve},
 };
@@ -43,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) body: BodySettings,
     pub(crate) deadline: Duration,
     pub(crate) accept: accept::Settings,
+    pub(crate) analyse: Option<Analyse>,
 }
 
 impl Default for Options {
@@ -52,6 +53,7 @@ impl Default for Options {
             body: BodySettings::default(),
             deadline: api::DEADLINE,
             accept: accept::Settings::default(),
+            analyse: None,
         }
     }
 }
@@ -148,6 +150,7 @@ impl App {
                 pool: pool.clone(),
                 queue: queue.clone(),
                 master_key: MasterKey::new([7; 32]),
+                bench: Bench::new(options.analyse),
             },
             body: options.body,
             deadline: options.deadline,

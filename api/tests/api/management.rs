@@ -7,6 +7,7 @@ mod keys;
 mod lists;
 mod media;
 mod plans;
+mod rule_groups;
 mod sites;
 mod subscriptions;
 mod teams;

@@ -1,5 +1,6 @@
-//! Forgets idempotency keys that have expired, and images whose submission was never accepted. When exactly it happens does
-//! not matter, nor does that every process does it: expired keys are told by their age, and nothing refers to such an image.
+//! Forgets what has expired: idempotency keys, images whose submission was never accepted, what shadows and backtests found.
+//! When exactly it happens does not matter, nor does that every process does it: all of it is told by its age, and nothing
+//! refers to such an image.
 
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use sqlx::PgPool;
 use tracing::warn;
 
 use super::images;
+use crate::{backtest, rule_group::shadow};
 
 const EVERY: Duration = Duration::from_mins(10);
 /// Rows of one statement, which holds no lock for long.
@@ -20,6 +22,12 @@ pub(super) async fn run(pool: PgPool) {
         }
         if let Err(error) = images::forget_orphans(&pool).await {
             warn!(%error, "images of submissions that were not accepted could not be removed; trying again later");
+        }
+        if let Err(error) = shadow::forget_old(&pool).await {
+            warn!(%error, "old differences of shadows could not be removed; trying again later");
+        }
+        if let Err(error) = backtest::forget_old(&pool).await {
+            warn!(%error, "old backtests could not be removed; trying again later");
         }
     }
 }

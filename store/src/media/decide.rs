@@ -106,7 +106,7 @@ pub async fn decide(
     };
     let mut jobs = NewJobs::new();
     let stored = conclude(conn, &[conclusion], &mut jobs).await?;
-    let Some(moderated_at) = stored.first().copied() else {
+    let Some((_, moderated_at)) = stored.first().copied() else {
         return Ok(None);
     };
     queue::enqueue(conn, &jobs).await?;

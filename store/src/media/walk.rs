@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         after: Option<MediaId>,
         limit: usize,
     ) -> Self {
-        let until = first_id(filter.until, CLOCKS_APART).unwrap_or(Uuid::max());
+        let (from, until) = ids_within(filter.since, filter.until);
         let share = (WALKED / sites.len().max(1)).max(1);
         // Where every row is wanted, no site needs to show more than the page can hold.
         let share = if filter.wants_all() {
@@ -53,7 +53,7 @@ impl<'a> Walk<'a> {
             share
         };
         Self {
-            from: first_id(filter.since, -CLOCKS_APART).unwrap_or(Uuid::nil()),
+            from,
             before: after.map_or(until, |after| after.as_uuid().min(until)),
             share: i64::try_from(share).unwrap_or(i64::MAX),
             sites,
@@ -88,6 +88,18 @@ impl<'a> Walk<'a> {
         }
         (found, None)
     }
+}
+
+/// Between which ids all items lie that were accepted at `since` or later and before `until`, and some others: from the
+/// first one on, up to the second one.
+pub(crate) fn ids_within(
+    since: Option<DateTime<Utc>>,
+    until: Option<DateTime<Utc>>,
+) -> (Uuid, Uuid) {
+    (
+        first_id(since, -CLOCKS_APART).unwrap_or(Uuid::nil()),
+        first_id(until, CLOCKS_APART).unwrap_or(Uuid::max()),
+    )
 }
 
 /// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix milliseconds.

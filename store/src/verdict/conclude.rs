@@ -30,12 +30,12 @@ pub(crate) struct Conclusion<'a> {
 }
 
 /// Stores verdicts of items that still stand where the verdicts come from, with their events and deliveries, and adds
-/// the jobs of these. Items that moved meanwhile are passed over. Says when each item was decided.
+/// the jobs of these. Items that moved meanwhile are passed over. Says which items were decided, and when.
 pub(crate) async fn conclude(
     conn: &mut PgConnection,
     verdicts: &[Conclusion<'_>],
     jobs: &mut NewJobs,
-) -> Result<Vec<DateTime<Utc>>, sqlx::Error> {
+) -> Result<Vec<(MediaId, DateTime<Utc>)>, sqlx::Error> {
     let decided = decide(conn, verdicts).await?;
     let mut told = Told::default();
     let mut last = None;
@@ -64,7 +64,8 @@ pub(crate) async fn conclude(
     if !told.event.is_empty() {
         tell(conn, &told).await?;
     }
-    Ok(told.at)
+    let media = told.media.into_iter().map(MediaId::from);
+    Ok(media.zip(told.at).collect())
 }
 
 struct Decided {

@@ -119,6 +119,7 @@ impl Fixture {
             moderation_type: ModerationType::Ai,
             details: r#"{"rule_violations":[],"reason":"the machine's"}"#.into(),
             trace: r#"{"unchecked":[]}"#.into(),
+            shadows: Vec::new(),
         };
         let survivor = Survivor {
             job: JobId(1),

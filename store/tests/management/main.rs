@@ -7,3 +7,4 @@ mod fixture;
 mod item;
 mod list;
 mod sites;
+mod trials;

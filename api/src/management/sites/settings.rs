@@ -146,7 +146,7 @@ fn plain(groups: Vec<Member<RuleGroupId>>) -> Vec<RuleGroupId> {
 }
 
 /// Most rule groups of a site: every submission is judged by all of them.
-const MOST_GROUPS: usize = 50;
+pub(in super::super) const MOST_GROUPS: usize = 50;
 
 /// Refuses groups that are not the team's own, as groups that do not exist.
 pub(super) async fn require_groups(

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-/// What a customer calls his own things: nothing of ours is named by it.
-const OWN_NAMES: [&str; 1] = ["app_media_id"];
+/// What a customer calls his own things: nothing of ours is named by it. (Whatever else there is has its kind in its name:
+/// `id` alone is that of a rule, which its author may choose.)
+const OWN_NAMES: [&str; 2] = ["app_media_id", "id"];
 
 /// An operation of one of the documents.
 #[derive(Clone, Debug)]

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use domain::{audit::Action, event::EventKind, scope::Scope};
+use domain::{
+    audit::Action,
+    event::EventKind,
+    id::{BacktestId, TokenId},
+    scope::Scope,
+};
 use serde_json::json;
 use sqlx::{PgPool, PgTransaction};
 use store::{
     audit::{self, Actor, Entry},
+    backtest::{self, NewBacktest},
     tenant,
     token::{self, NewToken},
 };
@@ -23,6 +29,29 @@ pub(super) struct Things {
     pub(super) token: String,
     /// By what a parameter or member calls such a thing.
     ids: BTreeMap<&'static str, String>,
+}
+
+async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BacktestId {
+    let group: Uuid = sqlx::query_scalar("select default_rule_group_id from sites where id = $1")
+        .bind(tenant.site.as_uuid())
+        .fetch_one(pool)
+        .await
+        .unwrap();
+    let new = NewBacktest {
+        team: tenant.team,
+        group: group.into(),
+        version: None,
+        rules: &[],
+        site: Some(tenant.site),
+        since: None,
+        until: None,
+        limit: 1,
+        by,
+    };
+    let mut tx = pool.begin().await.unwrap();
+    let (backtest, _) = backtest::create(&mut tx, new).await.unwrap();
+    tx.commit().await.unwrap();
+    backtest
 }
 
 impl Things {
@@ -51,6 +80,7 @@ impl Things {
             .await
             .unwrap();
         drop(conn);
+        let backtest = backtest_of(&app.pool, tenant, token.id).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
 
@@ -60,6 +90,7 @@ impl Things {
             ("token_id", spare.id.to_string()),
             ("own_token_id", token.id.to_string()),
             ("endpoint_id", endpoint.to_string()),
+            ("backtest_id", backtest.to_string()),
             ("media_id", media.as_str().unwrap().to_owned()),
         ]);
         for (name, query) in [
@@ -105,6 +136,7 @@ impl Things {
     pub(super) fn named(&self, name: &str) -> Option<&str> {
         let name = match name {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
+            "from_version_id" | "to_version_id" => "version_id",
             // Whatever the audit log tells of.
             "target_id" => "token_id",
             name => name,

@@ -166,9 +166,16 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let submission = json!({ "api_key": tenant.key, "content_base64": "R0lGODlhYWJj" });
     let media = app.post(SUBMIT, &submission).await.ok()["id"].clone();
 
+    let group: Uuid = sqlx::query_scalar("select default_rule_group_id from sites where id = $1")
+        .bind(tenant.site.as_uuid())
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+
     let foreign = [
         ("{team_id}", other.to_string()),
         ("{site_id}", tenant.site.to_string()),
+        ("{rule_group_id}", group.to_string()),
         ("{media_id}", media.as_str().unwrap().to_owned()),
         ("{token_id}", theirs.id().await),
         ("{token_id}", operators.id().await),
@@ -193,7 +200,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 19);
+    assert_eq!(tried, 45);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]
@@ -209,6 +216,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         member.get("/tokens").await.body,
         member.get("/audit-log").await.body,
         member.get("/sites").await.body,
+        member.get("/rule-groups").await.body,
         member.get("/media").await.body,
     ]
     .concat();

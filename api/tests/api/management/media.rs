@@ -29,7 +29,7 @@ const INTERNAL: &str = "connect to 10.0.0.7 refused";
 
 impl App {
     /// Applies what a worker's handler returned, as the queue does when the job ends.
-    async fn apply<E: Effect>(&self, effect: E) {
+    pub(super) async fn apply<E: Effect>(&self, effect: E) {
         let survivor = Survivor {
             job: JobId(1),
             attempt: 1,
@@ -57,6 +57,7 @@ impl App {
             moderation_type: ModerationType::Ai,
             details: r#"{"rule_violations":[],"processing_time_ms":1}"#.into(),
             trace: trace.to_string(),
+            shadows: Vec::new(),
         })
         .await;
     }

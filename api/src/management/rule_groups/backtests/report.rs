@@ -1,0 +1,284 @@
+//! How a backtest stands, and what it has found.
+
+use domain::{
+    backtest::{Agreement, Count, Decided, State},
+    id::{GroupVersionId, RuleId, SiteId, TokenId},
+    media::Status,
+};
+use poem_openapi::Object;
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::backtest;
+use uuid::Uuid;
+
+use crate::{
+    management::document::example,
+    member::{Member, Time},
+    openapi::extend,
+};
+
+/// A replay of rules over items that were judged before.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct Backtest {
+    /// The backtest.
+    id: Uuid,
+    /// The team whose items are replayed.
+    team_id: Uuid,
+    /// The group that is tried.
+    rule_group_id: Uuid,
+    /// The version of it; null: the draft as it was.
+    #[oai(nullable)]
+    version_id: Option<Uuid>,
+    /// The site whose items are replayed; null: all of the team.
+    #[oai(nullable)]
+    site_id: Option<Uuid>,
+    /// Only items accepted at this time or later; null: all.
+    #[oai(nullable)]
+    since: Option<Member<Time>>,
+    /// Only items accepted before this time.
+    until: Member<Time>,
+    /// Where it stands.
+    state: Member<State>,
+    /// How many items it is to look at.
+    total: i64,
+    /// How many it has looked at: the sum of the next five.
+    looked_at: i64,
+    /// Those that were judged again.
+    judged: i64,
+    /// Those that the group does not judge.
+    of_other_groups: i64,
+    /// Those that have no verdict yet.
+    undecided: i64,
+    /// Those of which nothing is kept that could be judged.
+    without_content: i64,
+    /// Those for which the rules ask for scores, and that were never analysed.
+    without_scores: i64,
+    /// Of those that were judged again, those that would go elsewhere.
+    changed: i64,
+    /// Why it failed; null if it has not.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// The token with which it was started.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was started.
+    created_at: Member<Time>,
+    /// When it ended; null while it runs.
+    #[oai(nullable)]
+    ended_at: Option<Member<Time>>,
+}
+
+impl From<backtest::Backtest> for Backtest {
+    fn from(backtest: backtest::Backtest) -> Self {
+        let not_judged = backtest.of_other_groups
+            + backtest.undecided
+            + backtest.without_content
+            + backtest.without_scores;
+        Self {
+            id: backtest.id.as_uuid(),
+            team_id: backtest.team.as_uuid(),
+            rule_group_id: backtest.group.as_uuid(),
+            version_id: backtest.version.map(GroupVersionId::as_uuid),
+            site_id: backtest.site.map(SiteId::as_uuid),
+            since: backtest.since.map(Member::from),
+            until: backtest.until.into(),
+            state: Member(backtest.state),
+            // What was accepted as it began may have been seen only later.
+            total: backtest.total.max(backtest.looked_at),
+            looked_at: backtest.looked_at,
+            judged: backtest.looked_at - not_judged,
+            of_other_groups: backtest.of_other_groups,
+            undecided: backtest.undecided,
+            without_content: backtest.without_content,
+            without_scores: backtest.without_scores,
+            changed: backtest.changed,
+            error: backtest.error,
+            created_by: backtest.created_by.map(TokenId::as_uuid),
+            created_at: backtest.created_at.into(),
+            ended_at: backtest.ended_at.map(Member::from),
+        }
+    }
+}
+
+/// A backtest with what it has found.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct BacktestReport {
+    /// How it stands.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    backtest: Backtest,
+    /// How many items the machine sent where at the time, where they would go, and what people decided.
+    counts: Vec<BacktestCount>,
+    /// How the machine's verdicts at the time agree with what people decided.
+    agreement_before: Vec<BacktestAgreement>,
+    /// How the replayed ones agree with it.
+    agreement_after: Vec<BacktestAgreement>,
+}
+
+/// How many items had one thing in common.
+#[derive(Serialize, Object)]
+struct BacktestCount {
+    /// Where the machine sent them at the time.
+    old_status: Member<Status>,
+    /// Where they would go.
+    new_status: Member<Status>,
+    /// What people decided.
+    decided: Member<Decided>,
+    /// How many they are.
+    items: u64,
+}
+
+/// How verdicts of a kind agree with what people decided. Only items about which somebody decided count.
+#[derive(Serialize, Object)]
+struct BacktestAgreement {
+    /// The kind: `rejected`, `pending_review`, or `stopped`, which is either.
+    kind: String,
+    /// Items with such a verdict.
+    items: u64,
+    /// Of these, those that people rejected.
+    rejected_by_people: u64,
+    /// The share of these items that people rejected, from 0 to 1; null without such items.
+    #[oai(nullable)]
+    precision: Option<f64>,
+    /// The share of the items that people rejected that had such a verdict, from 0 to 1; null if people rejected none.
+    #[oai(nullable)]
+    recall: Option<f64>,
+}
+
+impl BacktestReport {
+    pub(super) fn new(backtest: backtest::Backtest, counts: &[Count]) -> Self {
+        Self {
+            backtest: backtest.into(),
+            counts: counts
+                .iter()
+                .map(|count| BacktestCount {
+                    old_status: Member(count.old),
+                    new_status: Member(count.new),
+                    decided: Member(count.decided),
+                    items: count.items,
+                })
+                .collect(),
+            agreement_before: agreement(counts, |count| count.old),
+            agreement_after: agreement(counts, |count| count.new),
+        }
+    }
+}
+
+fn agreement(
+    counts: &[Count],
+    verdict: impl Fn(&Count) -> Status + Copy,
+) -> Vec<BacktestAgreement> {
+    let kinds: [(&str, &[Status]); 3] = [
+        ("rejected", &[Status::Rejected]),
+        ("pending_review", &[Status::PendingReview]),
+        ("stopped", &[Status::Rejected, Status::PendingReview]),
+    ];
+    let agreement = |(kind, statuses): (&str, &[Status])| {
+        let agreement = Agreement::of(counts, verdict, statuses);
+        BacktestAgreement {
+            kind: kind.to_owned(),
+            items: agreement.flagged,
+            rejected_by_people: agreement.both,
+            precision: agreement.precision(),
+            recall: agreement.recall(),
+        }
+    };
+    kinds.into_iter().map(agreement).collect()
+}
+
+/// An item that would go elsewhere.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct BacktestChangeEntry {
+    /// The item.
+    media_id: Uuid,
+    /// Where the machine sent it at the time.
+    old_status: Member<Status>,
+    /// Where it would go.
+    new_status: Member<Status>,
+    /// What people decided.
+    decided: Member<Decided>,
+    /// The rules that it would violate, of all groups that judge it; 20 at most.
+    violated_rules: Vec<Uuid>,
+}
+
+impl From<backtest::Change> for BacktestChangeEntry {
+    fn from(change: backtest::Change) -> Self {
+        Self {
+            media_id: change.media.as_uuid(),
+            old_status: Member(change.old),
+            new_status: Member(change.new),
+            decided: Member(change.decided),
+            violated_rules: change.rules.into_iter().map(RuleId::as_uuid).collect(),
+        }
+    }
+}
+
+pub(super) fn example() -> Value {
+    json!({
+        "id": "01980f6d-15aa-7bbb-8ccc-0123456789ab",
+        "team_id": example::TEAM,
+        "rule_group_id": example::RULE_GROUP,
+        "version_id": null,
+        "site_id": example::SITE,
+        "since": "2026-01-01T00:00:00.000000Z",
+        "until": example::CREATED_AT,
+        "state": "running",
+        "total": 1_000,
+        "looked_at": 400,
+        "judged": 390,
+        "of_other_groups": 0,
+        "undecided": 1,
+        "without_content": 9,
+        "without_scores": 0,
+        "changed": 12,
+        "error": null,
+        "created_by": example::TOKEN,
+        "created_at": example::CREATED_AT,
+        "ended_at": null,
+    })
+}
+
+pub(super) fn full_example() -> Value {
+    let kind = |kind: &str, items: u64, both: u64, precision: Option<f64>, recall: f64| {
+        json!({
+            "kind": kind,
+            "items": items,
+            "rejected_by_people": both,
+            "precision": precision,
+            "recall": recall,
+        })
+    };
+    let mut report = example();
+    extend(
+        &mut report,
+        "",
+        json!({
+            "counts": [
+                { "old_status": "approved", "new_status": "approved", "decided": "nobody", "items": 378 },
+                { "old_status": "pending_review", "new_status": "rejected", "decided": "rejected", "items": 9 },
+                { "old_status": "pending_review", "new_status": "rejected", "decided": "approved", "items": 3 },
+            ],
+            "agreement_before": [
+                kind("rejected", 0, 0, None, 0.0),
+                kind("pending_review", 12, 9, Some(0.75), 1.0),
+                kind("stopped", 12, 9, Some(0.75), 1.0),
+            ],
+            "agreement_after": [
+                kind("rejected", 12, 9, Some(0.75), 1.0),
+                kind("pending_review", 0, 0, None, 0.0),
+                kind("stopped", 12, 9, Some(0.75), 1.0),
+            ],
+        }),
+    );
+    report
+}
+
+pub(super) fn change_example() -> Value {
+    json!({
+        "media_id": example::MEDIA,
+        "old_status": "pending_review",
+        "new_status": "rejected",
+        "decided": "rejected",
+        "violated_rules": [example::RULE],
+    })
+}

@@ -1,0 +1,137 @@
+//! What differs between two versions of a rule group, or a version and the draft.
+
+use std::sync::Arc;
+
+use domain::{
+    id::{GroupVersionId, RuleGroupId, RuleId},
+    rule_diff::Difference,
+    rules::Rule,
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use store::rule_group;
+use uuid::Uuid;
+
+use super::{
+    draft::draft,
+    find,
+    rules::{RuleDocument, documents},
+    schema, unknown_version,
+};
+use crate::{
+    answer::Json,
+    management::{
+        Management, Tag,
+        document::{Operation, example},
+        session::{Caller, Session},
+    },
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
+
+/// What differs. Rules are known by their ids.
+#[derive(Serialize, Object)]
+pub(in super::super) struct RuleGroupDifference {
+    /// Rules that only the later one has.
+    added: Vec<RuleDocument>,
+    /// Rules that only the earlier one has.
+    removed: Vec<RuleDocument>,
+    /// Rules that both have and that are not the same.
+    changed: Vec<ChangedRule>,
+    /// The ids of rules that stand elsewhere among those that both have: as few as tell the change of order.
+    moved: Vec<Uuid>,
+}
+
+/// A rule as it was and as it is.
+#[derive(Serialize, Object)]
+struct ChangedRule {
+    /// As it was.
+    from: RuleDocument,
+    /// As it is.
+    to: RuleDocument,
+}
+
+impl From<Difference> for RuleGroupDifference {
+    fn from(difference: Difference) -> Self {
+        let changed = difference.changed.into_iter();
+        let moved = difference.moved.into_iter();
+        Self {
+            added: documents(difference.added),
+            removed: documents(difference.removed),
+            changed: changed
+                .map(|(from, to)| ChangedRule {
+                    from: from.into(),
+                    to: to.into(),
+                })
+                .collect(),
+            moved: moved.map(RuleId::as_uuid).collect(),
+        }
+    }
+}
+
+pub(crate) struct Diffs;
+
+#[OpenApi(tag = "Tag::RuleGroups")]
+impl Diffs {
+    /// Compare versions
+    ///
+    /// Without parameters: what the draft would change of the live version.
+    #[oai(
+        path = "/rule-groups/:rule_group_id/diff",
+        method = "get",
+        operation_id = "compareVersions"
+    )]
+    async fn compare_versions(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The group.
+        rule_group_id: Path<RuleGroupId>,
+        /// The earlier version; without, the live one.
+        from_version_id: Query<GroupVersionId>,
+        /// The later version; without, the draft.
+        to_version_id: Query<GroupVersionId>,
+    ) -> Result<Json<RuleGroupDifference>, Refusal> {
+        let mut session = management.read(&caller, Scope::RulesRead).await?;
+        let group = find(&mut session, rule_group_id.0).await?;
+        let from = from_version_id.0.unwrap_or(group.live);
+        let from = rules(&mut session, group.id, from, "from_version_id").await?;
+        let to = match to_version_id.0 {
+            Some(version) => rules(&mut session, group.id, version, "to_version_id").await?,
+            None => draft(&mut session, group.id).await?.rules,
+        };
+        drop(session);
+        let work = move || Difference::between(&from, &to);
+        Ok(Json(management.bench.work(work).await?.into()))
+    }
+}
+
+async fn rules(
+    session: &mut Session,
+    group: RuleGroupId,
+    version: GroupVersionId,
+    field: &str,
+) -> Result<Vec<Rule>, Refusal> {
+    let version = rule_group::version(session.conn(), group, version).await?;
+    Ok(version.ok_or_else(|| unknown_version(field))?.rules)
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let rules = schema::examples();
+    let mut to = rules[1].clone();
+    to["pattern"] = r"review-\d{4,6}".into();
+    vec![Operation {
+        answer: Some(json!({
+            "added": [rules[0]],
+            "removed": [],
+            "changed": [{ "from": rules[1], "to": to }],
+            "moved": [example::RULE],
+        })),
+        ..Operation::new("compareVersions", Scope::RulesRead)
+    }]
+}

@@ -1,0 +1,338 @@
+//! Rule groups as YAML or JSON documents: export, and import as a new group or as a group's draft.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::{
+    id::{GroupVersionId, RuleGroupId, TeamId},
+    name::Name,
+    rule_file::RuleFile,
+    scope::Scope,
+};
+use poem::{
+    IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header, web::Data,
+};
+use poem_openapi::{
+    ApiResponse, Object, OpenApi, impl_apirequest_for_payload,
+    payload::{ParsePayload, Payload},
+    registry::{
+        MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+    },
+    types::Type as _,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::rule_group;
+
+use super::{
+    CreatedRuleGroup, create, created_example, draft, draft::RuleGroupDraft, find,
+    rules::RuleDocument, schema, unknown_version,
+};
+use crate::{
+    answer::{Created, Json},
+    fair::Share,
+    management::{Management, Tag, document::Operation, session::Caller},
+    member::{Described, Member},
+    openapi::at,
+    path::Path,
+    payload::{is_json, parse, reader},
+    problem::{Code, Refusal},
+    query::Query,
+};
+
+const YAML: &str = "application/yaml";
+
+/// A rule group as a document.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct NewRuleFile {
+    /// What the group is called.
+    name: Member<Name>,
+    /// Its rules, in the order of evaluation.
+    #[oai(validator(max_items = 10000))]
+    rules: Vec<RuleDocument>,
+}
+
+/// Such a document as a body, in YAML or JSON. It is read only when it is known who sends it.
+pub(in super::super) struct RuleFileBody {
+    bytes: Bytes,
+    is_json: bool,
+    /// Held until the handler ends.
+    _share: Share,
+}
+
+impl Payload for RuleFileBody {
+    const CONTENT_TYPE: &'static str = "application/json";
+
+    fn check_content_type(content_type: &str) -> bool {
+        is_json(content_type) || is_yaml(content_type)
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        NewRuleFile::schema_ref()
+    }
+
+    fn register(registry: &mut Registry) {
+        NewRuleFile::register(registry);
+    }
+}
+
+impl ParsePayload for RuleFileBody {
+    const IS_REQUIRED: bool = true;
+
+    async fn from_request(request: &Request, body: &mut RequestBody) -> PoemResult<Self> {
+        let held = reader(request).read(request, body.take()?).await?;
+        Ok(Self {
+            bytes: held.bytes,
+            is_json: request.content_type().is_none_or(is_json),
+            _share: held.share,
+        })
+    }
+}
+
+impl_apirequest_for_payload!(RuleFileBody);
+
+/// As RFC 9512 has it, and as it was called before.
+fn is_yaml(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default();
+    [YAML, "application/x-yaml", "text/yaml", "text/x-yaml"]
+        .iter()
+        .any(|yaml| essence.trim().eq_ignore_ascii_case(yaml))
+}
+
+impl RuleFileBody {
+    fn read(&self) -> Result<NewRuleFile, Refusal> {
+        if self.is_json {
+            return parse(&self.bytes);
+        }
+        let text = str::from_utf8(&self.bytes)
+            .map_err(|_| Refusal::invalid_request("The body is not UTF-8."))?;
+        let file = RuleFile::from_yaml(text).map_err(|error| {
+            Refusal::invalid_request(format!("The body is no rule group: {error}."))
+        })?;
+        Ok(NewRuleFile {
+            name: Member(file.name),
+            rules: file.rules.into_iter().map(RuleDocument).collect(),
+        })
+    }
+}
+
+/// A rule group as a YAML file.
+pub(in super::super) struct YamlFile {
+    name: String,
+    yaml: String,
+}
+
+impl IntoResponse for YamlFile {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type(YAML)
+            .header(
+                header::CONTENT_DISPOSITION,
+                format!("attachment; filename=\"{}.yaml\"", self.name),
+            )
+            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
+            .body(self.yaml)
+    }
+}
+
+impl ApiResponse for YamlFile {
+    fn meta() -> MetaResponses {
+        let header = |name: &str, description: &str| MetaHeader {
+            name: name.to_owned(),
+            description: Some(description.to_owned()),
+            required: true,
+            deprecated: false,
+            schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+        };
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The group.",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: YAML,
+                    schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
+                }],
+                headers: vec![
+                    header("Content-Disposition", "`attachment`, with a file name."),
+                    header("X-Content-Type-Options", "Always `nosniff`."),
+                ],
+            }],
+        }
+    }
+
+    fn register(_registry: &mut Registry) {}
+}
+
+pub(crate) struct Files;
+
+#[OpenApi(tag = "Tag::RuleGroups")]
+impl Files {
+    /// Import a rule group
+    ///
+    /// A YAML or JSON document becomes a new group, whose first version is live. YAML is taken without anchors and aliases, and
+    /// up to 4 MiB.
+    #[oai(
+        path = "/rule-groups/import",
+        method = "post",
+        operation_id = "importRuleGroup"
+    )]
+    async fn import_rule_group(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// Its team. Without, it is the caller's own; an operator names one.
+        team_id: Query<TeamId>,
+        request: RuleFileBody,
+    ) -> Result<Created<CreatedRuleGroup>, Refusal> {
+        let file = read(&management, &caller, request).await?;
+        let (name, team) = (file.name.0, team_id.0.map(Member));
+        create(&management, &caller, &name, team, file.rules, "").await
+    }
+
+    /// Import a draft
+    ///
+    /// The rules of a YAML or JSON document become the group's draft. Rules with the ids that they were exported with stay the
+    /// same rules. The group keeps its name.
+    #[oai(
+        path = "/rule-groups/:rule_group_id/import",
+        method = "post",
+        operation_id = "importDraft"
+    )]
+    async fn import_draft(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The group.
+        rule_group_id: Path<RuleGroupId>,
+        /// The revision of the draft that is replaced. Without, it is replaced whoever changed it.
+        revision: Query<Revision>,
+        request: RuleFileBody,
+    ) -> Result<Json<RuleGroupDraft>, Refusal> {
+        let file = read(&management, &caller, request).await?;
+        let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
+        draft::replace(&management, &caller, group, file.rules, revision).await
+    }
+
+    /// Export a rule group
+    ///
+    /// As a YAML document: the live version, or another one. Imported again, it gives an equal group.
+    #[oai(
+        path = "/rule-groups/:rule_group_id/export",
+        method = "get",
+        operation_id = "exportRuleGroup"
+    )]
+    async fn export_rule_group(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The group.
+        rule_group_id: Path<RuleGroupId>,
+        /// The version; without, the live one.
+        version_id: Query<GroupVersionId>,
+    ) -> Result<YamlFile, Refusal> {
+        let mut session = management.read(&caller, Scope::RulesRead).await?;
+        let group = find(&mut session, rule_group_id.0).await?;
+        let wanted = version_id.0.unwrap_or(group.live);
+        let version = rule_group::version(session.conn(), group.id, wanted).await?;
+        let version = version.ok_or_else(|| unknown_version("version_id"))?;
+        drop(session);
+        // Groups from the command line may have had other names once.
+        let name: Name = group.name.parse().map_err(|_| Refusal::internal())?;
+        let file = RuleFile {
+            name,
+            rules: version.rules.into_iter().map(Into::into).collect(),
+        };
+        let yaml = management.bench.work(move || file.to_yaml()).await?;
+        Ok(YamlFile {
+            name: format!("{}-{}", group.id, version.listed.number),
+            yaml,
+        })
+    }
+}
+
+/// A revision in a query.
+pub(in super::super) struct Revision(i64);
+
+impl std::str::FromStr for Revision {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
+impl Described for Revision {
+    fn expected() -> String {
+        "the `revision` of a draft".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new_with_format("integer", "int64")
+    }
+}
+
+/// Reads a document of somebody who may import it.
+async fn read(
+    management: &Management,
+    caller: &Caller,
+    body: RuleFileBody,
+) -> Result<NewRuleFile, Refusal> {
+    drop(management.read(caller, Scope::RulesWrite).await?);
+    management.bench.work(move || body.read()).await?
+}
+
+/// Puts YAML beside JSON where a document is imported.
+pub(super) fn declare(document: &mut Value) {
+    let yaml = json!({ "schema": { "type": "string" }, "example": EXAMPLE });
+    for path in [
+        "~1rule-groups~1import",
+        "~1rule-groups~1{rule_group_id}~1import",
+    ] {
+        let content = format!("/paths/{path}/post/requestBody/content");
+        at(document, &content)[YAML] = yaml.clone();
+    }
+    let answer = "/paths/~1rule-groups~1{rule_group_id}~1export/get/responses/200/content";
+    at(document, answer)[YAML]["example"] = EXAMPLE.into();
+}
+
+/// A document.
+const EXAMPLE: &str = "name: House rules
+rules:
+- name: Blocked words
+  type: keyword
+  keywords: [blockedword]
+  effect: reject
+";
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let file = json!({ "name": "Imported rules", "rules": schema::examples() });
+    vec![
+        Operation {
+            problems: &[Code::NameTaken],
+            request: Some(file.clone()),
+            answer: Some(created_example()),
+            ..Operation::new("importRuleGroup", Scope::RulesWrite)
+        },
+        Operation {
+            problems: &[Code::DraftChanged],
+            request: Some(file),
+            answer: Some(draft::example()),
+            ..Operation::new("importDraft", Scope::RulesWrite)
+        },
+        Operation::new("exportRuleGroup", Scope::RulesRead),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_is_a_rule_group() {
+        let file = RuleFile::from_yaml(EXAMPLE).unwrap();
+        assert_eq!((file.name.as_str(), file.rules.len()), ("House rules", 1));
+    }
+}

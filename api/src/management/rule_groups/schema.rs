@@ -1,0 +1,236 @@
+//! How the document shows rules: one of their kinds, told apart by `type`. Written by hand, because a rule is read by the
+//! domain, which knows no documents; a test holds the two against each other.
+
+use domain::{
+    rules::{MAX_EXCEPTIONS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS},
+    score::Category,
+};
+use serde_json::{Map, Value, json};
+
+use crate::openapi::extend;
+
+/// The schema of a rule of any kind.
+pub(super) const RULE: &str = "Rule";
+
+/// The kinds: the name of each, of its schema, and what it is.
+const KINDS: [(&str, &str, &str); 4] = [
+    (
+        "keyword",
+        "KeywordRule",
+        "Words and phrases, found behind the usual disguises.",
+    ),
+    (
+        "regex",
+        "RegexRule",
+        "A regular expression over the text as it was submitted.",
+    ),
+    (
+        "link",
+        "LinkRule",
+        "Domains that a text may or may not link to.",
+    ),
+    (
+        "ai_threshold",
+        "AiThresholdRule",
+        "A category's score reaches a threshold. At least one of the two is given, and `review_at` is at most \
+         `reject_at`.",
+    ),
+];
+
+/// Adds the schemas.
+pub(super) fn declare(document: &mut Value) {
+    let mapping: Map<String, Value> = KINDS
+        .iter()
+        .map(|(kind, name, _)| ((*kind).to_owned(), reference(name)))
+        .collect();
+    let kinds: Vec<Value> = KINDS
+        .iter()
+        .map(|(_, name, _)| json!({ "$ref": reference(name) }))
+        .collect();
+    let rule = json!({
+        "description": "A rule of one of these kinds.",
+        "oneOf": kinds,
+        "discriminator": { "propertyName": "type", "mapping": mapping },
+    });
+    extend(document, "/components/schemas", json!({ RULE: rule }));
+    for ((kind, name, description), example) in KINDS.iter().zip(examples()) {
+        let (own, required) = members(kind);
+        let mut properties = json!({
+            "type": { "type": "string", "enum": [kind] },
+            "id": {
+                "type": "string",
+                "format": "uuid",
+                "description": "By which verdicts name it, unique in its group. A rule that is given without one gets a \
+                                new one; with it, it stays the same rule.",
+            },
+            "name": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_NAME_CHARS,
+                "description": "What people call it; applications get to read it in violations.",
+            },
+            "enabled": {
+                "type": "boolean",
+                "default": true,
+                "description": "A disabled rule is checked when it is defined, and never applied.",
+            },
+        });
+        if *kind != "ai_threshold" {
+            properties["exceptions"] = json!({
+                "type": "array",
+                "maxItems": MAX_EXCEPTIONS,
+                "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
+                "description": "Terms that excuse a match which lies wholly inside one of them.",
+            });
+        }
+        extend(&mut properties, "", own);
+        let required: Vec<&str> = ["type", "name"].into_iter().chain(required).collect();
+        let schema = json!({
+            "type": "object",
+            "description": description,
+            "required": required,
+            "properties": properties,
+            "additionalProperties": false,
+            "example": example,
+        });
+        extend(document, "/components/schemas", json!({ *name: schema }));
+    }
+}
+
+fn reference(name: &str) -> Value {
+    format!("#/components/schemas/{name}").into()
+}
+
+/// What a kind has that the others have not, and what of it must be there.
+fn members(kind: &str) -> (Value, Vec<&'static str>) {
+    let effect = json!({
+        "type": "string",
+        "enum": ["reject", "review"],
+        "description": "What a match means: the content is rejected, or a person must look at it.",
+    });
+    let threshold = |what: &str| {
+        json!({
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": format!("From this score on {what}."),
+        })
+    };
+    match kind {
+        "keyword" => (
+            json!({
+                "keywords": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
+                    "description": "Case, accents, look-alikes, spacing and the like make no difference.",
+                },
+                "matching": {
+                    "type": "string",
+                    "enum": ["whole_word", "substring"],
+                    "default": "whole_word",
+                    "description": "Whether they are whole words, or parts of words, too.",
+                },
+                "effect": effect,
+            }),
+            vec!["keywords", "effect"],
+        ),
+        "regex" => (
+            json!({
+                "pattern": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_PATTERN_CHARS,
+                    "description": "In the syntax of Rust's `regex` crate, case-sensitive unless it says `(?i)`. It must \
+                                    not match the empty text.",
+                },
+                "effect": effect,
+            }),
+            vec!["pattern", "effect"],
+        ),
+        "link" => (
+            json!({
+                "policy": {
+                    "type": "string",
+                    "enum": ["deny", "allow"],
+                    "description": "Whether a text must not name these domains, or must not link to any others.",
+                },
+                "domains": {
+                    "type": "array",
+                    "items": { "type": "string", "minLength": 1 },
+                    "description": "Domains, each with all names under it, or addresses.",
+                },
+                "effect": effect,
+            }),
+            vec!["policy", "domains", "effect"],
+        ),
+        _ => (
+            json!({
+                "category": {
+                    "type": "string",
+                    "enum": Category::ALL.map(Category::as_str),
+                    "description": "Whose score.",
+                },
+                "review_at": threshold("a person must look at it"),
+                "reject_at": threshold("it is rejected"),
+            }),
+            vec!["category"],
+        ),
+    }
+}
+
+/// A rule of each kind, in the order of the kinds.
+pub(super) fn examples() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "Blocked words",
+            "type": "keyword",
+            "keywords": ["blockedword"],
+            "exceptions": ["unblockedwords"],
+            "effect": "reject",
+        }),
+        json!({ "name": "Review codes", "type": "regex", "pattern": r"review-\d{4}", "effect": "review" }),
+        json!({
+            "name": "Link shorteners",
+            "type": "link",
+            "policy": "deny",
+            "domains": ["short.example"],
+            "effect": "review",
+        }),
+        json!({
+            "name": "Violence",
+            "type": "ai_threshold",
+            "category": "violence",
+            "review_at": 0.5,
+            "reject_at": 0.8,
+        }),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::rule_file::Entry;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_rule_is_described_with_all_its_members() {
+        for ((kind, _, _), example) in KINDS.iter().zip(examples()) {
+            assert_eq!(example["type"], *kind);
+            let entry: Entry = serde_json::from_value(example.clone()).unwrap();
+            let written = serde_json::to_value(&entry).unwrap();
+            let (own, _) = members(kind);
+            for name in written.as_object().unwrap().keys() {
+                let common = ["type", "name", "enabled", "exceptions"].contains(&name.as_str());
+                assert!(common || own.get(name).is_some(), "{kind}.{name}");
+            }
+            // The domain names all kinds when it does not know one.
+            let unknown = json!({ "name": "a", "type": "?" });
+            let told = serde_json::from_value::<Entry>(unknown)
+                .unwrap_err()
+                .to_string();
+            let named = told.split('`').skip(3).step_by(2).count();
+            assert_eq!(named, KINDS.len(), "{told}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Backtests: rules replayed over stored items, slice by slice ([`slice`]), as jobs of a queue of their own. What a slice
+//! found is stored by the transaction that finishes its job, so nothing is lost or counted twice.
+
+pub mod slice;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    backtest::{Count, Decided, State},
+    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId, TokenId},
+    media::Status,
+    rules::Rule,
+};
+use queue::NewJobs;
+use sqlx::{PgConnection, PgPool, types::Json};
+use uuid::Uuid;
+
+use crate::{Error, jobs, media::ids_within, page::Page};
+
+/// A backtest to run.
+#[derive(Clone, Copy, Debug)]
+pub struct NewBacktest<'a> {
+    /// Whose items.
+    pub team: TeamId,
+    /// The group that is tried; one of the team's.
+    pub group: RuleGroupId,
+    /// The version of it; none: the draft.
+    pub version: Option<GroupVersionId>,
+    /// The rules, which compile.
+    pub rules: &'a [Rule],
+    /// Only items of this site, of the team's. The group judges all of them.
+    pub site: Option<SiteId>,
+    /// Only items accepted at this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Only items accepted before this time; none: before now.
+    pub until: Option<DateTime<Utc>>,
+    /// How many items are looked at, at most, the newest first.
+    pub limit: i64,
+    /// By which token.
+    pub by: TokenId,
+}
+
+/// A backtest, and how far it has got.
+#[derive(Clone, Debug)]
+pub struct Backtest {
+    /// The backtest.
+    pub id: BacktestId,
+    /// Whose items.
+    pub team: TeamId,
+    /// The group that is tried.
+    pub group: RuleGroupId,
+    /// The version of it; none: the draft as it was.
+    pub version: Option<GroupVersionId>,
+    /// Only items of this site.
+    pub site: Option<SiteId>,
+    /// Only items accepted at this time or later,
+    pub since: Option<DateTime<Utc>>,
+    /// and before this time.
+    pub until: DateTime<Utc>,
+    /// How many items it is to look at.
+    pub total: i64,
+    /// Where it stands.
+    pub state: State,
+    /// How many items it has looked at.
+    pub looked_at: i64,
+    /// Of these, those that the group does not judge.
+    pub of_other_groups: i64,
+    /// Those that have no verdict yet.
+    pub undecided: i64,
+    /// Those of which nothing is kept that could be judged.
+    pub without_content: i64,
+    /// Those for which the rules ask for scores, and that were never analysed.
+    pub without_scores: i64,
+    /// Those of which the verdict would be another.
+    pub changed: i64,
+    /// By which token it was asked for.
+    pub created_by: Option<TokenId>,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// An item of which the verdict would be another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The item.
+    pub media: MediaId,
+    /// What the machine said at the time.
+    pub old: Status,
+    /// What it would say.
+    pub new: Status,
+    /// What people decided.
+    pub decided: Decided,
+    /// The rules that the item would violate, as far as they are listed.
+    pub rules: Vec<RuleId>,
+}
+
+/// Creates a backtest with its first job, of which the queue must hear after the commit. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::BacktestRunning`].
+pub async fn create(
+    conn: &mut PgConnection,
+    new: NewBacktest<'_>,
+) -> Result<(BacktestId, NewJobs), Error> {
+    let id = BacktestId::from(Uuid::now_v7());
+    let (from, before) = ids_within(new.since, new.until);
+    sqlx::query!(
+        "
+        insert into backtests (
+            id, team_id, rule_group_id, version_id, rules, site_id, since, until, item_limit, created_by, total
+        )
+        select
+            $1, $2, $3, $4, $5, $6, $7, coalesce($8, now()), $9, $10,
+            (
+                select count(*)
+                from (
+                    select
+                    from sites s
+                    join media m on m.site_id = s.id
+                    where
+                        s.team_id = $2 and ($6::uuid is null or s.id = $6)
+                        and m.id >= $11 and m.id < $12
+                        and ($7::timestamptz is null or m.created_at >= $7)
+                        and m.created_at < coalesce($8, now())
+                    limit $9
+                ) m
+            )
+        ",
+        id.as_uuid(),
+        new.team.as_uuid(),
+        new.group.as_uuid(),
+        new.version.map(GroupVersionId::as_uuid),
+        Json(new.rules) as _,
+        new.site.map(SiteId::as_uuid),
+        new.since,
+        new.until,
+        new.limit,
+        new.by.as_uuid(),
+        from,
+        before,
+    )
+    .execute(&mut *conn)
+    .await?;
+    let mut jobs = NewJobs::new();
+    jobs.push(jobs::replay(id, new.team));
+    queue::enqueue(conn, &jobs).await?;
+    Ok((id, jobs))
+}
+
+/// A backtest; none if there is none, or if it is not of the team `of`.
+pub async fn find(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    backtest: BacktestId,
+) -> Result<Option<Backtest>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select
+            id, team_id, rule_group_id, version_id, site_id, since, until, total, state, looked_at, of_other_groups,
+            undecided, without_content, without_scores, changed, created_by, created_at, ended_at, error
+        from backtests
+        where id = $1 and ($2::uuid is null or team_id = $2)
+        ",
+        backtest.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Backtest::try_from).transpose()
+}
+
+/// A group's backtests, the latest first.
+pub async fn list(
+    conn: &mut PgConnection,
+    group: RuleGroupId,
+    page: Page,
+) -> Result<Vec<Backtest>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select
+            id, team_id, rule_group_id, version_id, site_id, since, until, total, state, looked_at, of_other_groups,
+            undecided, without_content, without_scores, changed, created_by, created_at, ended_at, error
+        from backtests
+        where rule_group_id = $1 and ($2::uuid is null or id < $2)
+        order by id desc
+        limit $3
+        ",
+        group.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Backtest::try_from).collect()
+}
+
+/// Stops a backtest; false: it has ended already. The slice that runs counts for nothing.
+pub async fn cancel(conn: &mut PgConnection, backtest: BacktestId) -> Result<bool, Error> {
+    let cancelled = sqlx::query!(
+        "
+        update backtests
+        set state = 'cancelled', ended_at = clock_timestamp()
+        where id = $1 and state = 'running'
+        ",
+        backtest.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(cancelled.rows_affected() > 0)
+}
+
+/// What became of the items that were judged.
+pub async fn counts(conn: &mut PgConnection, backtest: BacktestId) -> Result<Vec<Count>, Error> {
+    let rows = sqlx::query!(
+        "
+        select old_status, new_status, decided, items
+        from backtest_counts
+        where backtest_id = $1
+        order by old_status, new_status, decided
+        ",
+        backtest.as_uuid(),
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Count {
+                old: row.old_status.parse()?,
+                new: row.new_status.parse()?,
+                decided: row.decided.parse()?,
+                items: u64::try_from(row.items).unwrap_or(0),
+            })
+        })
+        .collect()
+}
+
+/// The items of which the verdict would be another, the newest first.
+pub async fn changes(
+    conn: &mut PgConnection,
+    backtest: BacktestId,
+    page: Page,
+) -> Result<Vec<Change>, Error> {
+    let rows = sqlx::query!(
+        "
+        select media_id, old_status, new_status, decided, rule_ids
+        from backtest_changes
+        where backtest_id = $1 and ($2::uuid is null or media_id < $2)
+        order by media_id desc
+        limit $3
+        ",
+        backtest.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Change {
+                media: row.media_id.into(),
+                old: row.old_status.parse()?,
+                new: row.new_status.parse()?,
+                decided: row.decided.parse()?,
+                rules: row.rule_ids.into_iter().map(RuleId::from).collect(),
+            })
+        })
+        .collect()
+}
+
+/// How long a backtest is kept after its end.
+pub const KEPT: Duration = Duration::from_hours(90 * 24);
+
+/// Forgets backtests that ended before [`KEPT`], and says how many.
+pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
+    let forgotten = sqlx::query!(
+        "delete from backtests where ended_at <= now() - $1::float8 * interval '1 second'",
+        KEPT.as_secs_f64(),
+    )
+    .execute(pool)
+    .await?;
+    Ok(forgotten.rows_affected())
+}
+
+struct Row {
+    id: Uuid,
+    team_id: Uuid,
+    rule_group_id: Uuid,
+    version_id: Option<Uuid>,
+    site_id: Option<Uuid>,
+    since: Option<DateTime<Utc>>,
+    until: DateTime<Utc>,
+    total: i64,
+    state: String,
+    looked_at: i64,
+    of_other_groups: i64,
+    undecided: i64,
+    without_content: i64,
+    without_scores: i64,
+    changed: i64,
+    created_by: Option<Uuid>,
+    created_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+    error: Option<String>,
+}
+
+impl TryFrom<Row> for Backtest {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.id.into(),
+            team: row.team_id.into(),
+            group: row.rule_group_id.into(),
+            version: row.version_id.map(GroupVersionId::from),
+            site: row.site_id.map(SiteId::from),
+            since: row.since,
+            until: row.until,
+            total: row.total,
+            state: row.state.parse()?,
+            looked_at: row.looked_at,
+            of_other_groups: row.of_other_groups,
+            undecided: row.undecided,
+            without_content: row.without_content,
+            without_scores: row.without_scores,
+            changed: row.changed,
+            created_by: row.created_by.map(TokenId::from),
+            created_at: row.created_at,
+            ended_at: row.ended_at,
+            error: row.error,
+        })
+    }
+}

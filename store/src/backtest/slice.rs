@@ -1,0 +1,460 @@
+//! A slice of a backtest: what a job replays, and the effect of having replayed it.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    backtest::{Decided, State},
+    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
+    media::Status,
+    rules::Rule,
+};
+use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use sqlx::{PgConnection, PgPool, types::Json};
+use tracing::error;
+use uuid::Uuid;
+
+use super::Change;
+use crate::{
+    Error,
+    jobs::{self, BacktestJob},
+    media::ids_within,
+    verdict::{self, ToJudge, Wanted},
+};
+
+/// Items of a slice: some milliseconds' work each at the most, so that a worker may stop soon.
+pub const SLICE: i64 = 200;
+/// The most changes of a backtest that are listed.
+pub const LISTED: i64 = 10_000;
+/// The most rules of a change that are listed.
+const LISTED_RULES: usize = 20;
+
+/// What is replayed.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The group that is tried.
+    pub group: RuleGroupId,
+    /// The version of it; nil for a draft, which is none.
+    pub version: GroupVersionId,
+    /// The rules, which compiled when the backtest was created.
+    pub rules: Vec<Rule>,
+}
+
+/// The rules of a backtest; none if there is no such backtest.
+pub async fn rules(pool: &PgPool, backtest: BacktestId) -> Result<Option<Replay>, Error> {
+    let row = sqlx::query!(
+        r#"select rule_group_id, version_id, rules as "rules: Json<Vec<Rule>>" from backtests where id = $1"#,
+        backtest.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(|row| Replay {
+        group: row.rule_group_id.into(),
+        version: row.version_id.unwrap_or_default().into(),
+        rules: row.rules.0,
+    }))
+}
+
+/// The next slice.
+#[derive(Debug)]
+pub struct Slice {
+    /// The backtest.
+    pub backtest: BacktestId,
+    /// Its team, which is the lane of its jobs.
+    pub team: TeamId,
+    /// Whether the group judges items, too, that it did not judge.
+    pub joins: bool,
+    /// How many more changes may be listed.
+    pub room: usize,
+    /// The items, the newest first.
+    pub items: Vec<ToReplay>,
+    /// Where it begins: after this item,
+    from: Option<MediaId>,
+    /// and where it ends: with this one.
+    to: Option<MediaId>,
+    /// Whether it is the last one.
+    last: bool,
+}
+
+/// An item that is looked at.
+#[derive(Debug)]
+pub struct ToReplay {
+    /// What it is judged by.
+    pub item: ToJudge,
+    /// Whether the group judged it.
+    pub of_group: bool,
+    /// Whether it was analysed.
+    pub analysed: bool,
+    /// What the machine said; none while it is pending.
+    pub old: Option<Status>,
+    /// What people decided.
+    pub decided: Decided,
+}
+
+/// Loads the next slice; none if the backtest has ended.
+pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, Error> {
+    let Some(standing) = standing(pool, backtest).await? else {
+        return Ok(None);
+    };
+    let left = standing.limit.saturating_sub(standing.looked_at).max(0);
+    let wanted = left.min(SLICE);
+    let walked = walk(pool, &standing, wanted).await?;
+    let last = i64::try_from(walked.len()).unwrap_or(i64::MAX) < wanted || left <= SLICE;
+    let media: Vec<MediaId> = walked.iter().copied().map(MediaId::from).collect();
+    let mut judged_by = verdict::load(pool, &media, Wanted::All).await?;
+    let mut items = Vec::with_capacity(walked.len());
+    for known in known(pool, &walked, standing.group).await? {
+        let Some(item) = judged_by.remove(&MediaId::from(known.id)) else {
+            continue;
+        };
+        items.push(ToReplay {
+            item,
+            of_group: known.of_group,
+            analysed: known.analysed,
+            old: known.old.map(|status| status.parse()).transpose()?,
+            decided: match known.decided.as_deref() {
+                None => Decided::Nobody,
+                Some(status) => status.parse()?,
+            },
+        });
+    }
+    Ok(Some(Slice {
+        backtest,
+        team: standing.team,
+        joins: standing.site.is_some(),
+        room: usize::try_from(LISTED - standing.listed).unwrap_or(0),
+        items,
+        from: standing.walked_to,
+        to: media.last().copied().or(standing.walked_to),
+        last,
+    }))
+}
+
+struct Standing {
+    team: TeamId,
+    group: RuleGroupId,
+    site: Option<SiteId>,
+    since: Option<DateTime<Utc>>,
+    until: DateTime<Utc>,
+    limit: i64,
+    looked_at: i64,
+    listed: i64,
+    walked_to: Option<MediaId>,
+}
+
+async fn standing(pool: &PgPool, backtest: BacktestId) -> Result<Option<Standing>, Error> {
+    let row = sqlx::query!(
+        "
+        select team_id, rule_group_id, site_id, since, until, item_limit, looked_at, listed, walked_to
+        from backtests
+        where id = $1 and state = 'running'
+        ",
+        backtest.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(|row| Standing {
+        team: row.team_id.into(),
+        group: row.rule_group_id.into(),
+        site: row.site_id.map(SiteId::from),
+        since: row.since,
+        until: row.until,
+        limit: row.item_limit,
+        looked_at: row.looked_at,
+        listed: row.listed,
+        walked_to: row.walked_to.map(MediaId::from),
+    }))
+}
+
+/// The next items of the team's sites, or of the one that is wanted.
+async fn walk(pool: &PgPool, standing: &Standing, items: i64) -> Result<Vec<Uuid>, Error> {
+    let (from, before) = ids_within(standing.since, Some(standing.until));
+    let before = standing
+        .walked_to
+        .map_or(before, |walked| walked.as_uuid().min(before));
+    let walked = sqlx::query_scalar!(
+        r#"
+        select w.id as "id!"
+        from sites s
+        cross join lateral (
+            select m.id
+            from media m
+            where
+                m.site_id = s.id and m.id >= $3 and m.id < $4
+                and ($5::timestamptz is null or m.created_at >= $5)
+                and m.created_at < $6
+            order by m.id desc
+            limit $7
+        ) w
+        where s.team_id = $1 and ($2::uuid is null or s.id = $2)
+        order by w.id desc
+        limit $7
+        "#,
+        standing.team.as_uuid(),
+        standing.site.map(SiteId::as_uuid),
+        from,
+        before,
+        standing.since,
+        standing.until,
+        items,
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(walked)
+}
+
+struct Known {
+    id: Uuid,
+    of_group: bool,
+    analysed: bool,
+    old: Option<String>,
+    decided: Option<String>,
+}
+
+/// What is known of items beside what judges them, the newest first.
+async fn known(
+    pool: &PgPool,
+    media: &[Uuid],
+    group: RuleGroupId,
+) -> Result<Vec<Known>, sqlx::Error> {
+    sqlx::query_as!(
+        Known,
+        r#"
+        select
+            m.id,
+            m.group_versions && array(select id from rule_group_versions where rule_group_id = $2) as "of_group!",
+            exists (select from analyses a where a.media_id = m.id) as "analysed!",
+            (select v.status from verdicts v where v.media_id = m.id and v.number = 1) as old,
+            (
+                select v.status
+                from verdicts v
+                where v.media_id = m.id and v.moderation_type = 'manual'
+                order by v.number desc
+                limit 1
+            ) as decided
+        from media m
+        where m.id = any($1)
+        order by m.id desc
+        "#,
+        media,
+        group.as_uuid(),
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// The effect of a slice: what it found is added to the backtest, and the next one is enqueued.
+#[derive(Debug)]
+pub struct Replayed {
+    backtest: BacktestId,
+    team: TeamId,
+    from: Option<MediaId>,
+    to: Option<MediaId>,
+    last: bool,
+    room: usize,
+    looked_at: i64,
+    of_other_groups: i64,
+    undecided: i64,
+    without_content: i64,
+    without_scores: i64,
+    changed: i64,
+    counts: BTreeMap<(Status, Status, Decided), i64>,
+    changes: Vec<Change>,
+}
+
+/// What became of an item that was looked at.
+#[derive(Clone, Debug)]
+pub enum Look {
+    /// The group does not judge it.
+    OfOtherGroups,
+    /// It has no verdict yet.
+    Undecided,
+    /// Nothing is kept of it that could be judged.
+    WithoutContent,
+    /// The rules ask for scores, and it was never analysed.
+    WithoutScores,
+    /// It was judged.
+    Judged(Change),
+}
+
+impl Replayed {
+    /// Of a slice nothing of which was looked at yet.
+    pub fn new(slice: &Slice) -> Self {
+        Self {
+            backtest: slice.backtest,
+            team: slice.team,
+            from: slice.from,
+            to: slice.to,
+            last: slice.last,
+            room: slice.room,
+            looked_at: 0,
+            of_other_groups: 0,
+            undecided: 0,
+            without_content: 0,
+            without_scores: 0,
+            changed: 0,
+            counts: BTreeMap::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// An item of the slice was looked at.
+    pub fn add(&mut self, look: Look) {
+        self.looked_at += 1;
+        let mut change = match look {
+            Look::OfOtherGroups => return self.of_other_groups += 1,
+            Look::Undecided => return self.undecided += 1,
+            Look::WithoutContent => return self.without_content += 1,
+            Look::WithoutScores => return self.without_scores += 1,
+            Look::Judged(change) => change,
+        };
+        let key = (change.old, change.new, change.decided);
+        *self.counts.entry(key).or_default() += 1;
+        if change.old != change.new {
+            self.changed += 1;
+            if self.changes.len() < self.room {
+                change.rules.truncate(LISTED_RULES);
+                self.changes.push(change);
+            }
+        }
+    }
+}
+
+impl Effect for Replayed {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for Survivor { effect, .. } in batch {
+            if !effect.advance(tx.conn).await? {
+                continue;
+            }
+            effect.count(tx.conn).await?;
+            effect.list(tx.conn).await?;
+            if !effect.last {
+                tx.jobs.push(jobs::replay(effect.backtest, effect.team));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Replayed {
+    /// False: the backtest was stopped, or is not where the slice begins.
+    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let state = if self.last {
+            State::Finished
+        } else {
+            State::Running
+        };
+        let advanced = sqlx::query!(
+            "
+            update backtests
+            set
+                walked_to = $3,
+                looked_at = looked_at + $4,
+                of_other_groups = of_other_groups + $5,
+                undecided = undecided + $6,
+                without_content = without_content + $7,
+                without_scores = without_scores + $8,
+                changed = changed + $9,
+                listed = listed + $10,
+                state = $11,
+                ended_at = case when $11 = 'finished' then clock_timestamp() end
+            where id = $1 and state = 'running' and walked_to is not distinct from $2
+            ",
+            self.backtest.as_uuid(),
+            self.from.map(MediaId::as_uuid),
+            self.to.map(MediaId::as_uuid),
+            self.looked_at,
+            self.of_other_groups,
+            self.undecided,
+            self.without_content,
+            self.without_scores,
+            self.changed,
+            i64::try_from(self.changes.len()).unwrap_or(i64::MAX),
+            state.as_str(),
+        )
+        .execute(conn)
+        .await?;
+        Ok(advanced.rows_affected() > 0)
+    }
+
+    async fn count(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let old: Vec<&str> = self.counts.keys().map(|key| key.0.as_str()).collect();
+        let new: Vec<&str> = self.counts.keys().map(|key| key.1.as_str()).collect();
+        let decided: Vec<&str> = self.counts.keys().map(|key| key.2.as_str()).collect();
+        let items: Vec<i64> = self.counts.values().copied().collect();
+        sqlx::query!(
+            "
+            insert into backtest_counts as c (backtest_id, old_status, new_status, decided, items)
+            select $1, i.* from unnest($2::text [], $3::text [], $4::text [], $5::bigint []) as i
+            on conflict (backtest_id, old_status, new_status, decided) do update set items = c.items + excluded.items
+            ",
+            self.backtest.as_uuid(),
+            &old as &[&str],
+            &new as &[&str],
+            &decided as &[&str],
+            &items,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+
+    async fn list(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let media: Vec<Uuid> = self.changes.iter().map(|c| c.media.as_uuid()).collect();
+        let old: Vec<&str> = self.changes.iter().map(|c| c.old.as_str()).collect();
+        let new: Vec<&str> = self.changes.iter().map(|c| c.new.as_str()).collect();
+        let decided: Vec<&str> = self.changes.iter().map(|c| c.decided.as_str()).collect();
+        // Lists of unequal lengths are no matrix, so each goes as one text.
+        let rules: Vec<String> = self
+            .changes
+            .iter()
+            .map(|change| {
+                let rules: Vec<String> = change.rules.iter().map(RuleId::to_string).collect();
+                format!("{{{}}}", rules.join(","))
+            })
+            .collect();
+        sqlx::query!(
+            "
+            insert into backtest_changes (backtest_id, media_id, old_status, new_status, decided, rule_ids)
+            select $1, media_id, old_status, new_status, decided, rule_ids::uuid []
+            from unnest($2::uuid [], $3::text [], $4::text [], $5::text [], $6::text [])
+                as i (media_id, old_status, new_status, decided, rule_ids)
+            ",
+            self.backtest.as_uuid(),
+            &media,
+            &old as &[&str],
+            &new as &[&str],
+            &decided as &[&str],
+            &rules,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
+
+/// A backtest that could not go on: it says so.
+pub struct ReplayDied;
+
+impl Obituary for ReplayDied {
+    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for job in dead {
+            let Ok(BacktestJob { backtest }) = job.args() else {
+                error!(job.id = %job.id, "a dead replay names no backtest");
+                continue;
+            };
+            sqlx::query!(
+                "
+                update backtests
+                set state = 'failed', ended_at = clock_timestamp(), error = $2
+                where id = $1 and state = 'running'
+                ",
+                backtest.as_uuid(),
+                job.cause.as_str(),
+            )
+            .execute(&mut *tx.conn)
+            .await?;
+        }
+        Ok(())
+    }
+}
