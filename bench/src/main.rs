@@ -1,6 +1,6 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command makes a Postgres cluster of its own with durable settings, starts what it measures on
+//! Each command, but for `rules`, makes a Postgres cluster of its own with durable settings, starts what it measures on
 //! it, measures or proves, and removes everything again. All of it runs on one thread, but for the drivers, which are
 //! processes of their own: the machine belongs to what is measured.
 
@@ -35,6 +35,7 @@ mod receiver;
 mod remote;
 mod report;
 mod requests;
+mod rules;
 mod sites;
 mod stack;
 mod status;
@@ -77,6 +78,8 @@ enum Command {
     Fairness(fairness::Options),
     /// Long life: a steady stream of jobs while another connection holds a transaction open
     Endurance(endurance::Options),
+    /// Texts against 10,000 keywords and 1,000 regular expressions, beside RE2's Set and Hyperscan
+    Rules(rules::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -156,6 +159,11 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             let endured = endurance::run(options).await?;
             report::print(&endured, json)?;
             endured.holds()
+        }
+        Command::Rules(options) => {
+            let json = options.json;
+            report::print(&rules::run(options).await?, json)?;
+            true
         }
         Command::Driver(options) => {
             driver::run(options).await?;

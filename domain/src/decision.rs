@@ -9,6 +9,7 @@ use serde::Serialize;
 
 pub use unchecked::{ImageProblem, Unchecked};
 
+use crate::id::{GroupVersionId, RuleGroupId, RuleId};
 use crate::media::{ModerationType, OnFailure, Status};
 use crate::reason::Reason;
 use crate::rules::{Effect, Evidence, Violation};
@@ -28,7 +29,9 @@ pub enum Part {
 /// Everything that a decision rests on.
 #[derive(Debug, Clone)]
 pub struct Findings<'a> {
-    /// The violations of all groups that apply, in the order of groups and rules.
+    /// The groups that apply, as they judged.
+    pub groups: Vec<Judged>,
+    /// Their violations, in the order of groups and rules.
     pub violations: Vec<Violation>,
     /// What the analysis said; `None` when none ran.
     pub scores: Option<Scores>,
@@ -42,6 +45,17 @@ pub struct Findings<'a> {
     pub unchecked: Vec<Unchecked>,
     /// The site's wish.
     pub on_failure: OnFailure,
+}
+
+/// The version of a rule group that judged, and what it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// The group.
+    pub group: RuleGroupId,
+    /// The version that was live when the content was accepted.
+    pub version: GroupVersionId,
+    /// How long its rules took, in microseconds.
+    pub micros: u64,
 }
 
 /// A decision with everything that is told about it.
@@ -66,6 +80,8 @@ pub struct Verdict {
 /// How a verdict came to be, for moderators and for appeals; never sent to the tenant's application.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trace {
+    /// Which rules were asked, and how long that took. The analysis keeps its providers' reports itself.
+    pub groups: Vec<Judged>,
     /// What each violation rests on, in the order of the violations.
     pub evidence: Vec<TracedViolation>,
     /// What could not be checked.
@@ -78,7 +94,7 @@ pub struct Trace {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TracedViolation {
     /// The rule.
-    pub rule_id: crate::id::RuleId,
+    pub rule_id: RuleId,
     /// What it asked for.
     pub effect: Effect,
     /// Where and why it matched.
@@ -134,6 +150,7 @@ impl<'a> ModerationDetails<'a> {
 /// that a rule did ask for; else any `review` asks for a person; else the content is approved.
 pub fn decide(findings: Findings<'_>) -> Verdict {
     let Findings {
+        groups,
         violations,
         scores,
         wanted,
@@ -177,6 +194,7 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         Status::Pending | Status::Approved | Status::Rejected => Vec::new(),
     };
     let trace = Trace {
+        groups,
         evidence: violations.iter().map(TracedViolation::from).collect(),
         unscored: unscored(wanted, scores.as_ref()),
         unchecked,

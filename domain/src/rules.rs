@@ -203,6 +203,8 @@ pub enum Evidence {
         group: RuleGroupId,
         /// What was scored.
         category: Category,
+        /// The highest that any provider gave. From 0 to 1.
+        score: f64,
         /// The threshold that the score reached.
         threshold: f64,
     },

@@ -15,9 +15,9 @@ use std::ops::Range;
 
 pub(crate) use boundary::is_unspaced;
 pub(crate) use confusables::is_invisible;
-use disguise::may_be_disguised;
+use disguise::windows;
 pub(crate) use fold::Folded;
-use loose::{Loose, One};
+use loose::Loose;
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Where};
 
 /// The most characters of a masked text; longer ones lose stars, so that a match of a whole text stays small.
@@ -46,23 +46,13 @@ pub fn mask(text: &str) -> String {
 pub(crate) struct Readings<'t> {
     original: &'t str,
     folded: Folded,
-    loose: Vec<Loose>,
 }
 
 impl<'t> Readings<'t> {
-    /// Reads a text. Without a disguise there are no loose readings; with an ambiguous `1` there are two.
+    /// Reads a text.
     pub(crate) fn new(original: &'t str) -> Self {
         let folded = Folded::new(original);
-        let loose = if may_be_disguised(folded.text()) {
-            loose_readings(folded.text())
-        } else {
-            Vec::new()
-        };
-        Self {
-            original,
-            folded,
-            loose,
-        }
+        Self { original, folded }
     }
 
     /// The text as it was submitted.
@@ -75,19 +65,17 @@ impl<'t> Readings<'t> {
         &self.folded
     }
 
+    /// Loose readings of what could read differently, far enough around it for terms of so many bytes. Without a
+    /// disguise there are none; with an ambiguous `1` there are two.
+    pub(crate) fn loose(&self, longest: usize) -> impl Iterator<Item = Loose> {
+        let folded = self.folded.text();
+        loose::readings(folded, windows(folded, longest))
+    }
+
     /// The original text of a range of the folded reading, as bytes.
     pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
         self.folded.original_span(folded)
     }
-}
-
-fn loose_readings(folded: &str) -> Vec<Loose> {
-    let first = Loose::new(folded, One::IsI);
-    let second = first.is_ambiguous().then(|| Loose::new(folded, One::IsL));
-    [Some(first).filter(Loose::differs), second]
-        .into_iter()
-        .flatten()
-        .collect()
 }
 
 #[cfg(test)]

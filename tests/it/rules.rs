@@ -85,10 +85,12 @@ async fn judged(pool: &PgPool, media: &str) -> (Vec<Uuid>, Vec<Uuid>, Vec<String
     .fetch_one(pool)
     .await
     .unwrap();
+    let groups = trace["groups"].as_array().unwrap().iter();
+    let judged_by = groups.map(|judged| text(judged, "version").parse().unwrap());
     let violations = details["rule_violations"].as_array().unwrap().iter();
     (
         pinned,
-        serde_json::from_value(trace["versions"].clone()).unwrap(),
+        judged_by.collect(),
         violations.map(|v| text(v, "rule_name")).collect(),
     )
 }

@@ -7,13 +7,12 @@ use std::{sync::Arc, time::Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Part, Trace, Unchecked, Verdict, decide},
-    id::{GroupVersionId, MediaId},
+    decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
+    id::MediaId,
     rules::{CompiledGroup, Content},
     score::{Category, Scores},
 };
 use metrics::{Counter, counter};
-use serde::Serialize;
 use store::{
     PgPool,
     gather::Loader,
@@ -45,14 +44,6 @@ impl Judge {
     }
 }
 
-/// A verdict's trace as it is stored: with the versions that judged.
-#[derive(Serialize)]
-struct StoredTrace<'a> {
-    versions: &'a [GroupVersionId],
-    #[serde(flatten)]
-    trace: &'a Trace,
-}
-
 /// Runs one job.
 pub(crate) async fn judge(
     job: MediaJob,
@@ -67,16 +58,12 @@ pub(crate) async fn judge(
     let verdict = block_in_place(|| verdict_on(&item, &groups));
     count_unchecked(&verdict.trace);
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
-    let trace = StoredTrace {
-        versions: &item.group_versions,
-        trace: &verdict.trace,
-    };
     Ok(Some(Concluded {
         media: item.media,
         status: verdict.status,
         moderation_type: verdict.moderation_type,
         details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
-        trace: serde_json::to_string(&trace)?,
+        trace: serde_json::to_string(&verdict.trace)?,
         shadows: shadow::judge(&item, &groups, &judge.groups).await,
     }))
 }
@@ -136,12 +123,21 @@ fn findings<'a>(
         text: item.text.as_deref(),
         scores: item.scores.as_ref().unwrap_or(&none),
     };
+    let mut violations = Vec::new();
+    let judged = |group: &Arc<CompiledGroup>| {
+        let begun = Instant::now();
+        violations.extend(group.examine(&content));
+        Judged {
+            group: group.group(),
+            version: group.version(),
+            micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+    };
+    let judged = groups.iter().map(judged).collect();
     let text_examined = item.scores.is_some() || groups.iter().any(|group| group.examines_text());
     Findings {
-        violations: groups
-            .iter()
-            .flat_map(|group| group.examine(&content))
-            .collect(),
+        groups: judged,
+        violations,
         scores: item.scores,
         wanted,
         text: match (&item.text, text_examined) {

@@ -4,7 +4,6 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::id::{RuleGroupId, RuleId};
 use crate::rules::{RuleType, View};
 
 fn content(effect: Effect) -> Violation {
@@ -33,6 +32,7 @@ fn scored(effect: Effect, category: Category) -> Violation {
         evidence: Evidence::Score {
             group: RuleGroupId::from(Uuid::nil()),
             category,
+            score: 0.8,
             threshold: 0.5,
         },
         ..content(effect)
@@ -42,6 +42,11 @@ fn scored(effect: Effect, category: Category) -> Violation {
 /// A text that was examined, with an analysis that found nothing.
 fn findings(violations: Vec<Violation>) -> Findings<'static> {
     Findings {
+        groups: vec![Judged {
+            group: RuleGroupId::from(Uuid::nil()),
+            version: GroupVersionId::from(Uuid::max()),
+            micros: 41,
+        }],
         violations,
         scores: Some([(Category::Violence, 0.8)].into_iter().collect()),
         wanted: &[],
@@ -268,8 +273,19 @@ fn the_trace_tells_where_and_why() {
             scored(Effect::Review, Category::Hate),
         ])
     });
-    let trace = serde_json::to_value(&verdict.trace).unwrap();
-    assert_eq!(trace["evidence"][0]["evidence"]["view"], "folded");
-    assert_eq!(trace["evidence"][1]["evidence"]["category"], "hate");
-    assert_eq!(trace["unchecked"][0]["what"], "provider_failed");
+    let (id, group, version) = (Uuid::nil(), Uuid::nil(), Uuid::max());
+    assert_eq!(
+        serde_json::to_value(&verdict.trace).unwrap(),
+        json!({
+            "groups": [{"group": group, "version": version, "micros": 41}],
+            "evidence": [
+                {"rule_id": id, "effect": "review", "evidence":
+                    {"kind": "text", "group": group, "view": "folded", "span": {"start": 0, "end": 11}}},
+                {"rule_id": id, "effect": "review", "evidence":
+                    {"kind": "score", "group": group, "category": "hate", "score": 0.8, "threshold": 0.5}},
+            ],
+            "unchecked": [{"what": "provider_failed", "provider": "openai", "detail": "connect to 10.0.0.7 refused"}],
+            "unscored": [],
+        })
+    );
 }

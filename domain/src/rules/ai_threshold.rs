@@ -81,6 +81,7 @@ impl Threshold {
             evidence: Evidence::Score {
                 group,
                 category,
+                score,
                 threshold,
             },
         })

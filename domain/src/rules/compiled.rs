@@ -5,7 +5,7 @@ use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
 use super::error::{Faults, RuleErrors, RuleFaults};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
 use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
-use super::pattern::{Compiled, MAX_GROUP_POSITIONS, MAX_PATTERNS, Patterns};
+use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
 use super::{Effect, Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::score::{Category, Scores};
@@ -149,7 +149,7 @@ impl CompiledGroup {
 #[derive(Default)]
 struct Parts<'a> {
     keywords: Vec<(ContentRule, &'a Keyword)>,
-    patterns: Vec<(ContentRule, Compiled)>,
+    patterns: Vec<(ContentRule, Parsed)>,
     links: Vec<(ContentRule, &'a Link)>,
     thresholds: Vec<(usize, Threshold)>,
     /// Of all rules, disabled ones too.
@@ -176,9 +176,9 @@ impl<'a> Parts<'a> {
             RuleKind::Regex(pattern) => {
                 self.pattern_total += 1;
                 if self.pattern_total <= MAX_PATTERNS {
-                    let compiled = pattern.compile(faults);
+                    let parsed = pattern.parse(faults);
                     let content = content_rule(order, rule, pattern.effect, faults);
-                    self.patterns.extend(content.zip(compiled));
+                    self.patterns.extend(content.zip(parsed));
                 }
             }
             RuleKind::Link(link) => {
@@ -224,7 +224,7 @@ impl<'a> Parts<'a> {
         if self
             .patterns
             .iter()
-            .map(|(_, compiled)| compiled.positions)
+            .map(|(_, parsed)| parsed.positions)
             .sum::<usize>()
             > MAX_GROUP_POSITIONS
         {

@@ -4,11 +4,14 @@
 //! A pattern is case-sensitive unless it says `(?i)`.
 
 mod literals;
+mod rewrite;
+mod set;
 mod size;
 
-use aho_corasick::BuildError;
+use std::sync::OnceLock;
+
 use regex_automata::meta::{Config, Regex};
-use regex_automata::nfa::thompson::WhichCaptures;
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_syntax::hir::Hir;
 use regex_syntax::{Error, ParserBuilder};
 use serde::{Deserialize, Serialize};
@@ -46,16 +49,21 @@ pub struct Pattern {
     pub effect: Effect,
 }
 
-/// A pattern, parsed and compiled.
-pub(super) struct Compiled {
+/// A pattern that may be asked.
+pub(super) struct Parsed {
     hir: Hir,
-    regex: Regex,
     /// See [`MAX_POSITIONS`].
     pub(super) positions: usize,
+    /// Of its automaton.
+    bytes: usize,
 }
 
+/// Patterns are too many or too large together.
+#[derive(Debug)]
+pub(super) struct TooLarge;
+
 impl Pattern {
-    pub(super) fn compile(&self, faults: &mut RuleFaults<'_>) -> Option<Compiled> {
+    pub(super) fn parse(&self, faults: &mut RuleFaults<'_>) -> Option<Parsed> {
         if self.pattern.chars().count() > MAX_PATTERN_CHARS {
             faults.add(
                 "pattern",
@@ -85,28 +93,32 @@ impl Pattern {
         }
         let positions = size::positions(&hir);
         if positions > MAX_POSITIONS {
-            faults.add("pattern", format!("is too large: with its repetitions written out it has more than {MAX_POSITIONS} positions"));
+            let message = format!(
+                "is too large: with its repetitions written out it has more than {MAX_POSITIONS} positions"
+            );
+            self.refuse_at(
+                size::largest_repetition(&self.pattern, MAX_NESTING),
+                message,
+                faults,
+            );
             return None;
         }
-        let config = Config::new()
+        let config = thompson::Config::new()
             .nfa_size_limit(Some(MAX_PATTERN_BYTES))
-            .hybrid_cache_capacity(CACHE_BYTES)
-            // Engines that are faster on some patterns, and cost more to build than a text repays.
-            .onepass(false)
-            .dfa(false)
-            // Only the place of a match is ever asked for.
-            .which_captures(WhichCaptures::Implicit);
-        let Ok(regex) = Regex::builder().configure(config).build_from_hir(&hir) else {
-            faults.add(
-                "pattern",
-                "is too large: use ASCII classes such as `[0-9a-z]`",
+            .which_captures(WhichCaptures::None);
+        let Ok(automaton) = NFA::compiler().configure(config).build_from_hir(&hir) else {
+            let message = "is too large: use ASCII classes such as `[0-9a-z]`".to_owned();
+            self.refuse_at(
+                size::largest_repetition(&self.pattern, MAX_NESTING),
+                message,
+                faults,
             );
             return None;
         };
-        Some(Compiled {
+        Some(Parsed {
             hir,
-            regex,
             positions,
+            bytes: automaton.memory_usage(),
         })
     }
 
@@ -117,7 +129,12 @@ impl Pattern {
             // The crate may add kinds of errors; their text is all that we could use.
             other => (other.to_string(), None),
         };
-        match offset.and_then(|offset| self.pattern.get(..offset)) {
+        self.refuse_at(offset, message, faults);
+    }
+
+    /// Refuses the pattern for what stands at a place, in bytes.
+    fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
+        match place.and_then(|place| self.pattern.get(..place)) {
             Some(before) => faults.add_at("pattern", message, before.chars().count()),
             None => faults.add("pattern", message),
         }
@@ -126,18 +143,32 @@ impl Pattern {
 
 /// All regular expressions of a group, ready to be asked.
 pub(super) struct Patterns {
-    rules: Vec<(ContentRule, Regex)>,
+    rules: Vec<(ContentRule, Single)>,
     candidates: Candidates,
 }
 
+/// One regular expression, which tells where it matches. Most texts need none, so it is compiled when one does.
+struct Single {
+    hir: Hir,
+    bytes: usize,
+    regex: OnceLock<Regex>,
+}
+
 impl Patterns {
-    pub(super) fn new(rules: Vec<(ContentRule, Compiled)>) -> Result<Self, BuildError> {
-        let candidates = Candidates::new(rules.iter().map(|(_, compiled)| &compiled.hir))?;
-        let rules = rules
-            .into_iter()
-            .map(|(rule, compiled)| (rule, compiled.regex))
-            .collect();
-        Ok(Self { rules, candidates })
+    pub(super) fn new(rules: Vec<(ContentRule, Parsed)>) -> Result<Self, TooLarge> {
+        let (rules, parsed): (Vec<_>, Vec<_>) = rules.into_iter().unzip();
+        let bytes: Vec<usize> = parsed.iter().map(|parsed| parsed.bytes).collect();
+        let hirs: Vec<Hir> = parsed.into_iter().map(|parsed| parsed.hir).collect();
+        let candidates = Candidates::new(&hirs)?;
+        let singles = hirs.into_iter().zip(bytes).map(|(hir, bytes)| Single {
+            hir,
+            bytes,
+            regex: OnceLock::new(),
+        });
+        Ok(Self {
+            rules: rules.into_iter().zip(singles).collect(),
+            candidates,
+        })
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -152,8 +183,8 @@ impl Patterns {
         mut report: impl FnMut(Finding<'_>),
     ) {
         for number in self.candidates.of(text.original()) {
-            let (rule, regex) = &self.rules[number];
-            let unexcused = regex.find_iter(text.original()).find(|found| {
+            let (rule, single) = &self.rules[number];
+            let unexcused = single.regex().find_iter(text.original()).find(|found| {
                 let folded = text.folded().folded_span(&found.range());
                 !exceptions.excuse(rule, text, &folded)
             });
@@ -170,8 +201,28 @@ impl Patterns {
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
-        let rule =
-            |(rule, regex): &(ContentRule, Regex)| rule.approx_bytes() + regex.memory_usage();
+        // Compiled, a pattern has an automaton for each direction and what a thread remembers of them.
+        let rule = |(rule, single): &(ContentRule, Single)| rule.approx_bytes() + 4 * single.bytes;
         self.candidates.approx_bytes() + self.rules.iter().map(rule).sum::<usize>()
+    }
+}
+
+impl Single {
+    fn regex(&self) -> &Regex {
+        self.regex.get_or_init(|| {
+            let config = Config::new()
+                // The limit was kept when the pattern was parsed.
+                .nfa_size_limit(None)
+                .hybrid_cache_capacity(CACHE_BYTES)
+                // Engines that are faster on some patterns, and cost more to build than a text repays.
+                .onepass(false)
+                .dfa(false)
+                // Only the place of a match is ever asked for.
+                .which_captures(WhichCaptures::Implicit);
+            Regex::builder()
+                .configure(config)
+                .build_from_hir(&self.hir)
+                .expect("nothing but the size, which is not limited, can be at fault")
+        })
     }
 }

@@ -1,45 +1,134 @@
-//! A quick look whether a text could read differently when read loosely. Almost none does, and this is ten times
-//! faster than reading it.
+//! A quick look where a text could read differently when read loosely: few texts do, and few of their places.
 
-use super::loose::{is_sign, is_stretched};
+use std::ops::Range;
 
-/// Whether a loose reading may differ: a digit or sign beside a letter, a stretched letter, or single letters in a
-/// row. Never false where [`super::Loose::differs`].
-pub(super) fn may_be_disguised(folded: &str) -> bool {
-    let (mut last, mut run) = (' ', 0_u8);
-    let (mut length, mut singles) = (0_usize, 0_usize);
-    for c in folded.chars() {
-        // Some of these are parts of words and others are not; they are rare enough not to ask here.
-        if !c.is_ascii() && !c.is_alphanumeric() {
-            return true;
+use super::loose::{is_outer_sign, is_stretched};
+
+/// How far apart the first and the last of three spelled-out letters can be, in bytes, and what a sign can be away
+/// from the word that it belongs to.
+const SPOT: usize = 32;
+
+/// The parts of a folded text that could read differently, each with `reach` bytes on either side, in their order and
+/// apart from one another. Whatever is no longer than `reach` and is found on a loose reading of the whole text lies
+/// within one of them.
+pub(super) fn windows(folded: &str, reach: usize) -> Vec<Range<usize>> {
+    let mut windows: Vec<Range<usize>> = Vec::new();
+    spots(folded, |at| {
+        let start = at.saturating_sub(reach + SPOT);
+        let end = at.saturating_add(reach + SPOT).min(folded.len());
+        match windows.last_mut() {
+            Some(last) if start <= last.end => last.end = end,
+            Some(_) | None => windows.push(start..end),
         }
-        run = if c == last { run.saturating_add(1) } else { 1 };
-        let stretched = run > 1 && (c.is_alphabetic() || c == ' ') && is_stretched(c, run);
-        // A `!` or `|` after a letter ends a word more often than it spells one; if it does not, more follows.
-        let beside = match c {
-            '@' | '$' => last.is_alphanumeric() || is_sign(last),
-            _ if c.is_alphabetic() => last.is_numeric() || is_sign(last),
-            _ if c.is_numeric() => last.is_alphabetic() || is_sign(last),
-            _ => false,
-        };
-        if stretched || beside {
-            return true;
-        }
-        if c.is_alphanumeric() || matches!(c, '@' | '$') {
-            length += 1;
-            // Two single letters, and a third character that may be one: the loose reading will tell.
-            if length == 1 && singles >= 2 {
-                return true;
-            }
-        } else {
-            match length {
-                0 => {}
-                1 => singles += 1,
-                2.. => singles = 0,
-            }
-            length = 0;
-        }
-        last = c;
+    });
+    for window in &mut windows {
+        window.start = folded.floor_char_boundary(window.start);
+        window.end = folded.ceil_char_boundary(window.end);
     }
-    false
+    windows
+}
+
+/// Visits the places at which the readings may part, in their order: a digit or sign beside a letter, signs inside a
+/// word, a stretched letter, single letters in a row.
+fn spots(folded: &str, mut visit: impl FnMut(usize)) {
+    let mut before = Seen {
+        c: ' ',
+        kind: Kind::Space,
+    };
+    let mut run = 0_u8;
+    // Of the word that is being read, and of those before it that are single letters.
+    let (mut length, mut singles) = (0_usize, 0_usize);
+    // What stands before the marks that are being read.
+    let mut outside = Kind::Space;
+    for (at, c) in folded.char_indices() {
+        let kind = Kind::of(c);
+        // Most of most texts.
+        if kind == Kind::Letter && before.kind == Kind::Letter && c != before.c {
+            (before.c, run) = (c, 1);
+            length += 1;
+            continue;
+        }
+        run = if c == before.c {
+            run.saturating_add(1)
+        } else {
+            1
+        };
+        let is_stretched =
+            run > 1 && matches!(kind, Kind::Letter | Kind::Space) && is_stretched(c, run);
+        let is_beside = match (before.kind, kind) {
+            (Kind::Letter | Kind::Sign, Kind::Digit)
+            | (Kind::Letter | Kind::Digit | Kind::Sign | Kind::Mark, Kind::Sign)
+            | (Kind::Digit | Kind::Sign, Kind::Letter)
+            | (_, Kind::Symbol) => true,
+            (Kind::Mark, Kind::Letter) => outside != Kind::Space,
+            (Kind::Mark, Kind::Digit) => matches!(outside, Kind::Letter | Kind::Sign),
+            (Kind::Mark, Kind::Mark) => is_stroke(before.c) || is_stroke(c),
+            (
+                _,
+                Kind::Letter
+                | Kind::Digit
+                | Kind::Sign
+                | Kind::Mark
+                | Kind::Apostrophe
+                | Kind::Space,
+            ) => false,
+        };
+        if before.kind != Kind::Mark {
+            outside = before.kind;
+        }
+        match kind {
+            Kind::Letter | Kind::Digit | Kind::Sign => length += 1,
+            Kind::Mark | Kind::Symbol | Kind::Apostrophe | Kind::Space => {
+                match length {
+                    0 => {}
+                    1 => singles += 1,
+                    2.. => singles = 0,
+                }
+                length = 0;
+            }
+        }
+        if is_stretched || is_beside || (length == 1 && singles >= 2) {
+            visit(at);
+        }
+        before = Seen { c, kind };
+    }
+}
+
+/// Signs of which letters are drawn.
+const fn is_stroke(c: char) -> bool {
+    matches!(c, '|' | '/' | '\\' | '<' | '>' | '_')
+}
+
+struct Seen {
+    c: char,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Digit,
+    Sign,
+    /// Any other sign of ASCII, also such that are letters only inside a word.
+    Mark,
+    /// Any other character, pictures among them.
+    Symbol,
+    Apostrophe,
+    Space,
+}
+
+impl Kind {
+    fn of(c: char) -> Self {
+        match c {
+            'a'..='z' | 'A'..='Z' => Self::Letter,
+            ' ' => Self::Space,
+            '0'..='9' => Self::Digit,
+            '\'' => Self::Apostrophe,
+            _ if is_outer_sign(c) => Self::Sign,
+            _ if c.is_ascii() => Self::Mark,
+            _ if c.is_numeric() => Self::Digit,
+            _ if c.is_alphanumeric() => Self::Letter,
+            _ => Self::Symbol,
+        }
+    }
 }

@@ -37,12 +37,14 @@ impl Folded {
     /// Folds a text.
     pub(crate) fn new(original: &str) -> Self {
         if original.is_ascii() {
-            let fold = |b: u8| match b {
-                b'\t' | b'\n' | 0x0B | 0x0C | b'\r' => ' ',
-                _ => char::from(b.to_ascii_lowercase()),
+            let lower = original.to_ascii_lowercase();
+            let text = if lower.bytes().any(|b| matches!(b, b'\t'..=b'\r')) {
+                lower.replace(['\t', '\n', '\u{0B}', '\u{0C}', '\r'], " ")
+            } else {
+                lower
             };
             return Self {
-                text: original.bytes().map(fold).collect(),
+                text,
                 origin: Origin::Same,
             };
         }
@@ -179,7 +181,7 @@ mod tests {
             ("blo\u{200B}ck\u{AD}ed", "blocked"),
             ("b\u{0336}l\u{0336}öckéd", "blocked"),
             ("ｂｌｏｃｋ 𝐛𝓵𝔬𝖼𝗸 ⓑⓛⓞⓒⓚ 🅑🅛🅞🅒🅚", "block block block block"),
-            ("Ьlосkеd wоrd", "ьlocked word"),
+            ("Ьlосkеd wоrd ꮪtupid ꓡoser", "blocked word stupid loser"),
             ("ΒLΟCΚ", "block"),
             ("ﬁne ﬀ", "fine ff"),
             ("STRASSE straße", "strasse strasse"),

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 
-use super::boundary::joined;
-use super::loose::{Loose, One};
+use super::boundary::{is_unspaced, joined};
+use super::loose::Loose;
 use super::{Folded, Readings};
 
 /// What must stand around a term.
@@ -48,13 +48,16 @@ pub(crate) enum Answer {
     Enough,
 }
 
-/// The fewest letters of a term that is looked for on the loose reading: shorter ones appear there by chance.
+/// The fewest letters of a term that is looked for on the loose reading: shorter ones appear there by chance. In
+/// scripts whose signs are syllables or words one less will do.
 const LOOSE_LETTERS: usize = 3;
 
 /// One automaton for each reading, over the terms of all owners.
 pub(crate) struct Matcher {
     folded: Automaton,
     loose: Automaton,
+    /// Of the terms that are looked for on the loose reading, in bytes.
+    longest: usize,
     owners: usize,
 }
 
@@ -78,23 +81,31 @@ impl Matcher {
     pub(crate) fn new<'a>(terms: impl IntoIterator<Item = Term<'a>>) -> Result<Self, BuildError> {
         let mut folded = Patterns::default();
         let mut loose = Patterns::default();
-        let mut owners = 0;
+        let (mut owners, mut longest) = (0, 0);
         for term in terms {
             owners = owners.max(term.owner + 1);
             let text = fold_term(term.text);
             if text.is_empty() {
                 continue;
             }
+            let fewest = LOOSE_LETTERS - usize::from(text.contains(is_unspaced));
             let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-            if term.bounds == Bounds::Word && letters >= LOOSE_LETTERS {
-                let reading = Loose::new(&text, One::IsI);
+            if term.bounds == Bounds::Word && letters >= fewest {
+                longest = longest.max(text.len());
+                let reading = Loose::of_term(&text);
                 loose.add(reading.text().to_owned(), reading.runs(), term);
+                if text.contains(' ') {
+                    // "two-words" reads as one word.
+                    let reading = Loose::of_term(&text.replace(' ', ""));
+                    loose.add(reading.text().to_owned(), reading.runs(), term);
+                }
             }
             folded.add(text, Box::default(), term);
         }
         Ok(Self {
             folded: folded.build()?,
             loose: loose.build()?,
+            longest,
             owners,
         })
     }
@@ -120,7 +131,10 @@ impl Matcher {
                     (is_word || bounds == Bounds::Anything).then(|| report(owner, hit()))
                 })
             });
-        for loose in &text.loose {
+        if self.loose.search.is_none() {
+            return;
+        }
+        for loose in text.loose(self.longest) {
             self.loose
                 .find(loose.text(), &mut settled, |pattern, at, settled| {
                     let is_word = loose.holds_word(at.clone(), &pattern.runs);

@@ -164,7 +164,7 @@ mod tests {
             .unwrap();
         let version = NewVersion {
             rules: &[],
-            uses_ai: false,
+            categories: &[],
         };
         let group = rule_group::create(&mut tx, team.id, "a", version)
             .await

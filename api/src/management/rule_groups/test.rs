@@ -230,6 +230,8 @@ fn judge(
         scores: &scores.unwrap_or_default(),
     };
     let verdict = decide(Findings {
+        // Of a sample the group alone is told, and that is in the request.
+        groups: Vec::new(),
         violations: group.examine(&content),
         scores,
         wanted: group.categories(),
@@ -299,11 +301,12 @@ impl TestMatch {
             }
             Evidence::Score {
                 category,
+                score,
                 threshold,
                 ..
             } => {
                 told.category = Some(category.to_string());
-                told.score = Some(violation.confidence);
+                told.score = Some(*score);
                 told.threshold = Some(*threshold);
             }
         }

@@ -176,10 +176,10 @@ fn faults_name_the_rule_the_field_and_the_place() {
             regex("((a{1,1000}){1,1000}){1,1000}"),
             "pattern",
             "too large",
-            None,
+            Some(21),
         ),
-        (regex("\\w{1000}"), "pattern", "ASCII classes", None),
-        (regex("[ab]{1001}"), "pattern", "positions", None),
+        (regex("\\w{1000}"), "pattern", "ASCII classes", Some(2)),
+        (regex("[ab]{1001}"), "pattern", "positions", Some(4)),
         (regex(&"a".repeat(2_001)), "pattern", "at most", None),
         (
             regex(&format!("{}a{}", "(".repeat(60), ")".repeat(60))),
@@ -283,9 +283,58 @@ fn a_group_has_limits() {
     assert!(fault(vec![keyword]).contains("keywords"));
 }
 
+#[test]
+fn case_33_patterns_that_are_too_large_are_refused_at_their_place_and_catastrophic_ones_taken() {
+    let refused = |pattern: &str| {
+        let rule = json!({"name": "r", "type": "regex", "pattern": pattern, "effect": "reject"});
+        compile(json!([rule]))
+            .err()
+            .map(|errors| errors.iter().next().unwrap().position)
+    };
+    for (pattern, place) in [
+        ("x(a{1,1000}){1,1000}", 12),
+        ("(.{500}){500}", 8),
+        ("\\w{900}", 2),
+        ("((((a{99}){99}){99}){99}){99}", 25),
+    ] {
+        assert_eq!(refused(pattern), Some(Some(place)), "{pattern}");
+    }
+    for pattern in [
+        "(a+)+$",
+        "(a|a)*b",
+        "(.*)*(.*)*x",
+        "(x+x+)+y",
+        "(?i)(a|b)*a(a|b){200}c",
+    ] {
+        assert_eq!(refused(pattern), None, "{pattern}");
+    }
+}
+
+#[test]
+fn case_33_ten_thousand_rules_find_the_end_of_the_longest_text() {
+    let rules: Vec<Value> = (0..MAX_RULES)
+        .map(|number| match number % 20 {
+            0 => json!({"name": format!("r{number}"), "type": "regex", "effect": "reject",
+                "pattern": format!("(a+)+{number}$")}),
+            1 => json!({"name": format!("k{number}"), "type": "keyword", "effect": "reject",
+                "keywords": [format!("word {number}")]}),
+            2 => json!({"name": format!("s{number}"), "type": "keyword", "matching": "substring", "effect": "reject",
+                "keywords": [format!("part{number}part")], "exceptions": [format!("part{number}part!")]}),
+            _ => json!({"name": format!("l{number}"), "type": "keyword", "effect": "reject",
+                "keywords": [format!("b{number}lock")]}),
+        })
+        .collect();
+    let group = compile(json!(rules)).unwrap();
+    let text = format!(
+        "{} b33lock part42part part62part! w.o.r.d 9981 a9980",
+        "a1 b.".repeat(20_000)
+    );
+    assert_eq!(names(&group, &text), ["l33", "s42", "r9980", "k9981"]);
+}
+
 /// The limit is far over what linear time needs, even unoptimised, and far under what anything else takes.
 #[test]
-fn texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
+fn case_33_texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
     const LENGTH: usize = 10_000;
     let nested: Vec<String> = (1..=100).map(|n| "a".repeat(n)).collect();
     let excused: Vec<Value> = (0..100)
@@ -325,7 +374,7 @@ fn texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
 
 proptest! {
     #[test]
-    fn any_text_is_examined_and_every_span_lies_on_character_boundaries(text in "(\\PC|[a-c1!. ]){0,60}") {
+    fn any_text_is_examined_places_are_on_character_boundaries_and_masks_hide_them(text in "(\\PC|[a-c1!. ]){0,60}") {
         let group = compile(json!([
             {"name": "s", "type": "keyword", "keywords": ["a", "b", "ab"], "matching": "substring",
              "exceptions": ["bab"], "effect": "reject"},
@@ -334,7 +383,13 @@ proptest! {
         ])).unwrap();
         for violation in examine(&group, &text) {
             let Evidence::Text { span, .. } = violation.evidence else { unreachable!() };
-            prop_assert!(text.get(span).is_some_and(|part| !part.is_empty()));
+            let part = text.get(span).unwrap_or_default();
+            prop_assert!(!part.is_empty());
+            let length = part.chars().count();
+            let masked: Vec<char> = violation.matched_text.unwrap_or_default().chars().collect();
+            prop_assert_eq!(masked.len(), length);
+            let shown = if length < 4 { 0..length } else { 1..length - 1 };
+            prop_assert!(masked[shown].iter().all(|c| *c == '*'), "{:?} shows {:?}", masked, part);
         }
     }
 }

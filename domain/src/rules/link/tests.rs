@@ -224,7 +224,7 @@ fn what_is_no_domain_is_refused() {
 }
 
 #[test]
-fn a_text_of_nothing_but_hosts_is_read_once() {
+fn case_33_a_text_of_nothing_but_hosts_is_read_once() {
     for part in [
         "a.", "a.co ", "https://", "http:a@", "[.]", " dot a", "www.", "%", "a@", "//", "+", "a+",
         "http:a;", "http:[",

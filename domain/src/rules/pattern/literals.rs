@@ -1,35 +1,53 @@
 //! Which of many patterns can match a text at all: most need a literal that most texts do not have, and one automaton
-//! looks for all those literals at once.
+//! looks for all those literals at once. Another goes through the rest.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
-use regex_syntax::hir::Hir;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::TooLarge;
+use super::rewrite::{Edges, in_small_letters};
+use super::set::Set;
 
 /// Shorter literals are in most texts, and would not spare a search.
 const SHORTEST: usize = 3;
+/// How many places inside a pattern are searched for a literal.
+const MOST_PLACES: usize = 8;
 
 /// Tells the patterns that can match, by their number.
 pub(super) struct Candidates {
     search: Option<AhoCorasick>,
     /// For each literal, the pattern that needs it or another.
     owners: Vec<usize>,
-    /// Patterns without such literals, which are always candidates.
-    always: Vec<usize>,
+    /// Patterns without such literals, and what tells of them.
+    others: Vec<usize>,
+    sets: Option<Sets>,
     patterns: usize,
 }
 
 impl Candidates {
-    pub(super) fn new<'a>(patterns: impl Iterator<Item = &'a Hir>) -> Result<Self, BuildError> {
-        let (mut texts, mut owners, mut always) = (Vec::new(), Vec::new(), Vec::new());
-        let mut count = 0;
-        for (number, hir) in patterns.enumerate() {
-            count += 1;
-            match required(hir) {
+    pub(super) fn new(patterns: &[Hir]) -> Result<Self, TooLarge> {
+        let choices: Vec<Vec<Literals>> = patterns.iter().map(choices).collect();
+        let mut users: HashMap<&[u8], usize> = HashMap::new();
+        for literal in choices.iter().flatten().flatten() {
+            *users.entry(literal).or_default() += 1;
+        }
+        let (mut texts, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, choices) in choices.iter().enumerate() {
+            // A literal that many patterns need, such as `https://`, is in many texts; a long one is in few.
+            let rarest = choices.iter().min_by_key(|literals| {
+                let most_users = literals.iter().map(|literal| users[&literal[..]]).max();
+                (most_users, Reverse(shortest(literals)))
+            });
+            match rarest {
                 Some(literals) => {
                     owners.resize(owners.len() + literals.len(), number);
                     texts.extend(literals);
                 }
-                None => always.push(number),
+                None => others.push(number),
             }
         }
         let search = (!texts.is_empty())
@@ -40,20 +58,26 @@ impl Candidates {
                     .ascii_case_insensitive(true)
                     .build(&texts)
             })
-            .transpose()?;
+            .transpose()
+            .map_err(|_| TooLarge)?;
+        let without: Vec<&Hir> = others.iter().map(|number| &patterns[*number]).collect();
         Ok(Self {
             search,
             owners,
-            always,
-            patterns: count,
+            sets: (!without.is_empty())
+                .then(|| Sets::new(&without))
+                .transpose()?,
+            others,
+            patterns: patterns.len(),
         })
     }
 
     /// The numbers of the patterns that can match a text, ascending.
     pub(super) fn of(&self, text: &str) -> impl Iterator<Item = usize> + use<> {
         let mut possible = vec![false; self.patterns];
-        for number in &self.always {
-            possible[*number] = true;
+        if let Some(sets) = &self.sets {
+            sets.of(text)
+                .candidates(text, |number| possible[self.others[number]] = true);
         }
         if let Some(search) = &self.search {
             for found in search.find_overlapping_iter(text) {
@@ -68,24 +92,75 @@ impl Candidates {
 
     pub(super) fn approx_bytes(&self) -> usize {
         self.search.as_ref().map_or(0, AhoCorasick::memory_usage)
-            + (self.owners.capacity() + self.always.capacity()) * size_of::<usize>()
+            + self.sets.as_ref().map_or(0, Sets::approx_bytes)
+            + (self.owners.capacity() + self.others.capacity()) * size_of::<usize>()
     }
 }
 
-/// Literals of which every match has at least one, in lower-case ASCII; `None` where there are none worth it.
-fn required(hir: &Hir) -> Option<Vec<Vec<u8>>> {
-    let extract =
-        |kind: ExtractKind| lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind);
-    let shortest = |literals: &Vec<Vec<u8>>| literals.iter().map(Vec::len).min().unwrap_or(0);
-    [extract(ExtractKind::Prefix), extract(ExtractKind::Suffix)]
-        .into_iter()
+/// Patterns as an automaton for texts of ASCII, which is exact, and one for others.
+struct Sets {
+    ascii: Set,
+    other: Set,
+}
+
+impl Sets {
+    fn new(patterns: &[&Hir]) -> Result<Self, TooLarge> {
+        Ok(Self {
+            ascii: Set::new(patterns, Edges::Ascii)?,
+            other: Set::new(patterns, Edges::Anywhere)?,
+        })
+    }
+
+    fn of(&self, text: &str) -> &Set {
+        if text.is_ascii() {
+            &self.ascii
+        } else {
+            &self.other
+        }
+    }
+
+    fn approx_bytes(&self) -> usize {
+        self.ascii.approx_bytes() + self.other.approx_bytes()
+    }
+}
+
+/// Literals in lower-case ASCII, of which every match of a pattern has at least one.
+type Literals = Vec<Vec<u8>>;
+
+/// The literals that a pattern needs, where they are worth it, taken from its ends and from inside.
+fn choices(hir: &Hir) -> Vec<Literals> {
+    let extract = |hir: &Hir, kind: ExtractKind| {
+        lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind)
+    };
+    let hir = in_small_letters(hir);
+    let ends = [ExtractKind::Prefix, ExtractKind::Suffix].map(|kind| extract(&hir, kind));
+    let inside = inner_places(&hir).map(|rest| extract(&rest, ExtractKind::Prefix));
+    ends.into_iter()
+        .chain(inside)
         .flatten()
-        .max_by_key(shortest)
         .filter(|literals| shortest(literals) >= SHORTEST)
+        .collect()
+}
+
+fn shortest(literals: &Literals) -> usize {
+    literals.iter().map(Vec::len).min().unwrap_or(0)
+}
+
+/// What is left of a pattern behind each of its first repetitions.
+fn inner_places(hir: &Hir) -> impl Iterator<Item = Hir> {
+    let parts: &[Hir] = match hir.kind() {
+        HirKind::Concat(parts) => parts,
+        _ => &[],
+    };
+    let is_repetition = |part: &Hir| matches!(part.kind(), HirKind::Repetition(_));
+    let places = (1..parts.len()).filter(move |at| is_repetition(&parts[at - 1]));
+    places
+        .take(MOST_PLACES)
+        .map(|at| Hir::concat(parts[at..].to_vec()))
 }
 
 /// The literals of a sequence in lower case, each once; `None` for an infinite one.
-fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Vec<Vec<u8>>> {
+fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Literals> {
     match kind {
         ExtractKind::Suffix => seq.optimize_for_suffix_by_preference(),
         _ => seq.optimize_for_prefix_by_preference(),
@@ -106,33 +181,49 @@ mod tests {
 
     use super::*;
 
-    fn literals(pattern: &str) -> Option<Vec<String>> {
-        let literals = required(&regex_syntax::parse(pattern).unwrap())?;
-        Some(
-            literals
-                .into_iter()
-                .map(|literal| String::from_utf8(literal).unwrap())
-                .collect(),
-        )
+    fn literals(pattern: &str) -> Vec<Vec<String>> {
+        choices(&regex_syntax::parse(pattern).unwrap())
+            .into_iter()
+            .map(|literals| {
+                literals
+                    .into_iter()
+                    .map(|l| String::from_utf8(l).unwrap())
+                    .collect()
+            })
+            .collect()
     }
 
     #[test]
-    fn literals_are_taken_from_either_end() {
-        assert_eq!(literals("review-\\d{4}").unwrap(), ["review-"]);
-        assert_eq!(literals("[a-z]+@example\\.com").unwrap(), ["@example.com"]);
-        assert_eq!(literals("\\w+").as_deref(), None);
-        assert_eq!(literals("ab|[0-9]+").as_deref(), None);
+    fn literals_are_taken_from_either_end_and_from_inside() {
+        assert_eq!(literals("review-\\d{4}"), [["review-"]]);
+        assert_eq!(literals("[a-z]+@example\\.com")[0], ["@example.com"]);
+        assert_eq!(literals("[a-z]+inside\\d*"), [["inside"]]);
+        assert_eq!(literals("(?i)\\w+fob\\w+"), [["fob"]]);
+        assert_eq!(literals("\\w+").len(), 0);
+        assert_eq!(literals("ab|[0-9]+").len(), 0);
+    }
+
+    #[test]
+    fn the_literal_that_fewest_patterns_need_is_looked_for() {
+        let patterns = ["https?://[a-z.]*one\\.net", "https?://[a-z.]*other\\.net"];
+        let parsed = patterns.map(|pattern| regex_syntax::parse(pattern).unwrap());
+        let candidates = Candidates::new(&parsed).unwrap();
+        assert_eq!(candidates.of("https://example.net").count(), 0);
+        assert_eq!(
+            candidates.of("http://my.other.net").collect::<Vec<_>>(),
+            [1]
+        );
     }
 
     proptest! {
         #[test]
         fn no_pattern_that_matches_is_missed(
-            pattern in "(\\(\\?i\\))?([aAbk]{1,4}|\\[ab\\]\\+|\\.|ſ){1,3}(\\|[abK]{3,5})?", text in "[aAbBkKſK]{0,12}",
+            pattern in "(\\(\\?i\\))?([aAbk]{1,4}|\\[ab\\]\\+|\\.|ſ|\\\\b){1,4}(\\|[abK]{3,5})?", text in "[aAbBkKſK]{0,12}",
         ) {
             let hir = regex_syntax::parse(&pattern).unwrap();
             let regex = regex_automata::meta::Regex::builder().build_from_hir(&hir).unwrap();
             if regex.is_match(&text) {
-                let candidates = Candidates::new([&hir].into_iter()).unwrap();
+                let candidates = Candidates::new(&[hir]).unwrap();
                 prop_assert_eq!(candidates.of(&text).count(), 1);
             }
         }

@@ -1,5 +1,7 @@
 //! How large a pattern is in truth.
 
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 use regex_syntax::hir::{Hir, HirKind};
 
 /// The bytes and classes that a pattern has once its repetitions are written out; saturating. An automaton can be in
@@ -22,6 +24,58 @@ pub(super) fn positions(hir: &Hir) -> usize {
     }
 }
 
+/// Where in a pattern the repetition stands that makes most of its positions, in bytes; `None` without any. The
+/// pattern must have been parsed with the same nesting.
+pub(super) fn largest_repetition(pattern: &str, nesting: u32) -> Option<usize> {
+    let ast = ParserBuilder::new()
+        .nest_limit(nesting)
+        .build()
+        .parse(pattern)
+        .ok()?;
+    let mut largest = None;
+    visit(&ast, &mut largest);
+    largest.map(|(_, place)| place)
+}
+
+/// The positions of a part of a pattern, as [`positions`] counts them but for foldings of case. Keeps the largest
+/// repetition with its place.
+fn visit(ast: &Ast, largest: &mut Option<(usize, usize)>) -> usize {
+    match ast {
+        Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => 0,
+        Ast::Literal(literal) => literal.c.len_utf8(),
+        Ast::Dot(_) | Ast::ClassUnicode(_) | Ast::ClassPerl(_) | Ast::ClassBracketed(_) => 1,
+        Ast::Group(group) => visit(&group.ast, largest),
+        Ast::Alternation(parts) => sum(&parts.asts, largest),
+        Ast::Concat(parts) => sum(&parts.asts, largest),
+        Ast::Repetition(repetition) => {
+            let copies = match &repetition.op.kind {
+                RepetitionKind::ZeroOrOne
+                | RepetitionKind::ZeroOrMore
+                | RepetitionKind::OneOrMore => 1,
+                RepetitionKind::Range(
+                    RepetitionRange::Exactly(count)
+                    | RepetitionRange::AtLeast(count)
+                    | RepetitionRange::Bounded(_, count),
+                ) => *count,
+            };
+            let size = visit(&repetition.ast, largest)
+                .saturating_mul(usize::try_from(copies).unwrap_or(usize::MAX));
+            let place = repetition.op.span.start.offset;
+            if largest.is_none_or(|(most, _)| size >= most) {
+                *largest = Some((size, place));
+            }
+            size
+        }
+    }
+}
+
+fn sum(parts: &[Ast], largest: &mut Option<(usize, usize)>) -> usize {
+    parts
+        .iter()
+        .map(|part| visit(part, largest))
+        .fold(0, usize::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +96,18 @@ mod tests {
                 expected,
                 "{pattern}"
             );
+        }
+    }
+
+    #[test]
+    fn the_largest_repetition_is_pointed_at() {
+        for (pattern, expected) in [
+            ("abc", None),
+            ("a*b{2}c{30}d{3}", Some(7)),
+            ("(a{10}b){10}", Some(8)),
+            ("ä{1000}", Some(2)),
+        ] {
+            assert_eq!(largest_repetition(pattern, 50), expected, "{pattern}");
         }
     }
 }

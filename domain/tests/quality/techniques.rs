@@ -1,0 +1,287 @@
+//! Ways to disguise a term, applied to many: the generated part of the evasion corpus. Equal runs give equal lines.
+
+/// A technique: its name, and what it makes of a term of lower-case ASCII letters. `nth` varies the result.
+pub(crate) struct Technique {
+    pub(crate) name: &'static str,
+    pub(crate) disguise: fn(term: &str, nth: usize) -> String,
+}
+
+/// The terms that are disguised: mild or invented, from four letters to a phrase.
+pub(crate) const TERMS: [&str; 24] = [
+    "scam",
+    "idiot",
+    "moron",
+    "loser",
+    "stupid",
+    "casino",
+    "betting",
+    "viagra",
+    "bitcoin",
+    "weapon",
+    "cocaine",
+    "hooker",
+    "killer",
+    "spammer",
+    "blockedword",
+    "wretch",
+    "crypto",
+    "jackpot",
+    "gambling",
+    "dummkopf",
+    "quisling",
+    "free money",
+    "buy followers",
+    "xanadu",
+];
+
+/// What stands around a disguised term.
+pub(crate) const CARRIERS: [(&str, &str); 5] = [
+    ("", ""),
+    ("you are such a ", " and you know it"),
+    ("Get your ", "!"),
+    ("well, ", ", as they say"),
+    ("Это ", " или нет?"),
+];
+
+macro_rules! technique {
+    ($name:literal, $disguise:expr) => {
+        Technique {
+            name: $name,
+            disguise: $disguise,
+        }
+    };
+}
+
+pub(crate) const TECHNIQUES: [Technique; 34] = [
+    technique!("capitals", |term, _| term.to_uppercase()),
+    technique!("alternating case", |term, nth| each(term, |at, c| {
+        if (at + nth) % 2 == 0 {
+            c.to_uppercase().collect()
+        } else {
+            c.to_string()
+        }
+    })),
+    technique!("accents", |term, nth| each(term, |at, c| pick(
+        accents(c),
+        at + nth,
+        c
+    ))),
+    technique!("combining marks", |term, nth| each(term, |at, c| format!(
+        "{c}{}",
+        ["\u{301}", "\u{336}", "\u{323}\u{308}", "\u{20DE}"][(at + nth) % 4]
+    ))),
+    technique!("fullwidth", |term, _| shifted(term, 0xFF41)),
+    technique!("mathematical bold", |term, _| shifted(term, 0x1D41A)),
+    technique!("mathematical script", |term, _| shifted(term, 0x1D4EA)),
+    technique!("circled", |term, _| shifted(term, 0x24D0)),
+    technique!("squared", |term, _| shifted(term, 0x1F130)),
+    technique!("squared, white on black", |term, _| shifted(term, 0x1F170)),
+    technique!("regional indicators", |term, _| shifted(term, 0x1F1E6)),
+    technique!("invisible characters", |term, nth| each(
+        term,
+        |at, c| format!(
+            "{c}{}",
+            [
+                "\u{200B}", "\u{AD}", "\u{200D}", "\u{2060}", "\u{FEFF}", "\u{34F}"
+            ][(at + nth) % 6]
+        )
+    )),
+    technique!("bidirectional controls", |term, nth| format!(
+        "{}{term}\u{202C}",
+        ["\u{202D}", "\u{2066}", "\u{200E}"][nth % 3]
+    )),
+    technique!("Cyrillic letters", |term, _| each(term, |_, c| replaced(
+        c,
+        "aceopxyikmtbhds",
+        "асеорхуікмтвһԁѕ"
+    ))),
+    technique!("Greek letters", |term, _| each(term, |_, c| replaced(
+        c,
+        "abeikmnoptuvxyz",
+        "αβεικμηορτυνχγζ"
+    ))),
+    technique!("small capitals", |term, _| each(term, |_, c| replaced(
+        c,
+        "abcdefghijklmnoprtuvwyz",
+        "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ"
+    ))),
+    technique!("letters of other alphabets", |term, nth| each(
+        term,
+        |at, c| if (at + nth) % 2 == 0 {
+            replaced(c, "abcdeghijklmnoprstuwz", "ꓮᏼᏟꓓꓰᏀᎻⅰᎫꓗꓡⅿꓠⲟꓑᎡꓢꓔꓴꓪꓜ")
+        } else {
+            c.to_string()
+        }
+    )),
+    technique!("digits", |term, nth| each(term, |at, c| {
+        if (at + nth) % 2 == 0 {
+            replaced(c, "oieastbgl", "013457891")
+        } else {
+            c.to_string()
+        }
+    })),
+    technique!("every possible digit", |term, _| each(term, |_, c| {
+        replaced(c, "oieastbgl", "013457891")
+    })),
+    technique!("signs", |term, _| each(term, |_, c| replaced(
+        c,
+        "aseicol",
+        "@$€!¢⭕|"
+    ))),
+    technique!("drawn letters", |term, _| each(term, |_, c| drawn(c))),
+    technique!("spelled with spaces", |term, nth| spelled(
+        term,
+        &[[" ", "  "][nth % 2]]
+    )),
+    technique!("spelled with stops", |term, nth| spelled(
+        term,
+        &[[".", ",", "...", "/"][nth % 4]]
+    )),
+    technique!("spelled with dashes", |term, nth| spelled(
+        term,
+        &[["-", "_", " - ", "–"][nth % 4]]
+    )),
+    technique!("spelled with pictures", |term, nth| spelled(
+        term,
+        &[["🔥", "★", "👏🏽", "❤️"][nth % 4]]
+    )),
+    technique!("spelled with mixed separators", |term, _| spelled(
+        term,
+        &[".", "-", "_", "*", " "]
+    )),
+    technique!("a sign inside", |term, nth| cut(
+        term,
+        nth,
+        ["*", "_", "-", "~", "•", "🔥"][nth % 6]
+    )),
+    technique!("a stop inside", |term, nth| cut(
+        term,
+        nth,
+        [".", ",", "/", ":"][nth % 4]
+    )),
+    technique!("stretched letters", |term, nth| each(term, |at, c| c
+        .to_string()
+        .repeat(if (at + nth) % 3 == 0 { 4 } else { 1 }))),
+    technique!("digits behind", |term, nth| format!(
+        "{term}{}",
+        [1, 99, 2000][nth % 3]
+    )),
+    technique!("accents and digits", |term, nth| each(term, |at, c| {
+        if at % 2 == 0 {
+            pick(accents(c), at + nth, c)
+        } else {
+            replaced(c, "oieast", "013457")
+        }
+    })),
+    technique!("digits, spelled", |term, _| spelled(
+        &each(term, |at, c| if at % 2 == 0 {
+            replaced(c, "oieast", "013457")
+        } else {
+            c.to_string()
+        }),
+        &["."]
+    )),
+    technique!("look-alikes and invisible characters", |term, _| each(
+        term,
+        |_, c| format!("{}\u{200B}", replaced(c, "aceopxyi", "асеорхуі"))
+    )),
+    technique!("stretched and capital digits", |term, nth| each(
+        &term.to_uppercase(),
+        |at, c| match (at + nth) % 4 {
+            0 => replaced(c, "OIEAS", "01345"),
+            1 => c.to_string().repeat(3),
+            _ => c.to_string(),
+        }
+    )),
+];
+
+/// Replaces each letter; spaces stay.
+fn each(term: &str, replace: impl Fn(usize, char) -> String) -> String {
+    let replaced = |(at, c)| {
+        if c == ' ' {
+            " ".to_owned()
+        } else {
+            replace(at, c)
+        }
+    };
+    term.chars().enumerate().map(replaced).collect()
+}
+
+/// The counterpart of a letter in another row of the same order.
+fn replaced(c: char, from: &str, to: &str) -> String {
+    let at = from.chars().position(|letter| letter == c);
+    at.and_then(|at| to.chars().nth(at))
+        .unwrap_or(c)
+        .to_string()
+}
+
+/// Letters of an alphabet that begins at a code point.
+fn shifted(term: &str, first: u32) -> String {
+    each(term, |_, c| {
+        char::from_u32(first + u32::from(c) - u32::from('a'))
+            .unwrap_or(c)
+            .to_string()
+    })
+}
+
+fn accents(c: char) -> &'static str {
+    match c {
+        'a' => "àâäãåāą",
+        'c' => "çćč",
+        'e' => "éèêëęē",
+        'i' => "íìîïīį",
+        'n' => "ñńň",
+        'o' => "óòôöõøō",
+        'u' => "úùûüūů",
+        's' => "śšş",
+        'y' => "ýÿ",
+        'z' => "źžż",
+        _ => "",
+    }
+}
+
+fn pick(from: &str, at: usize, otherwise: char) -> String {
+    let count = from.chars().count();
+    let picked = from.chars().nth(at.checked_rem(count).unwrap_or(0));
+    picked.unwrap_or(otherwise).to_string()
+}
+
+fn drawn(c: char) -> String {
+    match c {
+        'a' => "/\\",
+        'd' => "|)",
+        'h' => "|-|",
+        'k' => "|<",
+        'm' => "|\\/|",
+        'n' => "|\\|",
+        'o' => "()",
+        'u' => "|_|",
+        'v' => "\\/",
+        'w' => "\\/\\/",
+        'x' => "><",
+        _ => return c.to_string(),
+    }
+    .to_owned()
+}
+
+/// The letters with separators in turn between them; words of a phrase stay apart.
+fn spelled(term: &str, separators: &[&str]) -> String {
+    let word = |word: &str| {
+        let mut spelled = String::new();
+        for (at, c) in word.chars().enumerate() {
+            if at > 0 {
+                spelled.push_str(separators[(at - 1) % separators.len()]);
+            }
+            spelled.push(c);
+        }
+        spelled
+    };
+    term.split(' ').map(word).collect::<Vec<_>>().join("   ")
+}
+
+/// The term with something between two of its letters.
+fn cut(term: &str, nth: usize, with: &str) -> String {
+    let first = term.split(' ').next().map_or(0, str::len);
+    let at = 1 + nth % (first - 1);
+    format!("{}{with}{}", &term[..at], &term[at..])
+}
