@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 const SOON: Duration = Duration::from_secs(20);
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 
 /// The management interface, as somebody with a token sees it.
 #[derive(Clone)]
