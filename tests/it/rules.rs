@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 const SOON: Duration = Duration::from_secs(20);
-const LONG: Duration = Duration::from_secs(120);
+const LONG: Duration = Duration::from_mins(2);
 
 /// The management interface, as somebody with a token sees it.
 #[derive(Clone)]
@@ -85,13 +85,12 @@ async fn judged(pool: &PgPool, media: &str) -> (Vec<Uuid>, Vec<Uuid>, Vec<String
     .fetch_one(pool)
     .await
     .unwrap();
-    let judged = trace["groups"].as_array().unwrap().iter();
+    let groups = trace["groups"].as_array().unwrap().iter();
+    let judged_by = groups.map(|judged| text(judged, "version").parse().unwrap());
     let violations = details["rule_violations"].as_array().unwrap().iter();
     (
         pinned,
-        judged
-            .map(|group| text(group, "version").parse().unwrap())
-            .collect(),
+        judged_by.collect(),
         violations.map(|v| text(v, "rule_name")).collect(),
     )
 }

@@ -16,7 +16,7 @@ use store::{
     media::{self, Decision},
     page::Page,
     rule_group::{
-        self,
+        self, Authorship, NewVersion,
         shadow::{self, Shadowed},
     },
     verdict::Concluded,
@@ -158,11 +158,12 @@ async fn only_the_shadows_of_an_items_own_groups_judge_it(pool: PgPool) {
             .await
             .unwrap()
             .unwrap();
-        let nothing = store::rule_group::NewVersion {
+        let nothing = NewVersion {
             rules: &[],
             categories: &[],
         };
-        let added = rule_group::add_version(&mut tx, group.id, nothing, Default::default()).await;
+        let added =
+            rule_group::add_version(&mut tx, group.id, nothing, Authorship::default()).await;
         let added = added.unwrap();
         shadow::set(&mut tx, group.id, Some(added)).await.unwrap();
         versions.push((group.live, added));

@@ -307,11 +307,12 @@ impl TestMatch {
             }
             Evidence::Score {
                 category,
+                score,
                 threshold,
                 ..
             } => {
                 told.category = Some(category.to_string());
-                told.score = Some(violation.confidence);
+                told.score = Some(*score);
                 told.threshold = Some(*threshold);
             }
         }

@@ -80,7 +80,7 @@ async fn a_draft_judges_nothing_until_it_is_published_and_an_earlier_version_can
     assert_eq!(first["live_version_number"], 1);
     assert_eq!(first["draft_edited"], false);
     let one = first["live_version_id"].as_str().unwrap().to_owned();
-    assert_eq!(app.judges(&group).await, [one.clone()]);
+    assert_eq!(app.judges(&group).await, [one.as_str()]);
 
     // What is not edited shows the live version; rules keep their ids.
     let draft = member.draft(&group).await;
@@ -91,10 +91,10 @@ async fn a_draft_judges_nothing_until_it_is_published_and_an_earlier_version_can
     assert_eq!(edited["rules"][0], draft["rules"][0]);
     assert_eq!(edited, member.draft(&group).await);
     assert_eq!(edited["edited"], true);
-    assert_eq!(app.judges(&group).await, [one.clone()]);
+    assert_eq!(app.judges(&group).await, [one.as_str()]);
 
     let two = member.make_version(&group, true).await;
-    assert_eq!(app.judges(&group).await, [two.clone()]);
+    assert_eq!(app.judges(&group).await, [two.as_str()]);
     let version = member.get(&format!("{path}/versions/{two}")).await.ok();
     assert_answers(
         "GET",
@@ -113,11 +113,11 @@ async fn a_draft_judges_nothing_until_it_is_published_and_an_earlier_version_can
 
     // A version that is made without being live judges nothing.
     let three = member.make_version(&group, false).await;
-    assert_eq!(app.judges(&group).await, [two.clone()]);
+    assert_eq!(app.judges(&group).await, [two.as_str()]);
     let live = json!({ "version_id": one });
     let after = member.put(&format!("{path}/live-version"), live).await.ok();
     assert_eq!(after["live_version_number"], 1);
-    assert_eq!(app.judges(&group).await, [one.clone()]);
+    assert_eq!(app.judges(&group).await, [one.as_str()]);
 
     let versions = member.get(&format!("{path}/versions")).await.ok();
     assert_answers("GET", "/rule-groups/{rule_group_id}/versions", &versions);

@@ -18,7 +18,7 @@ fn blocks() -> Vec<(&'static str, Option<&'static str>, String)> {
             blocks.push((language, request.take(), block.join("\n")));
         } else if let Some(line) = line.strip_prefix('`') {
             let line = line.strip_suffix('`');
-            request = line.filter(|line| line.starts_with("P") && line.contains(" /"));
+            request = line.filter(|line| line.starts_with('P') && line.contains(" /"));
         }
     }
     blocks
