@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-schemathesis reliability audit fix bench bench-queue endurance chaos
+.PHONY: help run test lint-documents test-clients test-schemathesis reliability audit fix bench bench-queue bench-rules endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -43,6 +43,11 @@ bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and besid
 	target/release/gatehouse-bench queue
 	target/release/gatehouse-bench lanes
 	target/release/gatehouse-bench fairness
+
+bench-rules: ## texts against 10,000 keywords and 1,000 regexes, beside RE2 and Hyperscan (needs Python; about 12 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse-bench
+	target/release/gatehouse-bench rules
 
 endurance: ## the queue under a steady load while a transaction is held open for 20 minutes, three times
 	@scripts/setup test
