@@ -194,7 +194,7 @@ pub(crate) struct WorkOptions {
     #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) grace_seconds: u64,
     /// How long an item may wait, from its acceptance, for providers that limit requests or keep failing, in seconds; then
-    /// its site's on_failure decides
+    /// its site's `on_failure` decides
     #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) analysis_patience_seconds: u64,
     #[command(flatten)]

@@ -46,7 +46,9 @@ impl ProviderOptions {
     /// # Errors
     /// In one line, what is wrong with the configuration.
     pub(crate) fn load(&self) -> anyhow::Result<Providers> {
-        match (&self.providers_file, self.providers.as_slice()) {
+        let file = self.providers_file.as_ref();
+        let file = file.filter(|path| !path.as_os_str().is_empty());
+        match (file, self.providers.as_slice()) {
             (Some(path), []) => file::load(path),
             (Some(_), _) => {
                 bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")

@@ -1,7 +1,5 @@
 //! What a rule group's version says of the categories that its rules ask for.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::borrow::Cow;
 
 use sqlx::{

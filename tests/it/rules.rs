@@ -85,12 +85,13 @@ async fn judged(pool: &PgPool, media: &str) -> (Vec<Uuid>, Vec<Uuid>, Vec<String
     .fetch_one(pool)
     .await
     .unwrap();
-    let groups = trace["groups"].as_array().unwrap().iter();
-    let judged_by = groups.map(|judged| text(judged, "version").parse().unwrap());
+    let judged = trace["groups"].as_array().unwrap().iter();
     let violations = details["rule_violations"].as_array().unwrap().iter();
     (
         pinned,
-        judged_by.collect(),
+        judged
+            .map(|group| text(group, "version").parse().unwrap())
+            .collect(),
         violations.map(|v| text(v, "rule_name")).collect(),
     )
 }

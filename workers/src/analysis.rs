@@ -123,10 +123,10 @@ async fn ask(
             }
         }
     }
+    let rest = analyst.patience.saturating_sub(item.age);
     if let Some(wait) = inquiry.wait()
-        && item.age < analyst.patience
+        && !rest.is_zero()
     {
-        let rest = analyst.patience - item.age;
         // Not all at once.
         let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
         return Ok(again(inquiry, wait.min(rest)));

@@ -102,7 +102,15 @@ async fn every_provider_with_every_fault_ends_in_a_verdict_that_says_what_was_no
         counted,
         Some(f64::from(u32::try_from(cases.len()).unwrap()))
     );
-    assert!(!panel.logged().contains(FakeProvider::KEY));
+    let logged = panel.logged();
+    assert!(logged.contains("a provider failed for good"));
+    for secret in [
+        FakeProvider::KEY,
+        FakeProvider::VIOLENT,
+        "a quiet afternoon",
+    ] {
+        assert!(!logged.contains(secret), "{secret}");
+    }
 }
 
 #[sqlx::test(migrations = false)]
@@ -140,5 +148,8 @@ async fn every_provider_that_is_well_is_believed(pool: PgPool) {
             Wire::LlamaGuard | Wire::Policy => 5,
         };
         assert_eq!(provider.answered(), 1 + pieces, "{name}");
+        // Four pieces of a text are under way at a time, and each connection is used again.
+        let connections = provider.connections();
+        assert!(connections <= pieces.min(4), "{name}: {connections}");
     }
 }

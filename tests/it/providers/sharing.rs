@@ -11,6 +11,9 @@ const HOUR: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_secs(30);
 const MINUTES: Duration = Duration::from_mins(3);
 
+/// Failures that open a breaker, and calls that two workers with two places each may have begun by then.
+const BURST: usize = 5 + 3;
+
 async fn submit(panel: &Panel, key: &str, texts: usize) -> Vec<String> {
     let mut media = Vec::new();
     for _ in 0..texts {
@@ -107,11 +110,8 @@ async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPoo
         })
         .await;
     };
-    // Five failures open it; of two times two places three may be taken at that moment. Each opening after that is one
-    // probe that failed, among 64 jobs in two workers.
-    const BURST: usize = 5 + 3;
     opened(1).await;
-    // A probe that hangs, while all the others come back.
+    // From now on each opening is one probe that failed, among 64 jobs. It hangs while all the others come back.
     provider.answer(Mode::Hang);
     opened(2).await;
     assert!(provider.asked() <= BURST + 1, "{}", provider.asked());

@@ -55,6 +55,7 @@ pub(crate) struct FakeProvider {
 
 struct State {
     mode: Mode,
+    connections: usize,
     asked: usize,
     answered: usize,
     last: Value,
@@ -77,6 +78,7 @@ impl FakeProvider {
         let address = listener.local_addr().unwrap();
         let state = Arc::new(Mutex::new(State {
             mode,
+            connections: 0,
             asked: 0,
             answered: 0,
             last: Value::Null,
@@ -130,6 +132,11 @@ impl FakeProvider {
         self.state.lock().unwrap().mode = mode;
     }
 
+    /// How many connections were opened to it.
+    pub(crate) fn connections(&self) -> usize {
+        self.state.lock().unwrap().connections
+    }
+
     /// How often it was asked.
     pub(crate) fn asked(&self) -> usize {
         self.state.lock().unwrap().asked
@@ -156,6 +163,7 @@ async fn serve(wire: Wire, listener: TcpListener, state: Arc<Mutex<State>>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let state = Arc::clone(&state);
+        state.lock().unwrap().connections += 1;
         let answering = service_fn(move |request| answer(wire, request, Arc::clone(&state)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
         connections.spawn(async move {

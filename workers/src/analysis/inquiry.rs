@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn what_earlier_runs_found_counts_and_is_not_asked_for_again() {
         use Category::{Hate, Violence};
-        let scored = Part {
+        let earlier = Part {
             provider: "scored".into(),
             scores: Some([(Violence, 0.9)].into_iter().collect()),
         };
@@ -306,7 +306,7 @@ mod tests {
             provider: "failed".into(),
             scores: None,
         };
-        let item = item(&[Violence, Hate], vec![scored, failed]);
+        let item = item(&[Violence, Hate], vec![earlier, failed]);
         let mut inquiry = Inquiry::of(&item);
         assert_eq!(inquiry.missing(), [Hate]);
         assert!(inquiry.has_asked("scored", &[Violence]));

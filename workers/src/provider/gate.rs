@@ -221,6 +221,10 @@ impl Gate {
 
     /// Remembers the state, says what changed and shows it.
     fn keep(&self, known: &mut Option<Known>, new: Known) {
+        // Of two changes, the answer to the first may come last.
+        if known.is_some_and(|known| known.stated.at > new.stated.at) {
+            return;
+        }
         let open = |state: &State| state.breaker.open_until.is_some();
         let paused = |known: &Known| known.stated.state.paused_until > Some(known.now());
         let before = known.as_ref();

@@ -308,6 +308,19 @@ pub(super) fn kept(bodies: &[Bytes]) -> String {
 mod tests {
     use super::*;
 
+    fn remote(url: &str, auth: Auth) -> Remote {
+        Remote {
+            name: "mine".into(),
+            url: url.parse().unwrap(),
+            auth,
+            categories: Vec::new(),
+            deadline: Duration::from_secs(1),
+            concurrency: 1,
+            breaker: BreakerSettings::default(),
+            piece_bytes: 1_000,
+        }
+    }
+
     #[test]
     fn reset_times_are_read_in_every_form() {
         for (text, expected) in [
@@ -361,18 +374,32 @@ mod tests {
         assert!(long.len() <= MAX_KEPT + 3 && long.ends_with("ü\u{fffd}"));
     }
 
+    /// With HMAC the signature is what `printf '1800000000.{"text":"x"}' | openssl dgst -sha256 -hmac a-key` prints.
+    #[test]
+    fn requests_show_who_we_are_in_the_documented_way() {
+        let shown = |auth: Auth| {
+            let remote = remote("http://h/", auth);
+            let wire = Wire::new(remote.clone()).unwrap();
+            let request = wire.http.post("http://h/");
+            let request = remote.auth.show(request, br#"{"text":"x"}"#, 1_800_000_000);
+            request.build().unwrap().headers().clone()
+        };
+        assert_eq!(
+            shown(Auth::Bearer("a-key".into()))["authorization"],
+            "Bearer a-key"
+        );
+        let hmac = shown(Auth::Hmac("a-key".into()));
+        assert_eq!(hmac["x-gatehouse-timestamp"], "1800000000");
+        assert_eq!(
+            hmac["x-gatehouse-signature"],
+            "sha256=fd18fe58d09a720900dd06171cbf5c35c8ad9532b884e7253c4ced92b463ab89"
+        );
+        assert!(shown(Auth::Nothing).is_empty());
+    }
+
     #[test]
     fn a_credential_changes_with_the_key_and_the_address_and_shows_neither() {
-        let remote = |url: &str, key: &str| Remote {
-            name: "mine".into(),
-            url: url.parse().unwrap(),
-            auth: Auth::Bearer(key.into()),
-            categories: Vec::new(),
-            deadline: Duration::ZERO,
-            concurrency: 1,
-            breaker: BreakerSettings::default(),
-            piece_bytes: 1_000,
-        };
+        let remote = |url: &str, key: &str| remote(url, Auth::Bearer(key.into()));
         let first = remote("http://a/", "sk-1");
         assert!(credential(&first).starts_with("mine:"));
         assert_eq!(credential(&first), credential(&first));

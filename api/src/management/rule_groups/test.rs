@@ -1,9 +1,9 @@
 //! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use domain::{
-    decision::{Findings, Part, Unchecked, Verdict, decide},
+    decision::{Findings, Judged, Part, Unchecked, Verdict, decide},
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
     rules::{Content, Effect, Evidence, Violation},
@@ -229,10 +229,16 @@ fn judge(
         text: text.as_deref(),
         scores: &scores.unwrap_or_default(),
     };
+    let begun = Instant::now();
+    let violations = group.examine(&content);
+    let judged = Judged {
+        group: group.group(),
+        version: group.version(),
+        micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+    };
     let verdict = decide(Findings {
-        // Of a sample the group alone is told, and that is in the request.
-        groups: Vec::new(),
-        violations: group.examine(&content),
+        groups: vec![judged],
+        violations,
         scores,
         wanted: group.categories(),
         text: match (&text, scores.is_some() || group.examines_text()) {
@@ -334,7 +340,7 @@ pub(super) fn described() -> Vec<Operation> {
             "status": "rejected",
             "moderation_type": "rule",
             "details": { "rule_violations": [violation], "ai_analysis": { "violence": 0.2 } },
-            "trace": { "evidence": [], "unchecked": [], "unscored": [] },
+            "trace": { "groups": [], "evidence": [], "unchecked": [], "unscored": [] },
             "matches": [{
                 "rule_id": example::RULE,
                 "rule_name": "Blocked words",

@@ -295,6 +295,7 @@ fn case_33_patterns_that_are_too_large_are_refused_at_their_place_and_catastroph
         ("x(a{1,1000}){1,1000}", 12),
         ("(.{500}){500}", 8),
         ("\\w{900}", 2),
+        ("[ab]{1001}", 4),
         ("((((a{99}){99}){99}){99}){99}", 25),
     ] {
         assert_eq!(refused(pattern), Some(Some(place)), "{pattern}");
