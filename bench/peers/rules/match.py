@@ -16,7 +16,7 @@ def re2_set(patterns):
     import re2
 
     options = re2.Options()
-    # With the default of 8 MiB so many patterns cannot be matched at all.
+    # With the default of 8 MiB so many patterns do not compile.
     options.max_mem = 1 << 30
     chosen = re2.Set.SearchSet(options)
     for pattern in patterns:

@@ -27,7 +27,7 @@ impl Patterns {
             regexes: (0..regexes)
                 .map(|number| match (literals, number % 10) {
                     (Literals::Most, family @ 1..) => with_literal(&mut random, family),
-                    (Literals::Most, _) | (Literals::None, _) => without_literal(&mut random),
+                    (Literals::Most | Literals::None, _) => without_literal(&mut random),
                 })
                 .collect(),
         }

@@ -26,7 +26,7 @@ pub(crate) fn ordinary(
             text.push(' ');
         }
         text.truncate(bytes);
-        if at % 2 == 0
+        if at.is_multiple_of(2)
             && let Some(keyword) = keywords.choose(&mut random)
         {
             let middle = text[bytes / 2..].find(' ').map_or(0, |gap| bytes / 2 + gap);
