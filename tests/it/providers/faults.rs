@@ -126,14 +126,17 @@ async fn every_provider_that_is_well_is_believed(pool: PgPool) {
     for (wire, provider) in &providers {
         let name = wire.name();
         let key = panel.site(name, json!({ "providers": [name] })).await;
-        let calm = panel.submit(&key, "a quiet afternoon").await;
-        let verdict = panel.verdict(&key, &calm, MINUTES).await;
-        assert_eq!(verdict["status"], "approved", "{name}: {verdict}");
-        let said = &panel.analysis(&calm).await["providers"][0];
-        assert!(
-            said["raw"].is_string() && said["failure"].is_null(),
-            "{said}"
-        );
+        for _ in 0..3 {
+            let calm = panel.submit(&key, "a quiet afternoon").await;
+            let verdict = panel.verdict(&key, &calm, MINUTES).await;
+            assert_eq!(verdict["status"], "approved", "{name}: {verdict}");
+            let said = &panel.analysis(&calm).await["providers"][0];
+            assert!(
+                said["raw"].is_string() && said["failure"].is_null(),
+                "{said}"
+            );
+        }
+        assert_eq!(provider.connections(), 1, "{name}: it is used again");
 
         // It hides at the end of a text that goes to the provider in several pieces.
         let long = format!("{} {}", "Calm words. ".repeat(2_000), FakeProvider::VIOLENT);
@@ -147,9 +150,6 @@ async fn every_provider_that_is_well_is_believed(pool: PgPool) {
             Wire::OpenAi | Wire::Http => 1,
             Wire::LlamaGuard | Wire::Policy => 5,
         };
-        assert_eq!(provider.answered(), 1 + pieces, "{name}");
-        // Four pieces of a text are under way at a time, and each connection is used again.
-        let connections = provider.connections();
-        assert!(connections <= pieces.min(4), "{name}: {connections}");
+        assert_eq!(provider.answered(), 3 + pieces, "{name}");
     }
 }
