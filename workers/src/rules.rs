@@ -138,7 +138,7 @@ fn findings<'a>(
     Findings {
         groups: judged,
         violations,
-        scores: item.scores.clone(),
+        scores: item.scores,
         wanted,
         text: match (&item.text, text_examined) {
             (None, _) => Part::Absent,
