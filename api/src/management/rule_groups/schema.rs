@@ -60,6 +60,7 @@ pub(super) fn declare(document: &mut Value) {
             "id": {
                 "type": "string",
                 "format": "uuid",
+                "nullable": true,
                 "description": "By which verdicts name it, unique in its group. A rule that is given without one gets a \
                                 new one; with it, it stays the same rule.",
             },
@@ -111,6 +112,7 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
     let threshold = |what: &str| {
         json!({
             "type": "number",
+            "nullable": true,
             "minimum": 0,
             "maximum": 1,
             "description": format!("From this score on {what}."),
