@@ -2,7 +2,7 @@
 
 use super::ai_threshold::Threshold;
 use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
-use super::error::{Faults, RuleErrors, RuleFaults};
+use super::error::{Faults, NUL, RuleErrors, RuleFaults};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
 use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
 use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
@@ -243,6 +243,8 @@ fn check_common(rule: &Rule, faults: &mut RuleFaults<'_>) {
             "name",
             format!("must have 1 to {MAX_NAME_CHARS} characters"),
         );
+    } else if rule.name.contains('\0') {
+        faults.add("name", NUL);
     }
     if rule.exceptions.len() > MAX_EXCEPTIONS {
         faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));

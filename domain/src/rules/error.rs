@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What is said of U+0000, which Postgres does not store.
+pub(super) const NUL: &str = "must not contain U+0000";
+
 /// One fault in one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {

@@ -4,7 +4,7 @@ use aho_corasick::BuildError;
 use serde::{Deserialize, Serialize};
 
 use super::content::{ContentRule, Exceptions, Finding};
-use super::error::RuleFaults;
+use super::error::{NUL, RuleFaults};
 use super::{Effect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Where};
 
@@ -56,6 +56,8 @@ pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut Ru
             field(),
             format!("must have at most {MAX_TERM_CHARS} characters"),
         );
+    } else if term.contains('\0') {
+        faults.add(field(), NUL);
     } else if !Matcher::is_findable(term) {
         faults.add(field(), "must have visible characters");
     }

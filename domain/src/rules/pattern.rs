@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::literals::Candidates;
 use super::content::{ContentRule, Exceptions, Finding};
-use super::error::RuleFaults;
+use super::error::{NUL, RuleFaults};
 use super::{Effect, RuleType, View};
 use crate::text::Readings;
 
@@ -69,6 +69,10 @@ impl Pattern {
                 "pattern",
                 format!("must have at most {MAX_PATTERN_CHARS} characters"),
             );
+            return None;
+        }
+        if let Some(at) = self.pattern.chars().position(|c| c == '\0') {
+            faults.add_at("pattern", NUL, at);
             return None;
         }
         let hir = ParserBuilder::new()

@@ -170,6 +170,14 @@ fn faults_name_the_rule_the_field_and_the_place() {
         (regex("(?=a)b"), "pattern", "look-around", Some(0)),
         (regex("(a)\\1"), "pattern", "backreferences", Some(3)),
         (regex("a*"), "pattern", "empty text", None),
+        (regex("a\0"), "pattern", "U+0000", Some(1)),
+        (keyword(json!(["a\0"])), "keywords[0]", "U+0000", None),
+        (
+            json!({"name": "a\0", "type": "keyword", "keywords": ["a"], "effect": "reject"}),
+            "name",
+            "U+0000",
+            None,
+        ),
         (regex("^"), "pattern", "empty text", None),
         (regex("[^\\s\\S]"), "pattern", "never match", None),
         (
