@@ -42,6 +42,11 @@ for member, value in EXISTING.items():
 FUTURE = st.datetimes(min_value=datetime(2100, 1, 1)).map(lambda time: f"{time.isoformat()}Z")
 schemathesis.openapi.format("future", FUTURE)
 
+# What rules are made of, likewise.
+schemathesis.openapi.format("term", st.from_regex("[a-z]{1,20}", fullmatch=True))
+schemathesis.openapi.format("pattern", st.sampled_from([r"review-\d{4}", "(?i)sp[ae]m"]))
+schemathesis.openapi.format("domain", st.sampled_from(["short.example", "203.0.113.9"]))
+
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
@@ -110,12 +115,9 @@ def refine_rules(paths, schemas):
         # A term has something visible in it.
         for terms in ("exceptions", "keywords"):
             if terms in properties:
-                properties[terms]["items"]["pattern"] = "^[a-z]{1,20}$"
-    schemas["RegexRule"]["properties"]["pattern"]["enum"] = [r"review-\d{4}", "(?i)sp[ae]m"]
-    # A domain, and at least one to deny.
-    schemas["LinkRule"]["properties"]["domains"].update(
-        {"minItems": 1, "items": {"type": "string", "pattern": "^[A-Za-z]{2,20}$"}}
-    )
+                properties[terms]["items"]["format"] = "term"
+    schemas["RegexRule"]["properties"]["pattern"]["format"] = "pattern"
+    schemas["LinkRule"]["properties"]["domains"]["items"]["format"] = "domain"
     threshold = schemas["AiThresholdRule"]
     # One of the two. That the first is not over the second, no schema can say: see schemathesis.toml.
     threshold["anyOf"] = [

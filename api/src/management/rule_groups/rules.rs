@@ -33,6 +33,10 @@ impl<'de> Deserialize<'de> for RuleDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // What is no JSON at all is refused as that.
         let value = Value::deserialize(deserializer)?;
+        // serde would take a number for the place of a kind among the kinds.
+        if value.get("type").is_some_and(|kind| !kind.is_string()) {
+            return Err(de::Error::custom("is no rule: its `type` must be a string"));
+        }
         Entry::deserialize(value)
             .map(Self)
             .map_err(|error| de::Error::custom(said_of(&error)))
@@ -137,6 +141,10 @@ mod tests {
                 "unknown variant `magic`",
             ),
             (json!({ "name": "a" }), "missing field `type`"),
+            (
+                json!({ "name": "a", "type": 0, "keywords": ["x"], "effect": "reject" }),
+                "must be a string",
+            ),
             (
                 json!({ "name": "a", "type": "regex", "pattern": "x", "effect": "reject", "flags": 1 }),
                 "unknown field `flags`",
