@@ -57,10 +57,7 @@ def before_load_schema(context, raw_schema):
             for parameter in operation.get("parameters", []):
                 refine(parameter["name"], parameter["schema"], is_path=parameter["in"] == "path")
             if "requestBody" in operation:
-                content = operation["requestBody"]["content"]
-                # Their schema is that of a text, as generators of clients want it; schemathesis would send that text as YAML.
-                content.pop("application/yaml", None)
-                body = content["application/json"]
+                body = operation["requestBody"]["content"]["application/json"]
                 for name, schema in schemas[body["schema"]["$ref"].rsplit("/", 1)[1]]["properties"].items():
                     refine(name, schema)
     if "SubmitRequest" in schemas:

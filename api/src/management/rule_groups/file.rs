@@ -283,16 +283,8 @@ async fn read(
     management.bench.work(move || body.read()).await?
 }
 
-/// Puts YAML beside JSON where a document is imported.
+/// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.
 pub(super) fn declare(document: &mut Value) {
-    let yaml = json!({ "schema": { "type": "string" }, "example": EXAMPLE });
-    for path in [
-        "~1rule-groups~1import",
-        "~1rule-groups~1{rule_group_id}~1import",
-    ] {
-        let content = format!("/paths/{path}/post/requestBody/content");
-        at(document, &content)[YAML] = yaml.clone();
-    }
     let answer = "/paths/~1rule-groups~1{rule_group_id}~1export/get/responses/200/content";
     at(document, answer)[YAML]["example"] = EXAMPLE.into();
 }
