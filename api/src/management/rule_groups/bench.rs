@@ -17,7 +17,9 @@ use crate::problem::Refusal;
 
 /// How many are at work at once.
 const SLOTS: usize = 2;
-/// How long a request waits for one of them.
+/// How many texts are analysed at once: each costs calls to providers, and whoever may edit rules can ask for it.
+const ASKING: usize = 4;
+/// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What an analysis says of a text.
@@ -36,6 +38,7 @@ pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analy
 #[derive(Clone)]
 pub struct Bench {
     slots: Arc<Semaphore>,
+    asking: Arc<Semaphore>,
     analyse: Option<Analyse>,
 }
 
@@ -60,14 +63,27 @@ impl Bench {
     pub fn new(analyse: Option<Analyse>) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(SLOTS)),
+            asking: Arc::new(Semaphore::new(ASKING)),
             analyse,
         }
     }
 
     /// What the providers say of a text; none if none can be asked from here.
-    pub(super) async fn analyse(&self, text: &str, wanted: &[Category]) -> Option<Analysed> {
-        let analyse = self.analyse.as_ref()?;
-        Some(analyse(text.to_owned(), wanted.to_vec()).await)
+    ///
+    /// # Errors
+    /// Too many texts are being analysed.
+    pub(super) async fn analyse(
+        &self,
+        text: &str,
+        wanted: &[Category],
+    ) -> Result<Option<Analysed>, Refusal> {
+        let Some(analyse) = &self.analyse else {
+            return Ok(None);
+        };
+        let Ok(Ok(_turn)) = timeout(PATIENCE, self.asking.acquire()).await else {
+            return Err(Refusal::overloaded());
+        };
+        Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
     }
 
     /// Compiles rules.

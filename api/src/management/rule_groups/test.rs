@@ -185,7 +185,7 @@ impl Tests {
             && let Some(analysed) = management
                 .bench
                 .analyse(text, compiled.group.categories())
-                .await
+                .await?
         {
             scores_from = "providers";
             sample.scores = analysed.scores;
