@@ -113,7 +113,7 @@ pub(crate) struct WorkerOptions {
     pub(crate) database: DatabaseOptions,
     /// The queues to work on
     #[arg(long, env = "GATEHOUSE_QUEUES", value_delimiter = ',', value_parser = queue_name,
-          default_value = "analysis,rules,webhooks,backtests")]
+          default_values_t = jobs::ALL)]
     pub(crate) queues: Vec<QueueName>,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
@@ -226,7 +226,8 @@ impl WorkOptions {
 pub(crate) fn queue_name(text: &str) -> Result<QueueName, String> {
     let known = jobs::ALL.iter().find(|name| name.as_str() == text).copied();
     known.ok_or_else(|| {
-        format!("there is no queue {text:?}; there are analysis, rules, webhooks and backtests")
+        let names: Vec<&str> = jobs::ALL.iter().map(|name| name.as_str()).collect();
+        format!("there is no queue {text:?}; there are {}", names.join(", "))
     })
 }
 

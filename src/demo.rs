@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 use store::{
-    PgPool, plan, rule_group,
+    PgPool, endpoint, plan, rule_group,
     seal::MasterKey,
     team, tenant,
     token::{self, NewToken},
+    webhook_secret,
 };
 use url::Url;
 use workers::outbound::HostPort;
@@ -103,6 +104,8 @@ pub(crate) async fn prepare(
         (Some(demo), _) => Demo {
             base_url: addresses.base_url,
             metrics_url: addresses.metrics_url,
+            // It may have been rotated since.
+            webhook_secret: current_secret(&mut tx, key, demo.site_id).await?,
             ..demo
         },
         (None, Some(site)) if consent == Consent::Given => {
@@ -175,9 +178,7 @@ async fn issue(
     .await?;
     let details = json!({ "name": TEAM, "scopes": Scope::ALL });
     audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
-    let secret = tenant::webhook_secret(conn, key, site.id)
-        .await?
-        .context("the demo site is gone")?;
+    let webhook_secret = current_secret(conn, key, site.id).await?;
     Ok(Demo {
         base_url: addresses.base_url,
         metrics_url: addresses.metrics_url,
@@ -185,21 +186,32 @@ async fn issue(
         site_id: site.id,
         rule_group_id: site.default_group,
         site_key: site_key.expose().to_owned(),
-        webhook_secret: secret.expose().to_owned(),
+        webhook_secret,
         management_token: secret_token.expose().to_owned(),
         endpoint_id: None,
         webhook_url: None,
     })
 }
 
+async fn current_secret(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+) -> anyhow::Result<String> {
+    let secrets = webhook_secret::signing(conn, key, site)
+        .await?
+        .context("the demo site is gone")?;
+    Ok(secrets.current.expose().to_owned())
+}
+
 async fn set_endpoint(conn: &mut PgConnection, demo: &mut Demo, url: Url) -> anyhow::Result<()> {
     let moved = match demo.endpoint_id {
-        Some(endpoint) => tenant::move_endpoint(conn, endpoint, url.as_str()).await?,
+        Some(endpoint) => endpoint::relocate(conn, endpoint, url.as_str()).await?,
         None => false,
     };
     if !moved {
         demo.endpoint_id =
-            Some(tenant::create_endpoint(conn, demo.site_id, url.as_str(), EventKind::ALL).await?);
+            Some(endpoint::create(conn, demo.site_id, url.as_str(), EventKind::ALL).await?);
     }
     demo.webhook_url = Some(url);
     Ok(())

@@ -26,6 +26,16 @@ const SECONDS: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
 ];
 const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+/// From an icon to the largest file that is taken.
+const BYTES: [f64; 7] = [
+    1_024.0,
+    16_384.0,
+    65_536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    10_485_760.0,
+];
 
 /// Starts logging, to stderr; panics, too.
 ///
@@ -58,6 +68,7 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_rows".into()), &ROWS)?
+        .set_buckets_for_metric(Matcher::Suffix("_image_bytes".into()), &BYTES)?
         .install_recorder()?;
     describe_gauge!(
         "gatehouse_build_info",

@@ -7,6 +7,7 @@
 
 mod audit_log;
 pub(crate) mod document;
+mod hash_lists;
 mod keys;
 mod list;
 mod media;
@@ -50,6 +51,7 @@ type Nouns = (
     sites::Sites,
     keys::SiteKeys,
     rule_groups::Nouns,
+    hash_lists::Nouns,
     providers::Providers,
     media::Media,
     tokens::Tokens,
@@ -65,6 +67,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         sites::Sites,
         keys::SiteKeys,
         rule_groups::nouns(),
+        hash_lists::nouns(),
         providers::Providers,
         media::Media,
         tokens::Tokens,
@@ -83,6 +86,7 @@ fn described() -> Vec<document::Operation> {
         sites::described(),
         keys::described(),
         rule_groups::described(),
+        hash_lists::described(),
         providers::described(),
         media::described(),
         tokens::described(),
@@ -111,6 +115,9 @@ enum Tag {
     RuleGroups,
     /// Rules tried over what was judged before.
     Backtests,
+    /// Known images, by their hashes.
+    #[oai(rename = "Hash lists")]
+    HashLists,
     /// Who scores texts.
     Providers,
     /// What applications submitted, and what became of it.

@@ -8,9 +8,10 @@ use domain::{
     audit::Action,
     backtest::{Decided, State},
     event::{self, EventKind},
-    id::{GroupVersionId, PlanId, RuleGroupId, SiteId, TeamId},
+    id::{GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId},
     image::ImageFormat,
-    media::{ContentType, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
+    image_hash::{HashAlgorithm, ListKind, Pdq, Sha256Digest},
+    media::{ContentType, Modality, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
     name::Name,
     plan::SubscriptionState,
     policy::Policy,
@@ -241,7 +242,26 @@ macro_rules! ids {
     )+};
 }
 
-ids!(GroupVersionId, PlanId, RuleGroupId, SiteId, TeamId);
+ids!(GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId);
+
+macro_rules! hashes {
+    ($($name:ident),+ $(,)?) => {$(
+        impl Described for $name {
+            fn expected() -> String {
+                "64 hexadecimal digits".to_owned()
+            }
+
+            fn schema() -> MetaSchema {
+                MetaSchema {
+                    pattern: Some("^[0-9A-Fa-f]{64}$".to_owned()),
+                    ..MetaSchema::new("string")
+                }
+            }
+        }
+    )+};
+}
+
+hashes!(Pdq, Sha256Digest);
 
 impl Described for Scores {
     fn expected() -> String {
@@ -291,9 +311,12 @@ named_sets!(
     Action,
     Category,
     ContentType,
+    Modality,
     Decided,
     EventKind,
+    HashAlgorithm,
     ImageFormat,
+    ListKind,
     ModerationType,
     OnFailure,
     Ruling,

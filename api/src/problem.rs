@@ -61,7 +61,7 @@ impl Refusal {
     }
 
     /// Several members of the request are to blame.
-    fn fields(code: Code, errors: Vec<FieldProblem>) -> Self {
+    pub(crate) fn fields(code: Code, errors: Vec<FieldProblem>) -> Self {
         Self {
             code,
             detail: FIELDS.into(),
@@ -286,6 +286,10 @@ impl From<store::Error> for Refusal {
                 Code::BacktestRunning,
                 "The team has a backtest that has not ended: wait for it, or cancel it.",
             ),
+            store::Error::ScanRunning => Self::new(
+                Code::ScanRunning,
+                "The list is being held against these items: wait for it, or cancel it.",
+            ),
         }
     }
 }
@@ -360,7 +364,7 @@ pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {
     } else if error.is::<ContentTypeError>() {
         Refusal::new(
             Code::UnsupportedMediaType,
-            "The body must be sent as application/json.",
+            "The body must be sent as a media type that the operation takes, mostly application/json.",
         )
     } else if error.status().is_client_error() {
         Refusal::invalid_request("The request could not be understood.")

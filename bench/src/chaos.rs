@@ -116,6 +116,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         manners: Manners {
             failing: options.failing,
             delay: Duration::ZERO,
+            careless: false,
         },
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;

@@ -1,6 +1,6 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command, but for `rules`, makes a Postgres cluster of its own with durable settings, starts what it measures on
+//! Each command, but for `rules` and `images`, makes a Postgres cluster of its own with durable settings, starts what it measures on
 //! it, measures or proves, and removes everything again. All of it runs on one thread, but for the drivers, which are
 //! processes of their own: the machine belongs to what is measured.
 
@@ -15,6 +15,7 @@ mod claims;
 mod clock;
 mod cluster;
 mod compare;
+mod deliveries;
 mod driver;
 mod endurance;
 mod fairness;
@@ -22,6 +23,7 @@ mod fill;
 mod flow;
 mod ground;
 mod http;
+mod images;
 mod lane;
 mod lanes;
 mod latency;
@@ -31,6 +33,7 @@ mod meter;
 mod pgbench;
 mod processes;
 mod protocol;
+mod python;
 mod receiver;
 mod remote;
 mod report;
@@ -80,15 +83,22 @@ enum Command {
     Endurance(endurance::Options),
     /// Texts against 10,000 keywords and 1,000 regular expressions, beside RE2's Set and Hyperscan
     Rules(rules::Options),
+    /// Webhooks a second, beside a bare loop of the same requests; well endpoints beside a dead, a slow and a flooded one
+    Deliveries(deliveries::Options),
+    /// Hashes looked up in a million beside faiss, and pictures hashed beside the reference's library
+    Images(images::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
+    /// The bare loop
+    #[command(hide = true)]
+    Post(deliveries::bare::Options),
 }
 
 fn main() -> ExitCode {
     let command = Cli::parse().command;
     let runtime = match command {
-        Command::Driver(_) => Builder::new_multi_thread().enable_all().build(),
+        Command::Driver(_) | Command::Post(_) => Builder::new_multi_thread().enable_all().build(),
         _ => Builder::new_current_thread().enable_all().build(),
     };
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
@@ -165,8 +175,22 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             report::print(&rules::run(options).await?, json)?;
             true
         }
+        Command::Deliveries(options) => {
+            let json = options.common.ground.json;
+            report::print(&deliveries::run(options).await?, json)?;
+            true
+        }
+        Command::Images(options) => {
+            let json = options.json;
+            report::print(&images::run(options).await?, json)?;
+            true
+        }
         Command::Driver(options) => {
             driver::run(options).await?;
+            true
+        }
+        Command::Post(options) => {
+            deliveries::bare::run(options).await?;
             true
         }
     };

@@ -37,6 +37,8 @@ pub(crate) struct Manners {
     pub(crate) failing: f64,
     /// How long every answer takes.
     pub(crate) delay: Duration,
+    /// Takes everything as it is, and only counts it.
+    pub(crate) careless: bool,
 }
 
 /// What came for one event of one item.
@@ -62,6 +64,9 @@ pub(crate) type Key = (Uuid, EventKind);
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) arrivals: HashMap<Key, Arrival>,
+    /// How many requests a careless receiver took, and when the first and the last of them came.
+    pub(crate) taken: u64,
+    pub(crate) between: Option<(Instant, Instant)>,
     /// How many requests were answered with a 500 on purpose.
     pub(crate) refused: u64,
     /// How many requests no receiver should get, and the first few in words.
@@ -73,6 +78,8 @@ struct Shared {
     manners: Manners,
     secrets: Mutex<Vec<WebhookSecret>>,
     random: Mutex<StdRng>,
+    /// Sites that are answered later than others.
+    slow: Mutex<HashMap<usize, Duration>>,
     seen: Mutex<Seen>,
 }
 
@@ -91,6 +98,7 @@ impl Receiver {
             manners,
             secrets: Mutex::default(),
             random: Mutex::new(StdRng::seed_from_u64(seed)),
+            slow: Mutex::default(),
             seen: Mutex::default(),
         });
         tokio::spawn(listen(listener, Arc::clone(&shared)));
@@ -107,6 +115,11 @@ impl Receiver {
         let mut secrets = lock(&self.shared.secrets);
         secrets.push(secret);
         format!("http://{}/{}", self.address, secrets.len() - 1)
+    }
+
+    /// From now on answers to these sites only after so long, and to all others as its manners are.
+    pub(crate) fn slow_down(&self, sites: impl IntoIterator<Item = (usize, Duration)>) {
+        *lock(&self.shared.slow) = sites.into_iter().collect();
     }
 
     /// What came so far.
@@ -153,8 +166,13 @@ async fn answer(
         return Ok(respond(StatusCode::BAD_REQUEST));
     };
     let body = body.to_bytes();
-    if !shared.manners.delay.is_zero() {
-        tokio::time::sleep(shared.manners.delay).await;
+    if shared.manners.careless {
+        lock(&shared.seen).count();
+        return Ok(respond(StatusCode::OK));
+    }
+    let delay = delay(&shared, head.uri.path());
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
     }
     let read = read(&shared, head.uri.path(), &head.headers, &body);
     let fails = lock(&shared.random).random_bool(shared.manners.failing);
@@ -175,6 +193,12 @@ async fn answer(
     }
 }
 
+fn delay(shared: &Shared, path: &str) -> Duration {
+    let site = path.trim_start_matches('/').parse().ok();
+    let slow = site.and_then(|site: usize| lock(&shared.slow).get(&site).copied());
+    slow.unwrap_or(shared.manners.delay)
+}
+
 fn respond(status: StatusCode) -> Response<Empty<Bytes>> {
     let mut response = Response::new(Empty::new());
     *response.status_mut() = status;
@@ -182,6 +206,12 @@ fn respond(status: StatusCode) -> Response<Empty<Bytes>> {
 }
 
 impl Seen {
+    fn count(&mut self) {
+        let now = Instant::now();
+        self.taken += 1;
+        self.between = Some((self.between.map_or(now, |(first, _)| first), now));
+    }
+
     fn take(&mut self, key: Key, arrival: Arrival) {
         let known = match self.arrivals.entry(key) {
             Entry::Vacant(place) => {

@@ -10,6 +10,7 @@ use domain::{
 };
 use sqlx::{Connection as _, PgConnection};
 use store::{
+    endpoint,
     rule_group::{self, NewVersion},
     seal::MasterKey,
     tenant,
@@ -67,7 +68,7 @@ pub(crate) async fn set_up(
             rule_group::create(&mut tx, team, &format!("Default of {name}"), version).await?;
         let (site, secret) = tenant::create_site(&mut tx, master_key, team, &name, group).await?;
         let url = receiver.url_for(secret);
-        tenant::create_endpoint(&mut tx, site, &url, EventKind::ALL).await?;
+        endpoint::create(&mut tx, site, &url, EventKind::ALL).await?;
         let (_, key) = tenant::create_site_key(&mut tx, site).await?;
         sites.push(Site {
             id: site.as_uuid(),

@@ -51,6 +51,24 @@ named_set! {
         BacktestCreate = "backtest.create",
         /// A replay was stopped.
         BacktestCancel = "backtest.cancel",
+        /// A hash list was created.
+        HashListCreate = "hash_list.create",
+        /// A hash list was renamed, described or measured otherwise.
+        HashListUpdate = "hash_list.update",
+        /// A hash list was deleted.
+        HashListDelete = "hash_list.delete",
+        /// A hash was put on a list.
+        HashEntryCreate = "hash_entry.create",
+        /// A hash was taken off a list.
+        HashEntryDelete = "hash_entry.delete",
+        /// A file of hashes is read into a list.
+        HashImportCreate = "hash_import.create",
+        /// The reading of a file of hashes was stopped.
+        HashImportCancel = "hash_import.cancel",
+        /// A list is held against stored images.
+        HashScanCreate = "hash_scan.create",
+        /// Holding a list against stored images was stopped.
+        HashScanCancel = "hash_scan.cancel",
         /// All secrets are sealed with a new master key.
         MasterKeyRotate = "master_key.rotate",
     }

@@ -263,7 +263,7 @@ fn flagged(violations: &[Violation]) -> Vec<Category> {
                     Evidence::Score {
                         category: scored, ..
                     } => scored == category,
-                    Evidence::Text { .. } => false,
+                    Evidence::Text { .. } | Evidence::Hash { .. } => false,
                 })
         })
         .collect()

@@ -4,6 +4,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 macro_rules! ids {
@@ -68,6 +69,14 @@ ids! {
     BacktestId,
     /// One rule inside a group; stays the same over the group's versions.
     RuleId,
+    /// A list of hashes of known pictures.
+    HashListId,
+    /// One hash on a list.
+    HashEntryId,
+    /// A file of hashes on its way into a hash list.
+    HashImportId,
+    /// A hash list held against stored pictures.
+    HashScanId,
     /// A webhook endpoint of a site.
     EndpointId,
     /// Something that happened to a media item; the `webhook-id` of all its deliveries.
@@ -82,4 +91,59 @@ ids! {
     PlanId,
     /// One row of the audit log.
     AuditId,
+}
+
+impl EventId {
+    /// The event that tells of an item's acceptance: whoever knows the item knows the event.
+    pub fn of_acceptance(media: MediaId) -> Self {
+        Self(derived(media.0, b"media.created"))
+    }
+}
+
+impl DeliveryId {
+    /// An event's way to an endpoint: there is one, whoever sends it and how often.
+    pub fn of(event: EventId, endpoint: EndpointId) -> Self {
+        Self(derived(event.0, endpoint.0.as_bytes()))
+    }
+}
+
+/// An id that follows from another. It keeps the time of that one, so that indexes grow at their end, and takes the rest from a
+/// hash.
+fn derived(from: Uuid, what: &[u8]) -> Uuid {
+    const TIME: usize = 6;
+    let hash = Sha256::new()
+        .chain_update(from.as_bytes())
+        .chain_update(what)
+        .finalize();
+    let mut bytes = *from.as_bytes();
+    bytes[TIME..].copy_from_slice(&hash[TIME..size_of::<Uuid>()]);
+    uuid::Builder::from_custom_bytes(bytes)
+        .with_version(uuid::Version::SortRand)
+        .into_uuid()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derived_ids_are_of_the_same_time_and_version_and_differ_by_what_they_follow_from() {
+        let media = MediaId::from(Uuid::now_v7());
+        let event = EventId::of_acceptance(media);
+        assert_eq!(event, EventId::of_acceptance(media));
+        let [one, other] = [1, 2].map(|n| EndpointId::from(Uuid::from_u128(n)));
+        let ids = [
+            media.as_uuid(),
+            event.as_uuid(),
+            DeliveryId::of(event, one).as_uuid(),
+            DeliveryId::of(event, other).as_uuid(),
+            DeliveryId::of(EventId::from(media.as_uuid()), one).as_uuid(),
+        ];
+        for (place, id) in ids.iter().enumerate() {
+            assert_eq!(id.get_version_num(), 7);
+            assert_eq!(id.get_variant(), uuid::Variant::RFC4122);
+            assert_eq!(id.get_timestamp(), media.as_uuid().get_timestamp());
+            assert!(!ids[..place].contains(id));
+        }
+    }
 }

@@ -1,6 +1,12 @@
-//! What a file is, by its first bytes.
+//! Images: what a file is, by its first bytes, and how long it is kept.
 
-use crate::media::named_set;
+use crate::{media::named_set, whole::Whole};
+
+/// Bytes of an image at most, whether it is sent along or fetched: 10 MiB.
+pub const MAX_IMAGE_BYTES: usize = 10 << 20;
+
+/// For how many days the file of an image is kept after the last verdict about it.
+pub type ImageRetentionDays = Whole<0, 3_650>;
 
 named_set! {
     /// The image formats that are taken.

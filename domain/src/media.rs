@@ -102,6 +102,23 @@ named_set! {
 }
 
 named_set! {
+    /// A part of an item that is analysed on its own.
+    Modality {
+        /// Its text.
+        Text = "text",
+        /// Its image.
+        Image = "image",
+    }
+}
+
+impl Default for Modality {
+    /// Text, which is all that was analysed once: what was stored then tells no modality.
+    fn default() -> Self {
+        Self::Text
+    }
+}
+
+named_set! {
     /// How a site wants `status` spelled when it asks for it.
     StatusVocabulary {
         /// The four states.

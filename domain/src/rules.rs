@@ -7,6 +7,7 @@ mod ai_threshold;
 mod compiled;
 mod content;
 mod error;
+mod image_hash;
 mod keyword;
 mod link;
 mod pattern;
@@ -20,11 +21,13 @@ pub use ai_threshold::AiThreshold;
 pub use compiled::{CompiledGroup, Content};
 pub use content::MAX_EXCEPTIONS;
 pub use error::{RuleError, RuleErrors};
+pub use image_hash::{ImageHash, MAX_IMAGE_HASHES, MAX_LISTS};
 pub use keyword::{Keyword, MAX_KEYWORDS, MAX_TERM_CHARS, Matching};
 pub use link::{Link, LinkPolicy, MAX_DOMAINS, MAX_LINKS};
 pub use pattern::{MAX_GROUP_POSITIONS, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_POSITIONS, Pattern};
 
-use crate::id::{RuleGroupId, RuleId};
+use crate::id::{HashEntryId, HashListId, RuleGroupId, RuleId};
+use crate::image_hash::HashAlgorithm;
 use crate::score::Category;
 
 /// The longest name of a rule, in characters.
@@ -42,7 +45,7 @@ pub struct Rule {
     /// A disabled rule is checked when it is defined, and never applied.
     #[serde(default = "enabled")]
     pub enabled: bool,
-    /// Terms that excuse a match which lies wholly inside one of them ("Scunthorpe"). Content rules only.
+    /// Terms that excuse a match which lies wholly inside one of them ("Scunthorpe"). Only for rules that look at texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<String>,
     /// What it looks for.
@@ -93,6 +96,8 @@ pub enum RuleKind {
     Regex(Pattern),
     /// Domains that a text may or may not link to.
     Link(Link),
+    /// An image on a list of known ones.
+    ImageHash(ImageHash),
     /// A category's score reaching a threshold.
     AiThreshold(AiThreshold),
 }
@@ -104,7 +109,16 @@ impl RuleKind {
             Self::Keyword(_) => RuleType::Keyword,
             Self::Regex(_) => RuleType::Regex,
             Self::Link(_) => RuleType::Link,
+            Self::ImageHash(_) => RuleType::ImageHash,
             Self::AiThreshold(_) => RuleType::AiThreshold,
+        }
+    }
+
+    /// The hash lists that it names.
+    pub fn hash_lists(&self) -> &[HashListId] {
+        match self {
+            Self::ImageHash(image_hash) => &image_hash.lists,
+            Self::Keyword(_) | Self::Regex(_) | Self::Link(_) | Self::AiThreshold(_) => &[],
         }
     }
 }
@@ -119,6 +133,8 @@ pub enum RuleType {
     Regex,
     /// See [`RuleKind::Link`].
     Link,
+    /// See [`RuleKind::ImageHash`].
+    ImageHash,
     /// See [`RuleKind::AiThreshold`].
     AiThreshold,
 }
@@ -127,7 +143,7 @@ impl RuleType {
     /// Whether such a rule looks at the content itself, and not at what an analysis said about it.
     pub const fn is_content(self) -> bool {
         match self {
-            Self::Keyword | Self::Regex | Self::Link => true,
+            Self::Keyword | Self::Regex | Self::Link | Self::ImageHash => true,
             Self::AiThreshold => false,
         }
     }
@@ -138,6 +154,7 @@ impl RuleType {
             Self::Keyword => "keyword",
             Self::Regex => "regex",
             Self::Link => "link",
+            Self::ImageHash => "image_hash",
             Self::AiThreshold => "ai_threshold",
         }
     }
@@ -207,6 +224,19 @@ pub enum Evidence {
         score: f64,
         /// The threshold that the score reached.
         threshold: f64,
+    },
+    /// A hash on a list.
+    Hash {
+        /// The group whose rule it is.
+        group: RuleGroupId,
+        /// The list.
+        list: HashListId,
+        /// The nearest entry of it.
+        entry: HashEntryId,
+        /// The kind of hash that is alike.
+        algorithm: HashAlgorithm,
+        /// In how many bits image and entry differ.
+        distance: u32,
     },
 }
 

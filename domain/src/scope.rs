@@ -29,6 +29,10 @@ named_set! {
         RulesRead = "rules:read",
         /// Edit, publish, try and delete rule groups.
         RulesWrite = "rules:write",
+        /// See hash lists, what is on them and what they matched.
+        HashListsRead = "hash_lists:read",
+        /// Create, fill, empty and delete hash lists, and hold them against stored images.
+        HashListsWrite = "hash_lists:write",
         /// See how much was used.
         UsageRead = "usage:read",
         /// See tokens, never the tokens themselves.

@@ -4,7 +4,11 @@ use base64::Engine as _;
 use serde_json::value::RawValue;
 use url::Url;
 
-use crate::{id::RuleGroupId, image::ImageFormat, media::ContentType};
+use crate::{
+    id::RuleGroupId,
+    image::{ImageFormat, MAX_IMAGE_BYTES},
+    media::ContentType,
+};
 
 /// Bounds of one submission. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +26,7 @@ impl Default for SubmissionLimits {
     fn default() -> Self {
         Self {
             text: 100 * 1024,
-            image: 10 * 1024 * 1024,
+            image: MAX_IMAGE_BYTES,
             metadata: 16 * 1024,
         }
     }

@@ -1,8 +1,14 @@
-//! What an endpoint's answer means, and when a failed delivery is tried again.
+//! What an endpoint's answer means, when a failed delivery is tried again, and how an endpoint fares.
+
+mod headers;
+mod health;
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+
+pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
+pub use health::{BREAKER, DEAD_AFTER, Health};
 
 /// Attempts of one delivery before it is exhausted.
 pub const MAX_ATTEMPTS: u16 = 12;
@@ -12,6 +18,12 @@ pub const ATTEMPT_DEADLINE: Duration = Duration::from_secs(15);
 
 /// How much of an endpoint's answer is read and kept, in bytes.
 pub const KEPT_ANSWER_BYTES: usize = 16 * 1024;
+
+/// How long `media.moderated` is held for the first attempt of the same item's `media.created` to end.
+pub const LONGEST_HOLD: Duration = Duration::from_secs(15);
+
+/// How long the secret before the current one signs, too, after a rotation.
+pub const ROTATION_GRACE: Duration = Duration::from_hours(24);
 
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_hours(10);

@@ -88,6 +88,7 @@ fn found(group: &CompiledGroup, text: &str) -> Vec<String> {
     let violations = group.examine(&Content {
         text: Some(text),
         scores: &Scores::new(),
+        image_matches: &[],
     });
     violations
         .into_iter()

@@ -49,6 +49,27 @@ pub async fn pause(
     Ok(())
 }
 
+/// The same until a time of the database's clock.
+pub async fn pause_until(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into queue.lanes as l (queue, lane, paused_until)
+         values ($1, $2, $3)
+         on conflict (queue, lane)
+         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .bind(until)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Ends the pause of a lane, and tells whether there was one. Wake the queue after the commit, or its jobs wait
 /// for the poll.
 pub async fn resume(
@@ -65,6 +86,26 @@ pub async fn resume(
     .execute(conn)
     .await?;
     Ok(resumed.rows_affected() > 0)
+}
+
+/// Ends a pause of a lane that would be over by then, and leaves a longer one, which somebody else wants. Wake the queue
+/// after the commit, or its jobs wait for the poll.
+pub async fn resume_before(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    until: DateTime<Utc>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "update queue.lanes set paused_until = null
+          where queue = $1 and lane = $2 and paused_until > now() and paused_until <= $3",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .bind(until)
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// Sets how many jobs of a lane may run at once, instead of the queue's default; none restores the default.

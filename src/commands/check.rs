@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use store::schema;
+use workers::provider::Profile;
 
 use crate::{
     config::{self, CheckOptions},
@@ -35,7 +36,7 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
         .providers
         .load()?
         .iter()
-        .map(|provider| format!("{} ({})", provider.name(), provider.kind()))
+        .map(|provider| described(provider.profile()))
         .collect();
     writeln!(out, "providers: {}", providers.join(", "))?;
     let policy = options.egress.policy(None);
@@ -46,4 +47,17 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
         policy.exempt.len()
     )?;
     Ok(())
+}
+
+/// A provider in a few words: its name, what it speaks, and what it is shown.
+fn described(profile: &Profile) -> String {
+    let Profile {
+        name, kind, scope, ..
+    } = profile;
+    let shown = match (scope.text.is_empty(), scope.image.is_empty()) {
+        (false, false) => "text and images",
+        (false, true) => "text",
+        (true, _) => "images",
+    };
+    format!("{name} ({kind}, {shown})")
 }

@@ -1,4 +1,4 @@
-//! What the operator opens for webhooks beyond the public internet.
+//! What the operator opens for webhooks and images by URL beyond the public internet.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -10,8 +10,8 @@ use workers::outbound::{AllowedRange, EgressPolicy, HostPort};
 /// The egress guard's exceptions.
 #[derive(Debug, Args)]
 pub(crate) struct EgressOptions {
-    /// What webhooks may reach although it is not public: host:port, or a network with or without ports
-    /// (10.1.0.0/16, 10.1.0.0/16:9000). Separate several by commas
+    /// What webhooks and images by URL may reach although it is not public: host:port, or a network with or without
+    /// ports (10.1.0.0/16, 10.1.0.0/16:9000). Separate several by commas
     #[arg(long, env = "GATEHOUSE_EGRESS_ALLOW", value_delimiter = ',')]
     pub(crate) egress_allow: Vec<Allowed>,
 }

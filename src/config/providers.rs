@@ -1,4 +1,4 @@
-//! Who analyses texts: named in an option, or described in a file.
+//! Who analyses texts and images: named in an option, or described in a file.
 
 mod file;
 
@@ -8,11 +8,11 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use domain::breaker::BreakerSettings;
 use url::Url;
-use workers::provider::{Auth, Builtin, OpenAi, Provider, Providers, Remote};
+use workers::provider::{Auth, Builtin, OpenAi, Provider, Providers, Remote, Scope};
 
 use super::variable;
 
-/// The longest that a provider may be given for a text: a run of a job has a minute for all it does.
+/// The longest that a provider may be given for a text or an image: a run of a job has a minute for all it does.
 const LONGEST_DEADLINE_SECONDS: u64 = 45;
 const DEADLINE: Duration = Duration::from_secs(20);
 const CONCURRENCY: usize = 32;
@@ -20,13 +20,13 @@ const CONCURRENCY: usize = 32;
 /// The providers of a process.
 #[derive(Debug, Args)]
 pub(crate) struct ProviderOptions {
-    /// Who analyses texts, in the order of preference, where no file says so [default: builtin]
+    /// Who analyses texts and images, in the order of preference, where no file says so [default: builtin]
     #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',')]
     providers: Vec<ProviderName>,
     /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
     #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL)]
     openai_url: Url,
-    /// A TOML file that describes who analyses texts, in the order of preference
+    /// A TOML file that describes who analyses texts and images, in the order of preference
     #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]
     providers_file: Option<PathBuf>,
 }
@@ -67,9 +67,9 @@ impl ProviderOptions {
             };
             if providers
                 .iter()
-                .any(|known| known.name() == provider.name())
+                .any(|known| known.profile().name == provider.profile().name)
             {
-                bail!("the provider {} is named twice", provider.name());
+                bail!("the provider {} is named twice", provider.profile().name);
             }
             providers.push(provider);
         }
@@ -83,7 +83,10 @@ impl ProviderOptions {
             name: "openai".into(),
             url: self.openai_url.clone(),
             auth: Auth::Bearer(key),
-            categories: OpenAi::CATEGORIES.to_vec(),
+            scope: Scope {
+                text: OpenAi::TEXT.to_vec(),
+                image: OpenAi::IMAGE.to_vec(),
+            },
             deadline: DEADLINE,
             concurrency: CONCURRENCY,
             breaker: BreakerSettings::default(),

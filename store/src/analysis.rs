@@ -6,7 +6,9 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
     decision::Unchecked,
-    id::{MediaId, TeamId},
+    id::{GroupVersionId, MediaId, TeamId},
+    image_hash::HashMatch,
+    media::Modality,
     score::{Category, Scores},
 };
 use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
@@ -19,6 +21,7 @@ pub use self::parts::Part;
 use crate::{
     Error,
     gather::{Bounds, Loader},
+    hash_list::matches,
     jobs::{self, MediaJob},
     provider,
 };
@@ -32,8 +35,12 @@ pub struct ToAnalyse {
     pub team: TeamId,
     /// Its text.
     pub text: Option<Arc<str>>,
-    /// Whether it has an image, too.
-    pub has_image: bool,
+    /// Whether there is an image of it that can be looked at: its bytes are there, and nothing is amiss with them.
+    pub has_picture: bool,
+    /// The hash lists that its image is on.
+    pub image_matches: Vec<HashMatch>,
+    /// What judges it afterwards.
+    pub group_versions: Vec<GroupVersionId>,
     /// The categories that the rules which judge it ask for; none: they did not tell, and any may be wanted.
     pub wanted: Vec<Category>,
     /// The providers that its site prefers, in their order; none: the operator's.
@@ -51,6 +58,9 @@ pub struct ToAnalyse {
 pub struct ProviderReport {
     /// The provider's name.
     pub provider: String,
+    /// What it was shown.
+    #[serde(default)]
+    pub modality: Modality,
     /// Its scores, mapped to our categories; empty if it failed.
     pub scores: Scores,
     /// How long it took.
@@ -88,7 +98,11 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             m.id,
             m.team_id,
             m.body,
-            m.content_type,
+            exists (
+                select from media_images i
+                where i.media_id = m.id and i.bytes is not null and i.problem is null
+            ) as "has_picture!",
+            m.group_versions,
             s.providers,
             s.policy,
             (
@@ -102,7 +116,11 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 from rule_group_versions v
                 where v.id = any(m.group_versions) and v.uses_ai and v.categories = '{}'
             ) as "any!",
-            exists (select from analysis_parts p where p.media_id = m.id) as "begun!",
+            exists (
+                select from analysis_parts p where p.media_id = m.id
+                union all
+                select from analysis_image_parts p where p.media_id = m.id
+            ) as "begun!",
             (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!"
         from media m
         join sites s on s.id = m.site_id
@@ -112,6 +130,9 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
     )
     .fetch_all(pool)
     .await?;
+    let pictures = rows.iter().filter(|row| row.has_picture);
+    let pictures: Vec<_> = pictures.map(|row| MediaId::from(row.id)).collect();
+    let mut matches = matches::of(pool, &pictures).await?;
     let begun: Vec<Uuid> = rows.iter().filter(|r| r.begun).map(|r| r.id).collect();
     let mut parts = if begun.is_empty() {
         HashMap::new()
@@ -130,7 +151,13 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 media,
                 team: row.team_id.into(),
                 text: row.body.map(Arc::from),
-                has_image: row.content_type == "image",
+                has_picture: row.has_picture,
+                image_matches: matches.remove(&media).unwrap_or_default(),
+                group_versions: row
+                    .group_versions
+                    .into_iter()
+                    .map(GroupVersionId::from)
+                    .collect(),
                 wanted,
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
@@ -163,8 +190,10 @@ pub struct Analysed {
     pub media: MediaId,
     /// Its team.
     pub team: TeamId,
-    /// The maximum per category, over earlier parts, too; none when no provider could score it.
+    /// The maximum per category, over text and image and over earlier parts, too; none when no provider could score it.
     pub scores: Option<Scores>,
+    /// Whether the image was scored; none when no provider has looked at it.
+    pub image_scored: Option<bool>,
     /// What providers said in the last part.
     pub providers: Vec<ProviderReport>,
     /// What could not be checked.
@@ -203,11 +232,13 @@ async fn record(conn: &mut PgConnection, analyses: &[&Analysed]) -> Result<(), s
     }
     let mut media = Vec::with_capacity(analyses.len());
     let mut scores = Vec::with_capacity(analyses.len());
+    let mut images_scored = Vec::with_capacity(analyses.len());
     let mut unchecked = Vec::with_capacity(analyses.len());
     let (mut reported, mut reports) = (Vec::new(), Vec::new());
     for analysed in analyses {
         media.push(analysed.media.as_uuid());
         scores.push(analysed.scores.as_ref().map(to_json).transpose()?);
+        images_scored.push(analysed.image_scored);
         unchecked.push(to_json(&analysed.unchecked)?);
         for report in &analysed.providers {
             reported.push(analysed.media.as_uuid());
@@ -216,8 +247,16 @@ async fn record(conn: &mut PgConnection, analyses: &[&Analysed]) -> Result<(), s
     }
     sqlx::query!(
         "
-        with earlier as (
+        with of_texts as (
             delete from analysis_parts where media_id = any($1) returning media_id, report
+        ),
+        of_images as (
+            delete from analysis_image_parts where media_id = any($1) returning media_id, report
+        ),
+        earlier as (
+            select media_id, report from of_texts
+            union all
+            select media_id, report from of_images
         ),
         reports as (
             select media_id, json_agg(report order by last, number) as providers
@@ -225,18 +264,20 @@ async fn record(conn: &mut PgConnection, analyses: &[&Analysed]) -> Result<(), s
                 select media_id, report, false as last, 0 as number from earlier
                 union all
                 select media_id, report::json, true, number
-                from unnest($4::uuid [], $5::text []) with ordinality as l (media_id, report, number)
+                from unnest($5::uuid [], $6::text []) with ordinality as l (media_id, report, number)
             ) as r
             group by media_id
         )
-        insert into analyses (media_id, scores, providers, unchecked)
-        select a.media_id, a.scores::json, coalesce(r.providers, '[]'), a.unchecked::json
-        from unnest($1::uuid [], $2::text [], $3::text []) as a (media_id, scores, unchecked)
+        insert into analyses (media_id, scores, image_scored, providers, unchecked)
+        select a.media_id, a.scores::json, a.image_scored, coalesce(r.providers, '[]'), a.unchecked::json
+        from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [])
+        as a (media_id, scores, image_scored, unchecked)
         left join reports r on r.media_id = a.media_id
         on conflict on constraint analyses_pkey do nothing
         ",
         &media,
         &scores as &[Option<String>],
+        &images_scored as &[Option<bool>],
         &unchecked,
         &reported,
         &reports,
@@ -266,9 +307,11 @@ impl Obituary for AnalysisDied {
                 media,
                 team: TeamId::from(job.lane.0),
                 scores: None,
+                image_scored: None,
                 providers: Vec::new(),
                 unchecked: vec![Unchecked::ProviderFailed {
                     provider: "analysis".into(),
+                    modality: Modality::Text,
                     detail: format!("{}: {}", job.cause.as_str(), job.error),
                 }],
             });
@@ -278,6 +321,7 @@ impl Obituary for AnalysisDied {
         for died in &mut died {
             let parts = parts.remove(&died.media.as_uuid()).unwrap_or_default();
             died.scores = parts::merged(&parts);
+            died.image_scored = parts::image_scored(&parts);
         }
         conclude(tx, &died.iter().collect::<Vec<_>>()).await
     }

@@ -1,26 +1,33 @@
-//! The delivery step: what is sent to an endpoint, and how each attempt ended.
+//! The delivery step: what is sent to an endpoint, and what has to be minded before.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+mod attempt;
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use chrono::{DateTime, Utc};
 use domain::{
     event::{Envelope, EventData, EventKind, MediaCreated, MediaModerated},
-    id::{DeliveryId, EndpointId, EventId},
+    id::{DeliveryId, EndpointId, EventId, MediaId},
     media::Status,
-    signature::WebhookSecret,
+    signature::SigningSecrets,
+    webhook::{CustomHeader, Health, LONGEST_HOLD},
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
 use serde_json::value::RawValue;
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{PgPool, types::Json};
 use tracing::error;
 use uuid::Uuid;
 
+pub use attempt::{Attempt, Attempted, DeliveryDied, DeliveryState};
+
 use crate::{
     Error,
+    endpoint::{self, health},
     gather::{Bounds, Loader},
-    jobs::DeliveryJob,
     seal::MasterKey,
-    tenant,
+    webhook_secret::Sealed,
 };
 
 /// A delivery that has not ended.
@@ -40,10 +47,22 @@ pub struct ToDeliver {
     pub disabled: bool,
     /// Attempts made so far.
     pub attempts: u16,
+    /// As many of them belong to an earlier schedule, before it was sent again.
+    pub earlier_attempts: u16,
     /// When the event happened.
     pub occurred_at: DateTime<Utc>,
     /// What signs it.
-    pub secret: WebhookSecret,
+    pub secrets: SigningSecrets,
+    /// What the endpoint's owner wants on every request.
+    pub headers: Vec<CustomHeader>,
+    /// How the endpoint fares.
+    pub health: Health,
+    /// By Postgres's clock, when all of this was so.
+    pub at: DateTime<Utc>,
+    /// How many requests a second the endpoint takes; none: as many as there are.
+    pub max_per_second: Option<u32>,
+    /// What it tells is younger than something that the endpoint has not been told: the acceptance of the same item.
+    pub is_held: bool,
     /// The raw body to sign and send; the same for every attempt.
     pub body: Vec<u8>,
 }
@@ -56,8 +75,17 @@ const BOUNDS: Bounds = Bounds {
     runners: 2,
 };
 
+/// A delivery that has not ended, as it was found.
+#[derive(Clone, Debug)]
+pub enum Loaded {
+    /// Ready to be sent.
+    Ready(Arc<ToDeliver>),
+    /// What is stored cannot be read: why is in the log.
+    Unreadable,
+}
+
 /// Loads deliveries that have not ended.
-pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Arc<ToDeliver>> {
+pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Loaded> {
     Loader::start(pool, "deliveries", BOUNDS, move |pool, deliveries| {
         let key = key.clone();
         async move { load(&pool, &key, &deliveries).await }
@@ -67,13 +95,25 @@ pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Arc<ToDeliver>
 struct Row {
     id: Uuid,
     attempts: i16,
+    earlier_attempts: i16,
     event_id: Uuid,
     kind: String,
     occurred_at: DateTime<Utc>,
     endpoint_id: Uuid,
     url: String,
     disabled: bool,
+    headers: Option<Vec<u8>>,
+    max_per_second: Option<i32>,
+    failing_since: Option<DateTime<Utc>>,
+    failures: Option<i32>,
+    openings: Option<i32>,
+    open_until: Option<DateTime<Utc>>,
+    probe_until: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
     webhook_secret: Vec<u8>,
+    next_webhook_secret: Option<Vec<u8>>,
+    is_active: bool,
+    is_grace: bool,
     media_id: Uuid,
     app_media_id: Option<String>,
     site_id: Uuid,
@@ -91,7 +131,7 @@ async fn load(
     pool: &PgPool,
     key: &MasterKey,
     deliveries: &[DeliveryId],
-) -> Result<HashMap<DeliveryId, Arc<ToDeliver>>, Error> {
+) -> Result<HashMap<DeliveryId, Loaded>, Error> {
     let ids: Vec<Uuid> = deliveries.iter().map(|id| id.as_uuid()).collect();
     let rows = sqlx::query_as!(
         Row,
@@ -99,13 +139,25 @@ async fn load(
         select
             d.id,
             d.attempts,
+            d.earlier_attempts,
             e.id as event_id,
             e.kind,
             e.occurred_at,
             p.id as endpoint_id,
             p.url,
             p.disabled_at is not null as "disabled!",
+            p.headers,
+            p.max_per_second,
+            h.failing_since as "failing_since?",
+            h.failures as "failures?",
+            h.openings as "openings?",
+            h.open_until as "open_until?",
+            h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
             s.webhook_secret,
+            s.next_webhook_secret,
+            coalesce(s.next_webhook_secret_at <= now(), false) as "is_active!",
+            coalesce(s.next_webhook_secret_at > now() - interval '24 hours', false) as "is_grace!",
             m.id as media_id,
             m.app_media_id,
             m.site_id,
@@ -121,6 +173,7 @@ async fn load(
         join events e on e.id = d.event_id
         join webhook_endpoints p on p.id = d.endpoint_id
         join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
         join media m on m.id = e.media_id
         left join verdicts v on v.media_id = e.media_id and v.number = e.verdict
         where d.id = any($1) and d.state = 'pending'
@@ -130,26 +183,62 @@ async fn load(
     .fetch_all(pool)
     .await?;
 
+    let ahead = not_attempted(pool, &rows).await?;
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
         let delivery = DeliveryId::from(row.id);
-        match row.prepare(key) {
-            Ok(prepared) => {
-                found.insert(delivery, Arc::new(prepared));
+        let is_held = row
+            .told_before()
+            .is_some_and(|first| ahead.contains(&first));
+        // One row that cannot be read must not keep its neighbours from being delivered.
+        let loaded = match row.prepare(key, is_held) {
+            Ok(prepared) => Loaded::Ready(Arc::new(prepared)),
+            Err(error) => {
+                error!(%error, delivery.id = %delivery, "a delivery cannot be prepared");
+                Loaded::Unreadable
             }
-            // One row that cannot be read must not keep its neighbours from being delivered.
-            Err(error) => error!(%error, delivery.id = %delivery, "a delivery cannot be prepared"),
-        }
+        };
+        found.insert(delivery, loaded);
     }
     Ok(found)
 }
 
+/// Of the deliveries that are to go before one of these, those of which no attempt has ended.
+async fn not_attempted(pool: &PgPool, rows: &[Row]) -> Result<HashSet<DeliveryId>, Error> {
+    let before: Vec<Uuid> = rows
+        .iter()
+        .filter_map(Row::told_before)
+        .map(DeliveryId::as_uuid)
+        .collect();
+    if before.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let waiting = sqlx::query_scalar!(
+        "select id from deliveries where id = any($1) and state = 'pending' and attempts = 0",
+        &before,
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(waiting.into_iter().map(DeliveryId::from).collect())
+}
+
 impl Row {
-    fn prepare(self, key: &MasterKey) -> Result<ToDeliver, Error> {
+    /// The delivery that the endpoint should get before this one, if that is still worth waiting for.
+    fn told_before(&self) -> Option<DeliveryId> {
+        let age = (self.at - self.occurred_at).to_std().unwrap_or_default();
+        let is_first = self.attempts == 0 && age < LONGEST_HOLD;
+        (is_first && self.kind == EventKind::MediaModerated.as_str()).then(|| {
+            let acceptance = EventId::of_acceptance(MediaId::from(self.media_id));
+            DeliveryId::of(acceptance, self.endpoint_id.into())
+        })
+    }
+
+    fn prepare(self, key: &MasterKey, is_held: bool) -> Result<ToDeliver, Error> {
         let kind: EventKind = self.kind.parse()?;
         let metadata = self.metadata.as_ref().map(|metadata| &*metadata.0);
         let media_id = self.media_id.into();
         let site_id = self.site_id.into();
+        let endpoint = EndpointId::from(self.endpoint_id);
         let app_media_id = self.app_media_id.as_deref();
         let data = match kind {
             EventKind::MediaCreated => EventData::Created(MediaCreated {
@@ -179,16 +268,40 @@ impl Row {
             data,
         }
         .to_body();
+        let secrets = Sealed {
+            secret: &self.webhook_secret,
+            next: self.next_webhook_secret.as_deref(),
+            is_active: self.is_active,
+            is_grace: self.is_grace,
+        };
+        let headers = match &self.headers {
+            Some(sealed) => endpoint::open_headers(key, endpoint, sealed)?,
+            None => Vec::new(),
+        };
+        let health = health::Row {
+            failing_since: self.failing_since,
+            failures: self.failures,
+            openings: self.openings,
+            open_until: self.open_until,
+            probe_until: self.probe_until,
+            at: self.at,
+        };
         Ok(ToDeliver {
             delivery: self.id.into(),
             event: self.event_id.into(),
             kind,
-            endpoint: self.endpoint_id.into(),
+            endpoint,
+            secrets: secrets.open(key, site_id)?,
             url: self.url,
             disabled: self.disabled,
             attempts: u16::try_from(self.attempts).unwrap_or(0),
+            earlier_attempts: u16::try_from(self.earlier_attempts).unwrap_or(0),
             occurred_at: self.occurred_at,
-            secret: tenant::open_webhook_secret(key, site_id, &self.webhook_secret)?,
+            headers,
+            health: health.health(),
+            at: self.at,
+            max_per_second: self.max_per_second.map(i32::unsigned_abs),
+            is_held,
             body,
         })
     }
@@ -197,210 +310,4 @@ impl Row {
 /// A column of the verdict, which every `media.moderated` event has.
 fn verdict<T>(column: Option<T>) -> Result<T, Error> {
     column.ok_or_else(|| Error::Unreadable("a media.moderated event without its verdict".into()))
-}
-
-/// How an attempt went.
-#[derive(Clone, Debug)]
-pub struct Attempt {
-    /// Which one, from 1.
-    pub number: u16,
-    /// How long it took.
-    pub elapsed: Duration,
-    /// How it ended, in one word: `delivered`, `status`, `timeout`, `refused`, ...
-    pub outcome: &'static str,
-    /// The answer's status.
-    pub status_code: Option<u16>,
-    /// The first bytes of the answer.
-    pub response_body: Option<Vec<u8>>,
-}
-
-/// What becomes of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryState {
-    /// There will be another attempt after this time.
-    Pending(Duration),
-    /// The endpoint has it.
-    Delivered,
-    /// Its attempts are spent.
-    Exhausted,
-    /// Its endpoint is disabled.
-    Discarded,
-}
-
-impl DeliveryState {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending(_) => "pending",
-            Self::Delivered => "delivered",
-            Self::Exhausted => "exhausted",
-            Self::Discarded => "discarded",
-        }
-    }
-}
-
-/// The effect of a run of a delivery: the attempt, if one was made, is logged, and the delivery goes on or ends.
-#[derive(Debug)]
-pub struct Attempted {
-    /// The delivery.
-    pub delivery: DeliveryId,
-    /// The attempt that was made.
-    pub attempt: Option<Attempt>,
-    /// Where the delivery stands now.
-    pub state: DeliveryState,
-    /// Set when the endpoint asked for no more: it is disabled for this reason.
-    pub disable: Option<(EndpointId, &'static str)>,
-}
-
-impl Effect for Attempted {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let runs: Vec<&Self> = batch.iter().map(|survivor| survivor.effect).collect();
-        log_attempts(tx.conn, &runs).await?;
-        update_deliveries(tx.conn, &runs).await?;
-        disable_endpoints(tx.conn, &runs).await
-    }
-}
-
-async fn log_attempts(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
-    let attempts: Vec<(&Attempted, &Attempt)> = runs
-        .iter()
-        .filter_map(|run| run.attempt.as_ref().map(|attempt| (*run, attempt)))
-        .collect();
-    if attempts.is_empty() {
-        return Ok(());
-    }
-    let deliveries: Vec<Uuid> = attempts
-        .iter()
-        .map(|(run, _)| run.delivery.as_uuid())
-        .collect();
-    let numbers: Vec<i16> = attempts.iter().map(|(_, a)| small(a.number)).collect();
-    let durations: Vec<i32> = attempts
-        .iter()
-        .map(|(_, a)| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX))
-        .collect();
-    let outcomes: Vec<&str> = attempts.iter().map(|(_, a)| a.outcome).collect();
-    let codes: Vec<Option<i16>> = attempts
-        .iter()
-        .map(|(_, a)| a.status_code.map(small))
-        .collect();
-    let bodies: Vec<Option<&[u8]>> = attempts
-        .iter()
-        .map(|(_, a)| a.response_body.as_deref())
-        .collect();
-    // The start is reckoned back from Postgres's clock: workers' clocks may differ.
-    sqlx::query!(
-        "
-        insert into delivery_attempts
-            (delivery_id, number, started_at, duration_ms, outcome, status_code, response_body)
-        select
-            delivery_id, number, clock_timestamp() - duration_ms * interval '1 millisecond', duration_ms,
-            outcome, status_code, response_body
-        from unnest($1::uuid [], $2::smallint [], $3::integer [], $4::text [], $5::smallint [], $6::bytea [])
-            as a (delivery_id, number, duration_ms, outcome, status_code, response_body)
-        ",
-        &deliveries,
-        &numbers,
-        &durations,
-        &outcomes as &[&str],
-        &codes as &[Option<i16>],
-        &bodies as &[Option<&[u8]>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-async fn update_deliveries(
-    conn: &mut PgConnection,
-    runs: &[&Attempted],
-) -> Result<(), sqlx::Error> {
-    let deliveries: Vec<Uuid> = runs.iter().map(|run| run.delivery.as_uuid()).collect();
-    let made: Vec<i16> = runs
-        .iter()
-        .map(|run| i16::from(run.attempt.is_some()))
-        .collect();
-    let states: Vec<&str> = runs.iter().map(|run| run.state.as_str()).collect();
-    let delays: Vec<Option<i64>> = runs
-        .iter()
-        .map(|run| match run.state {
-            DeliveryState::Pending(delay) => {
-                Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
-            }
-            DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => None,
-        })
-        .collect();
-    sqlx::query!(
-        "
-        update deliveries d
-        set
-            state = r.state,
-            attempts = d.attempts + r.made,
-            next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
-            ended_at = case when r.delay_ms is null then now() end
-        from unnest($1::uuid [], $2::smallint [], $3::text [], $4::bigint []) as r (delivery_id, made, state, delay_ms)
-        where d.id = r.delivery_id and d.state = 'pending'
-        ",
-        &deliveries,
-        &made,
-        &states as &[&str],
-        &delays as &[Option<i64>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-async fn disable_endpoints(
-    conn: &mut PgConnection,
-    runs: &[&Attempted],
-) -> Result<(), sqlx::Error> {
-    let (endpoints, reasons): (Vec<Uuid>, Vec<&str>) = runs
-        .iter()
-        .filter_map(|run| run.disable)
-        .map(|(endpoint, reason)| (endpoint.as_uuid(), reason))
-        .unzip();
-    if endpoints.is_empty() {
-        return Ok(());
-    }
-    sqlx::query!(
-        "
-        update webhook_endpoints p
-        set disabled_at = now(), disabled_reason = r.reason
-        from unnest($1::uuid [], $2::text []) as r (endpoint_id, reason)
-        where p.id = r.endpoint_id and p.disabled_at is null
-        ",
-        &endpoints,
-        &reasons as &[&str],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Attempt numbers and HTTP statuses fit a `smallint`.
-fn small(number: u16) -> i16 {
-    i16::try_from(number).unwrap_or(i16::MAX)
-}
-
-/// A delivery whose job died, because workers died with it again and again: it counts as exhausted and can be replayed.
-pub struct DeliveryDied;
-
-impl Obituary for DeliveryDied {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let died: Vec<Attempted> = dead
-            .iter()
-            .filter_map(|job| {
-                let Ok(DeliveryJob { delivery }) = job.args() else {
-                    error!(job.id = %job.id, "a dead delivery job names no delivery");
-                    return None;
-                };
-                Some(Attempted {
-                    delivery,
-                    attempt: None,
-                    state: DeliveryState::Exhausted,
-                    disable: None,
-                })
-            })
-            .collect();
-        update_deliveries(tx.conn, &died.iter().collect::<Vec<_>>()).await
-    }
 }

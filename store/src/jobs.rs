@@ -1,9 +1,11 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
 
-use domain::id::{BacktestId, DeliveryId, MediaId, TeamId};
+use domain::id::{BacktestId, DeliveryId, HashImportId, HashListId, HashScanId, MediaId, TeamId};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
+/// An item's image is fetched, decoded and hashed. Lane: the team.
+pub const IMAGES: QueueName = QueueName::new("images");
 /// Providers look at an item. Lane: the team.
 pub const ANALYSIS: QueueName = QueueName::new("analysis");
 /// The rules judge an item. Lane: the team.
@@ -12,10 +14,24 @@ pub const RULES: QueueName = QueueName::new("rules");
 pub const WEBHOOKS: QueueName = QueueName::new("webhooks");
 /// Rules are replayed over a slice of what was judged before. Lane: the team.
 pub const BACKTESTS: QueueName = QueueName::new("backtests");
+/// A file of hashes is read into a list. Lane: the list's team; that of a shared list: the list.
+pub const HASH_IMPORTS: QueueName = QueueName::new("hash-imports");
+/// A list is held against stored pictures. Lane: the team whose items they are; all teams': the list.
+pub const HASH_SCANS: QueueName = QueueName::new("hash-scans");
 
 /// Every queue, those of an item's way in its order.
-pub const ALL: [QueueName; 4] = [ANALYSIS, RULES, WEBHOOKS, BACKTESTS];
+pub const ALL: [QueueName; 7] = [
+    IMAGES,
+    ANALYSIS,
+    RULES,
+    WEBHOOKS,
+    BACKTESTS,
+    HASH_IMPORTS,
+    HASH_SCANS,
+];
 
+/// An image is tried to be had this often, within about two minutes; then the item goes on without it.
+const IMAGE_ATTEMPTS: u16 = 5;
 /// An analysis is tried this often, within about two minutes; then the site's `on_failure` decides.
 const ANALYSIS_ATTEMPTS: u16 = 5;
 /// Judging needs nothing but Postgres and our own code: it fails only with either.
@@ -24,8 +40,10 @@ const RULES_ATTEMPTS: u16 = 10;
 const WEBHOOK_ATTEMPTS: u16 = 40;
 /// A slice reads and computes; it fails only with Postgres or with its process.
 const BACKTEST_ATTEMPTS: u16 = 10;
+/// Likewise what is done with hash lists.
+const HASH_LIST_ATTEMPTS: u16 = 10;
 
-/// The payload of [`ANALYSIS`] and of [`RULES`].
+/// The payload of [`IMAGES`], of [`ANALYSIS`] and of [`RULES`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct MediaJob {
     /// The item.
@@ -44,6 +62,25 @@ pub struct DeliveryJob {
 pub struct BacktestJob {
     /// The replay.
     pub backtest: BacktestId,
+}
+
+/// The payload of [`HASH_IMPORTS`]: how far it has got stands in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct HashImportJob {
+    /// The import.
+    pub import: HashImportId,
+}
+
+/// The payload of [`HASH_SCANS`]: how far it has got stands in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct HashScanJob {
+    /// The scan.
+    pub scan: HashScanId,
+}
+
+/// Examine this item's image.
+pub(crate) fn examine(media: MediaId, team: TeamId) -> NewJob {
+    NewJob::new(IMAGES, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(IMAGE_ATTEMPTS)
 }
 
 /// Analyse this item.
@@ -70,4 +107,20 @@ pub(crate) fn deliver(delivery: DeliveryId, endpoint: domain::id::EndpointId) ->
 pub(crate) fn replay(backtest: BacktestId, team: TeamId) -> NewJob {
     NewJob::new(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
         .max_attempts(BACKTEST_ATTEMPTS)
+}
+
+/// Read the next chunk into the list.
+pub(crate) fn import(import: HashImportId, list: HashListId, team: Option<TeamId>) -> NewJob {
+    NewJob::new(HASH_IMPORTS, lane(list, team), &HashImportJob { import })
+        .max_attempts(HASH_LIST_ATTEMPTS)
+}
+
+/// Hold the list against the next slice.
+pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> NewJob {
+    NewJob::new(HASH_SCANS, lane(list, team), &HashScanJob { scan })
+        .max_attempts(HASH_LIST_ATTEMPTS)
+}
+
+fn lane(list: HashListId, team: Option<TeamId>) -> Lane {
+    Lane(team.map_or(list.as_uuid(), TeamId::as_uuid))
 }

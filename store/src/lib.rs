@@ -9,7 +9,10 @@ pub mod analysis;
 pub mod audit;
 pub mod backtest;
 pub mod delivery;
+pub mod endpoint;
 pub mod gather;
+pub mod hash_list;
+pub mod image;
 pub mod jobs;
 pub mod media;
 pub mod page;
@@ -29,6 +32,7 @@ pub mod tenant;
 pub mod token;
 pub mod usage;
 pub mod verdict;
+pub mod webhook_secret;
 
 use domain::media::UnknownName;
 
@@ -56,6 +60,9 @@ pub enum Error {
     /// The team has a backtest that has not ended.
     #[error("the team has a running backtest")]
     BacktestRunning,
+    /// The list is being held against these items.
+    #[error("the list has a running scan over these items")]
+    ScanRunning,
 }
 
 impl Error {
@@ -78,9 +85,15 @@ impl From<sqlx::Error> for Error {
             .as_database_error()
             .and_then(|error| error.constraint());
         match constraint {
-            Some("plans_name_key" | "sites_name_key" | "rule_groups_name_key") => Self::NameTaken,
+            Some(
+                "plans_name_key"
+                | "sites_name_key"
+                | "rule_groups_name_key"
+                | "hash_lists_name_key",
+            ) => Self::NameTaken,
             Some("subscriptions_plan_id_fkey") => Self::UnknownPlan,
             Some("backtests_running_key") => Self::BacktestRunning,
+            Some("hash_scans_running_key") => Self::ScanRunning,
             Some(_) | None => Self::Sql(error),
         }
     }

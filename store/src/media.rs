@@ -13,8 +13,8 @@ pub(crate) use self::walk::ids_within;
 pub use self::{
     decide::{Decided, Decision, decide, standing},
     history::{Delivery, Event, Verdict},
-    image::{Image, SLICE, image, image_slice},
-    item::{Analysis, InlineImage, Item, PinnedVersion, find},
+    image::{Image, KnownImage, SLICE, image, image_slice},
+    item::{Analysis, Item, PinnedVersion, find},
     list::{Filter, Listed, Page, list},
     walk::WALKED,
 };

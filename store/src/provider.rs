@@ -16,8 +16,10 @@ pub struct Registration {
     pub name: String,
     /// What it speaks.
     pub kind: &'static str,
-    /// What it can score.
+    /// What it can score of texts.
     pub categories: Vec<Category>,
+    /// What it can score of images.
+    pub image_categories: Vec<Category>,
 }
 
 /// A provider as it is known to all.
@@ -27,8 +29,10 @@ pub struct KnownProvider {
     pub name: String,
     /// What it speaks.
     pub kind: String,
-    /// What it can score.
+    /// What it can score of texts.
     pub categories: Vec<Category>,
+    /// What it can score of images.
+    pub image_categories: Vec<Category>,
     /// Until when it is not asked, because it limits requests or keeps failing; none when it is asked.
     pub paused_until: Option<DateTime<Utc>>,
     /// When a worker last told of it.
@@ -46,25 +50,31 @@ async fn tell(conn: &mut PgConnection, providers: &[Registration]) -> Result<(),
     let names: Vec<&str> = providers.iter().map(|p| p.name.as_str()).collect();
     let kinds: Vec<&str> = providers.iter().map(|p| p.kind).collect();
     // Arrays of arrays would have to be of one length.
-    let categories: Vec<String> = providers
+    let joined = |categories: &[Category]| {
+        let names: Vec<&str> = categories.iter().map(|c| c.as_str()).collect();
+        names.join(",")
+    };
+    let categories: Vec<String> = providers.iter().map(|p| joined(&p.categories)).collect();
+    let image_categories: Vec<String> = providers
         .iter()
-        .map(|provider| {
-            let names: Vec<&str> = provider.categories.iter().map(|c| c.as_str()).collect();
-            names.join(",")
-        })
+        .map(|p| joined(&p.image_categories))
         .collect();
     sqlx::query!(
         "
-        insert into providers (name, kind, categories, position)
-        select p.name, p.kind, string_to_array(p.categories, ','), p.position
-        from unnest($1::text [], $2::text [], $3::text []) with ordinality as p (name, kind, categories, position)
+        insert into providers (name, kind, categories, image_categories, position)
+        select p.name, p.kind, string_to_array(p.categories, ','), string_to_array(p.image_categories, ','), p.position
+        from unnest($1::text [], $2::text [], $3::text [], $4::text []) with ordinality
+        as p (name, kind, categories, image_categories, position)
         order by p.name
         on conflict (name) do update
-        set kind = excluded.kind, categories = excluded.categories, position = excluded.position, seen_at = now()
+        set
+            kind = excluded.kind, categories = excluded.categories, image_categories = excluded.image_categories,
+            position = excluded.position, seen_at = now()
         ",
         &names as &[&str],
         &kinds as &[&str],
         &categories,
+        &image_categories,
     )
     .execute(conn)
     .await?;
@@ -88,7 +98,7 @@ pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> 
     let rows = sqlx::query!(
         r#"
         select
-            p.name, p.kind, p.categories, p.seen_at,
+            p.name, p.kind, p.categories, p.image_categories, p.seen_at,
             (
                 select max(greatest(s.paused_until, s.open_until, s.probe_until))
                 from provider_states s
@@ -109,6 +119,7 @@ pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> 
                 name: row.name,
                 kind: row.kind,
                 categories: categories(&row.categories)?,
+                image_categories: categories(&row.image_categories)?,
                 paused_until: row.paused_until,
                 seen_at: row.seen_at,
             })
@@ -116,10 +127,13 @@ pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> 
         .collect()
 }
 
-/// The categories that at least one of the known providers can score. A rule that asks for another never matches.
+/// The categories that at least one of the known providers can score, of texts or of images. A rule that asks for another never matches.
 pub async fn scorable(conn: &mut PgConnection) -> Result<Vec<Category>, Error> {
     let providers = list(conn).await?;
-    let can = |category: &Category| providers.iter().any(|p| p.categories.contains(category));
+    let can = |category: &Category| {
+        let mut providers = providers.iter();
+        providers.any(|p| p.categories.contains(category) || p.image_categories.contains(category))
+    };
     Ok(Category::ALL.into_iter().filter(can).collect())
 }
 

@@ -8,8 +8,13 @@ mod draft;
 pub mod shadow;
 mod version;
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
-use domain::id::{GroupVersionId, RuleGroupId, SiteId, TeamId, TokenId};
+use domain::{
+    id::{GroupVersionId, RuleGroupId, SiteId, TeamId, TokenId},
+    rules::Rule,
+};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -264,6 +269,13 @@ impl From<Row> for Group {
             created_at: row.created_at,
         }
     }
+}
+
+/// The hash lists that rules name, each once.
+fn hash_lists(rules: &[Rule]) -> Vec<Uuid> {
+    let named = rules.iter().flat_map(|rule| rule.kind.hash_lists());
+    let named: BTreeSet<Uuid> = named.map(|list| list.as_uuid()).collect();
+    named.into_iter().collect()
 }
 
 fn token(id: Option<Uuid>) -> Option<TokenId> {

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{
     id::{RuleGroupId, SiteId, TeamId},
+    image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::Policy,
@@ -42,6 +43,8 @@ pub struct Settings {
     pub submissions_per_minute: Option<PerMinute>,
     /// Status queries of each key in each UTC minute; likewise.
     pub status_queries_per_minute: Option<PerMinute>,
+    /// How long files of images are kept after the last verdict. What is known of them stays.
+    pub image_retention_days: ImageRetentionDays,
     /// The group that judges when no other does.
     pub default_rule_group: RuleGroupId,
     /// The groups that judge together, in the order in which they do, which is that of their creation.
@@ -59,7 +62,7 @@ pub async fn find(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
-            status_queries_per_minute, default_rule_group_id, created_at,
+            status_queries_per_minute, image_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -110,7 +113,7 @@ pub async fn list(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
-            status_queries_per_minute, default_rule_group_id, created_at,
+            status_queries_per_minute, image_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -180,7 +183,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             status_queries_per_minute = $6::bigint,
             default_rule_group_id = $7,
             providers = $8::text [],
-            policy = $9
+            policy = $9,
+            image_retention_days = $10::bigint
         where id = $1
         ",
         site.as_uuid(),
@@ -192,6 +196,7 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.default_rule_group.as_uuid(),
         settings.providers.as_deref(),
         settings.policy.clone().map(String::from),
+        settings.image_retention_days.get(),
     )
     .execute(conn)
     .await?;
@@ -238,6 +243,7 @@ struct Row {
     policy: Option<String>,
     submissions_per_minute: Option<i32>,
     status_queries_per_minute: Option<i32>,
+    image_retention_days: i32,
     default_rule_group_id: Uuid,
     created_at: DateTime<Utc>,
     rule_groups: Vec<Uuid>,
@@ -269,6 +275,12 @@ impl TryFrom<Row> for ManagedSite {
                 status_vocabulary: row.status_vocabulary.parse()?,
                 providers: row.providers,
                 policy: policy.transpose()?,
+                image_retention_days: ImageRetentionDays::try_from(i64::from(
+                    row.image_retention_days,
+                ))
+                .map_err(|error| {
+                    Error::Unreadable(format!("the retention of site {} {error}", row.id))
+                })?,
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },

@@ -1,15 +1,14 @@
-//! Sites, site keys and endpoints: what a team sets up.
+//! Sites, their keys and secrets: what a team sets up.
 
 use domain::{
-    event::EventKind,
-    id::{EndpointId, RuleGroupId, SiteId, SiteKeyId, TeamId},
+    id::{RuleGroupId, SiteId, SiteKeyId, TeamId},
     key::SiteKey,
     signature::WebhookSecret,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, seal::MasterKey};
+use crate::{Error, seal::MasterKey, webhook_secret};
 
 /// Whether nobody has set anything up yet.
 pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
@@ -38,7 +37,7 @@ pub async fn create_site(
         team.as_uuid(),
         name,
         default_group.as_uuid(),
-        key.seal(&secret_owner(site), secret.expose().as_bytes()),
+        key.seal(&webhook_secret::owner(site), secret.expose().as_bytes()),
     )
     .execute(conn)
     .await?;
@@ -51,39 +50,6 @@ pub async fn team_of_site(conn: &mut PgConnection, site: SiteId) -> Result<Optio
         .fetch_optional(conn)
         .await?;
     Ok(team.map(TeamId::from))
-}
-
-/// A site's webhook secret; none if there is no such site.
-pub async fn webhook_secret(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    site: SiteId,
-) -> Result<Option<WebhookSecret>, Error> {
-    let sealed = sqlx::query_scalar!(
-        "select webhook_secret from sites where id = $1",
-        site.as_uuid()
-    )
-    .fetch_optional(conn)
-    .await?;
-    sealed
-        .map(|sealed| open_webhook_secret(key, site, &sealed))
-        .transpose()
-}
-
-pub(crate) fn open_webhook_secret(
-    key: &MasterKey,
-    site: SiteId,
-    sealed: &[u8],
-) -> Result<WebhookSecret, Error> {
-    let secret = key.open(&secret_owner(site), sealed)?;
-    let damaged = || Error::Unreadable("a webhook secret of an unknown form".into());
-    let text = String::from_utf8(secret).map_err(|_| damaged())?;
-    text.parse().map_err(|_| damaged())
-}
-
-/// What a site's webhook secret is sealed for.
-pub(crate) fn secret_owner(site: SiteId) -> String {
-    format!("webhook_secret:{site}")
 }
 
 /// Creates a key for a site; it is returned to be shown once.
@@ -125,56 +91,6 @@ pub async fn rotate_site_key(
     .execute(&mut *conn)
     .await?;
     create_site_key(conn, site).await
-}
-
-/// Adds a webhook endpoint to a site.
-pub async fn create_endpoint(
-    conn: &mut PgConnection,
-    site: SiteId,
-    url: &str,
-    events: &[EventKind],
-) -> Result<EndpointId, Error> {
-    let id = Uuid::now_v7();
-    let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
-    sqlx::query!(
-        "insert into webhook_endpoints (id, site_id, url, events) values ($1, $2, $3, $4)",
-        id,
-        site.as_uuid(),
-        url,
-        &events as &[&str],
-    )
-    .execute(conn)
-    .await?;
-    Ok(id.into())
-}
-
-/// Sets where an endpoint is, enabling it again.
-pub async fn move_endpoint(
-    conn: &mut PgConnection,
-    endpoint: EndpointId,
-    url: &str,
-) -> Result<bool, Error> {
-    let moved = sqlx::query!(
-        "
-        update webhook_endpoints
-        set url = $2, disabled_at = null, disabled_reason = null
-        where id = $1 and (url <> $2 or disabled_at is not null)
-        ",
-        endpoint.as_uuid(),
-        url,
-    )
-    .execute(&mut *conn)
-    .await?;
-    if moved.rows_affected() > 0 {
-        return Ok(true);
-    }
-    let there = sqlx::query_scalar!(
-        r#"select exists (select from webhook_endpoints where id = $1) as "there!""#,
-        endpoint.as_uuid(),
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok(there)
 }
 
 /// A site found by its name.

@@ -8,6 +8,7 @@ use std::{collections::HashMap, sync::Arc};
 use domain::{
     decision::Unchecked,
     id::{GroupVersionId, MediaId},
+    image_hash::HashMatch,
     media::{ModerationType, OnFailure, Status, Step},
     score::Scores,
 };
@@ -20,6 +21,7 @@ pub(crate) use self::conclude::{Conclusion, conclude};
 use crate::{
     Error,
     gather::{Bounds, Loader},
+    hash_list::matches,
     jobs::MediaJob,
     rule_group::shadow::{self, Compared, Shadowed},
 };
@@ -33,10 +35,14 @@ pub struct ToJudge {
     pub text: Option<Arc<str>>,
     /// Whether it has an image, too.
     pub has_image: bool,
+    /// The hash lists that its image was found on.
+    pub image_matches: Vec<HashMatch>,
     /// The versions that were live when it was accepted.
     pub group_versions: Vec<GroupVersionId>,
     /// The versions that judge it without effect, each in the place of its group's.
     pub shadows: Vec<GroupVersionId>,
+    /// Whether a provider scored the image.
+    pub image_scored: bool,
     /// What the analysis said; none when no provider could score it.
     pub scores: Option<Scores>,
     /// What could not be checked so far.
@@ -94,7 +100,9 @@ pub(crate) async fn load(
             s.on_failure,
             (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!",
             a.scores as "scores?: Json<Scores>",
-            a.unchecked as "unchecked?: Json<Vec<Unchecked>>"
+            a.image_scored as "image_scored?",
+            a.unchecked as "unchecked?: Json<Vec<Unchecked>>",
+            (select i.problem from media_images i where i.media_id = m.id) as image_problem
         from media m
         join sites s on s.id = m.site_id
         left join analyses a on a.media_id = m.id
@@ -105,24 +113,34 @@ pub(crate) async fn load(
     )
     .fetch_all(pool)
     .await?;
+    let images = rows.iter().filter(|row| row.content_type == "image");
+    let images: Vec<_> = images.map(|row| MediaId::from(row.id)).collect();
+    let mut matches = matches::of(pool, &images).await?;
     rows.into_iter()
         .map(|row| {
             let media = MediaId::from(row.id);
+            let mut unchecked = row.unchecked.map(|u| u.0).unwrap_or_default();
+            if row.image_scored == Some(false) {
+                unchecked.push(Unchecked::ImageNotScored);
+            }
+            if let Some(problem) = row.image_problem {
+                let problem = problem.parse()?;
+                unchecked.push(Unchecked::ImageNotAnalysed { problem });
+            }
             let item = ToJudge {
                 media,
                 text: row.body.map(Arc::from),
                 has_image: row.content_type == "image",
+                image_matches: matches.remove(&media).unwrap_or_default(),
                 group_versions: row
                     .group_versions
                     .into_iter()
                     .map(GroupVersionId::from)
                     .collect(),
                 shadows: row.shadows.into_iter().map(GroupVersionId::from).collect(),
+                image_scored: row.image_scored == Some(true),
                 scores: row.scores.map(|scores| scores.0),
-                unchecked: row
-                    .unchecked
-                    .map(|unchecked| unchecked.0)
-                    .unwrap_or_default(),
+                unchecked,
                 on_failure: row.on_failure.parse()?,
                 age_ms: u64::try_from(row.age_ms).unwrap_or(0),
             };

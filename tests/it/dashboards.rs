@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
 use crate::prometheus::Prometheus;
-use crate::support::{DataDir, Receiver, Up};
+use crate::support::{DataDir, Receiver, Up, picture};
 
 /// How long a busy service may take to show everything; its slowest gauges are read every 15 s.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -176,6 +177,10 @@ async fn keep_busy(up: &Up) {
             .submit(json!({ "body": format!("{text} ({round})") }))
             .await;
         up.status(&media).await;
+        if round % 50 == 0 {
+            let image = BASE64_STANDARD.encode(picture("baseline.jpg"));
+            up.submit(json!({ "content_base64": image })).await;
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -5,7 +5,9 @@
 mod admin;
 mod crashes;
 mod dashboards;
+mod hash_lists;
 mod hostile;
+mod images;
 mod limits;
 mod master_key;
 mod prometheus;
@@ -19,3 +21,4 @@ mod rules;
 mod secrets;
 mod support;
 mod way;
+mod webhooks;

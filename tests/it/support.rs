@@ -3,6 +3,7 @@
 
 mod api;
 mod data_dir;
+mod gallery;
 mod panel;
 mod provider;
 mod receiver;
@@ -13,9 +14,10 @@ use std::time::{Duration, Instant};
 
 pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
 pub(crate) use data_dir::DataDir;
+pub(crate) use gallery::{Act, Gallery, picture};
 pub(crate) use panel::Panel;
 pub(crate) use provider::{FakeProvider, Mode, Wire};
-pub(crate) use receiver::Receiver;
+pub(crate) use receiver::{Received, Receiver};
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 
@@ -38,6 +40,14 @@ pub(crate) async fn eventually<T>(
         assert!(Instant::now() < deadline, "{what}: not within {within:?}");
         tokio::time::sleep(POLL).await;
     }
+}
+
+/// The most memory that a process ever held, in bytes.
+fn most_memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
 }
 
 /// An HTTP client that gives up on what hangs.

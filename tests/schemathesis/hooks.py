@@ -29,6 +29,7 @@ CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
 EXISTING = {
     "api_key": DEMO["site_key"],
     "default_rule_group_id": DEMO["rule_group_id"],
+    "hash_list_id": os.environ["GATEHOUSE_HASH_LIST_ID"],
     "media_id": os.environ["GATEHOUSE_MEDIA_ID"],
     "plan_id": os.environ["GATEHOUSE_PLAN_ID"],
     "rule_group_id": DEMO["rule_group_id"],
@@ -57,9 +58,11 @@ def before_load_schema(context, raw_schema):
             for parameter in operation.get("parameters", []):
                 refine(parameter["name"], parameter["schema"], is_path=parameter["in"] == "path")
             if "requestBody" in operation:
-                body = operation["requestBody"]["content"]["application/json"]
-                for name, schema in schemas[body["schema"]["$ref"].rsplit("/", 1)[1]]["properties"].items():
-                    refine(name, schema)
+                body = operation["requestBody"]["content"].get("application/json")
+                # A file of hashes is a text: whatever is in it.
+                if body is not None:
+                    for name, schema in schemas[body["schema"]["$ref"].rsplit("/", 1)[1]]["properties"].items():
+                        refine(name, schema)
     if "SubmitRequest" in schemas:
         refine_submission(schemas["SubmitRequest"])
     if "NewSite" in schemas:
@@ -106,7 +109,7 @@ def refine_submission(schema):
 
 
 def refine_rules(paths, schemas):
-    for kind in ("Keyword", "Regex", "Link", "AiThreshold"):
+    for kind in ("Keyword", "Regex", "Link", "AiThreshold", "ImageHash"):
         properties = schemas[f"{kind}Rule"]["properties"]
         properties["name"]["pattern"] = r"^[^\x00]*[^\s\x00][^\x00]*$"
         # A term has something visible in it.
@@ -115,6 +118,10 @@ def refine_rules(paths, schemas):
                 properties[terms]["items"]["format"] = "term"
     schemas["RegexRule"]["properties"]["pattern"]["format"] = "pattern"
     schemas["LinkRule"]["properties"]["domains"]["items"]["format"] = "domain"
+    lists = schemas["ImageHashRule"]["properties"]["lists"]
+    # There is one.
+    lists["items"]["format"] = "hash_list_id"
+    lists["maxItems"] = 1
     threshold = schemas["AiThresholdRule"]
     # One of the two. That the first is not over the second, no schema can say: see schemathesis.toml.
     threshold["anyOf"] = [
@@ -133,6 +140,13 @@ def refine_rules(paths, schemas):
     # Before `until`, and of the group's team.
     del schemas["NewBacktest"]["properties"]["since"]
     del schemas["NewBacktest"]["properties"]["site_id"]
+    # One of the two, or both.
+    schemas["NewHashEntry"]["anyOf"] = [given("pdq"), given("sha256")]
+    # It has to be the list's team, and is when it is not given.
+    del schemas["NewHashScan"]["properties"]["team_id"]
+    # Not both in one request.
+    entries = paths["/hash-lists/{hash_list_id}/entries"]["get"]
+    entries["parameters"] = [one for one in entries["parameters"] if one["name"] != "near"]
     # A text of something, or scores.
     schemas["NewTest"]["anyOf"] = [given("text"), {"required": ["scores"]}]
     # Answers may get more categories; a request may not name ones that there are not.

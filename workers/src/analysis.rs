@@ -1,8 +1,10 @@
-//! Analyse: the text goes to the first provider of its site's preference that is to be had. The next one is asked when that
-//! one has failed for good or is paused, and for what it cannot score.
+//! Analyse: the text and the image, each goes to the first provider of its site's preference that is to be had and looks at such.
+//! The next one is asked when that one has failed for good or is paused, and for what it cannot score. What is found of the two is
+//! kept apart until the end, where the higher score counts.
 
 mod inquiry;
 mod sample;
+mod sight;
 
 use std::{
     sync::Arc,
@@ -10,25 +12,27 @@ use std::{
 };
 
 use apalis::prelude::{BoxDynError, Data};
-use domain::{
-    decision::Unchecked,
-    id::MediaId,
-    score::{Category, Scores},
-};
+use domain::{id::MediaId, media::Modality, score::Category};
+use futures::future::try_join_all;
 use queue::{Finish, Run};
 use store::{
     PgPool,
-    analysis::{self, Analysed, Progress, ProviderReport, ToAnalyse},
+    analysis::{self, Progress, ToAnalyse},
     gather::Loader,
     jobs::MediaJob,
 };
 use tracing::warn;
 
-use self::inquiry::Inquiry;
 pub use self::sample::analyse_sample;
+use self::{
+    inquiry::Inquiry,
+    sight::{Sight, Unseen},
+};
 use crate::{
     RETRY, RUN_DEADLINE,
-    provider::{Panel, Question, Reply},
+    darkroom::Darkroom,
+    groups::Groups,
+    provider::{Content, Panel, Question, Reply, Turn},
 };
 
 /// What the analysis step works with.
@@ -36,25 +40,49 @@ use crate::{
 pub struct Analyst {
     media: Loader<MediaId, ToAnalyse>,
     panel: Arc<Panel>,
+    groups: Groups,
     patience: Duration,
+    pool: PgPool,
+    darkroom: Darkroom,
 }
 
 impl Analyst {
     /// An analyst who asks these providers. Items wait `patience`, from their acceptance, for one that is paused.
-    pub(crate) fn new(pool: PgPool, panel: Arc<Panel>, patience: Duration) -> Self {
+    pub(crate) fn new(
+        pool: PgPool,
+        panel: Arc<Panel>,
+        groups: Groups,
+        patience: Duration,
+        darkroom: Darkroom,
+    ) -> Self {
         Self {
-            media: analysis::loader(pool),
+            media: analysis::loader(pool.clone()),
             panel,
+            groups,
             patience,
+            pool,
+            darkroom,
         }
     }
 }
 
 /// How long a run goes on asking: what it takes to ask, wait and end comes on top.
 const ASKING: Duration = RUN_DEADLINE.saturating_sub(Duration::from_secs(5));
+/// How long an item stays away for which there was no room.
+const CROWDED: Duration = Duration::from_secs(1);
 
 /// What a run leaves behind.
 type Ended = Finish<Option<Progress>>;
+
+/// How far a run came with one modality.
+enum Course {
+    /// Everybody was asked who is to be had.
+    Through,
+    /// The next run, which is to begin in so long, has time or room for the rest.
+    Later(Duration),
+    /// A provider failed in a way that may pass.
+    Failed(String),
+}
 
 /// Runs one job. A provider that fails makes it run again, as long as it has attempts; one that is paused makes it wait, and
 /// that is no attempt. What was found is kept meanwhile. What remains unchecked in the end is noted, so that the rules and
@@ -64,52 +92,28 @@ pub(crate) async fn analyse(
     analyst: Data<Analyst>,
     run: Run,
 ) -> Result<Ended, BoxDynError> {
-    let Some(item) = analyst.media.load(job.media).await? else {
+    let Some(mut item) = analyst.media.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
-    let Some(text) = item.text.as_deref() else {
-        return Ok(done(&item, (None, Vec::new(), Vec::new())));
-    };
-    ask(&item, text, &analyst, run).await
-}
-
-async fn ask(
-    item: &ToAnalyse,
-    text: &str,
-    analyst: &Analyst,
-    run: Run,
-) -> Result<Ended, BoxDynError> {
+    if item.has_picture && analyst.allows(&item).await? {
+        item.has_picture = false;
+    }
     let started = Instant::now();
-    let mut inquiry = Inquiry::of(item);
-    for name in preference(item, &analyst.panel) {
-        let missing = inquiry.missing();
-        if missing.is_empty() {
-            break;
-        }
-        let Some(desk) = analyst.panel.find(name) else {
-            inquiry.unknown(name);
-            continue;
-        };
-        let categories = both(desk.categories(), &missing);
-        if categories.is_empty() || inquiry.has_asked(name, desk.categories()) {
-            continue;
-        }
-        if inquiry.is_begun() && started.elapsed() + desk.deadline() > ASKING {
-            // The next run has time for it.
-            return Ok(again(inquiry, Duration::ZERO));
-        }
-        let question = Question {
-            text,
-            categories: &categories,
-            policy: item.policy.as_deref(),
-        };
-        match desk.ask(question).await? {
-            Reply::Said(answer, elapsed) => inquiry.said(name, answer, elapsed),
-            Reply::Paused(wait) => inquiry.paused(name, desk.categories(), wait),
-            Reply::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
-                return match inquiry.begun() {
+    let mut inquiries = Inquiry::of(&item);
+    let asking = inquiries
+        .iter_mut()
+        .map(|inquiry| analyst.ask(&item, inquiry, &run, started));
+    let courses = try_join_all(asking).await?;
+
+    let mut later = None;
+    for course in courses {
+        match course {
+            Course::Through => {}
+            Course::Later(delay) => later = later.max(Some(delay)),
+            Course::Failed(error) => {
+                return match Inquiry::begun(inquiries) {
                     // What failed stands with the job.
-                    None => Err(format!("{name}: {error}").into()),
+                    None => Err(error.into()),
                     effect => Ok(Finish::Again {
                         effect,
                         delay: RETRY.delay(run.attempt),
@@ -117,24 +121,111 @@ async fn ask(
                     }),
                 };
             }
-            Reply::Failed(error, elapsed) => {
-                warn!(media.id = %item.media, provider = name, %error, "a provider failed for good");
-                inquiry.failed(name, desk.categories(), &error, elapsed);
-            }
         }
     }
+    if let Some(delay) = later {
+        return Ok(again(inquiries, delay));
+    }
     let rest = analyst.patience.saturating_sub(item.age);
-    if let Some(wait) = inquiry.wait()
+    if let Some(wait) = inquiries.iter().filter_map(Inquiry::wait).min()
         && !rest.is_zero()
     {
         // Not all at once.
         let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
-        return Ok(again(inquiry, wait.min(rest)));
+        return Ok(again(inquiries, wait.min(rest)));
     }
-    if analyst.panel.names().next().is_none() {
-        inquiry.nobody();
+    let done = Inquiry::end(&item, inquiries);
+    Ok(Finish::Done(Some(Progress::Done(done))))
+}
+
+impl Analyst {
+    /// Whether whoever would ask providers about the image knows it, and has it on an allow list.
+    async fn allows(&self, item: &ToAnalyse) -> Result<bool, BoxDynError> {
+        if item.image_matches.is_empty() {
+            return Ok(false);
+        }
+        let groups = self.groups.versions(&item.group_versions).await?;
+        let mut asking = groups.iter().filter(|group| group.uses_ai()).peekable();
+        Ok(asking.peek().is_some() && asking.all(|group| group.allows(&item.image_matches)))
     }
-    Ok(done(item, inquiry.end()))
+
+    /// Asks for what is missing of one modality.
+    async fn ask(
+        &self,
+        item: &ToAnalyse,
+        inquiry: &mut Inquiry<'_>,
+        run: &Run,
+        started: Instant,
+    ) -> Result<Course, BoxDynError> {
+        let modality = inquiry.modality();
+        let mut sight = Sight::new(item.media, &self.pool, &self.darkroom);
+        for name in preference(item, &self.panel) {
+            let missing = inquiry.missing();
+            if missing.is_empty() {
+                break;
+            }
+            let Some(desk) = self.panel.find(name) else {
+                inquiry.unknown(name);
+                continue;
+            };
+            let can = desk.profile().scope.of(modality);
+            let categories = both(can, &missing);
+            if categories.is_empty() || inquiry.has_asked(name, can) {
+                continue;
+            }
+            if inquiry.is_begun() && started.elapsed() + desk.deadline() > ASKING {
+                return Ok(Course::Later(Duration::ZERO));
+            }
+            if modality == Modality::Image && !sight.has_room().await {
+                return Ok(Course::Later(CROWDED));
+            }
+            let seat = match desk.turn().await? {
+                Turn::Open(seat) => seat,
+                Turn::Paused(wait) => {
+                    inquiry.paused(name, can, wait);
+                    continue;
+                }
+            };
+            let rendition;
+            let content = match (modality, desk.profile().limits, item.text.as_deref()) {
+                (Modality::Text, _, Some(text)) => Content::Text(text),
+                (Modality::Image, Some(limits), _) => match sight.within(limits).await? {
+                    Ok(image) => {
+                        rendition = image;
+                        Content::Image(&rendition)
+                    }
+                    Err(Unseen::Gone) => break,
+                    Err(Unseen::Problem(problem)) => {
+                        warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be shown to a provider");
+                        inquiry.unseen(problem, can);
+                        continue;
+                    }
+                },
+                // Neither is asked about.
+                (Modality::Text, _, None) | (Modality::Image, None, _) => break,
+            };
+            let question = Question {
+                content,
+                categories: &categories,
+                policy: item.policy.as_deref(),
+            };
+            match seat.ask(question).await {
+                Reply::Said(answer, elapsed) => inquiry.said(name, answer, elapsed),
+                Reply::Paused(wait) => inquiry.paused(name, can, wait),
+                Reply::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
+                    return Ok(Course::Failed(format!("{name}: {error}")));
+                }
+                Reply::Failed(error, elapsed) => {
+                    warn!(media.id = %item.media, provider = name, %modality, %error, "a provider failed for good");
+                    inquiry.failed(name, can, &error, elapsed);
+                }
+            }
+        }
+        if modality == Modality::Text && self.panel.names().next().is_none() {
+            inquiry.nobody();
+        }
+        Ok(Course::Through)
+    }
 }
 
 /// The names of providers to ask, in order.
@@ -151,23 +242,10 @@ fn both(some: &[Category], others: &[Category]) -> Vec<Category> {
 }
 
 /// The same job again, which is no attempt.
-fn again(inquiry: Inquiry<'_>, delay: Duration) -> Ended {
+fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Ended {
     Finish::Again {
-        effect: inquiry.begun(),
+        effect: Inquiry::begun(inquiries),
         delay,
         charged: false,
     }
-}
-
-fn done(
-    item: &ToAnalyse,
-    (scores, providers, unchecked): (Option<Scores>, Vec<ProviderReport>, Vec<Unchecked>),
-) -> Ended {
-    Finish::Done(Some(Progress::Done(Analysed {
-        media: item.media,
-        team: item.team,
-        scores,
-        providers,
-        unchecked,
-    })))
 }

@@ -37,10 +37,10 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// A replayer who has compiled nothing yet.
-    pub fn new(pool: PgPool) -> Self {
+    /// A replayer who has replayed nothing yet.
+    pub(crate) fn new(pool: PgPool, groups: Groups) -> Self {
         Self {
-            groups: Groups::new(pool.clone()),
+            groups,
             tried: Arc::new(Cache::new(KEPT)),
             pool,
         }

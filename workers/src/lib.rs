@@ -1,39 +1,35 @@
-//! The apalis workers of Gatehouse: analysis, rules, webhooks and backtests. Each step loads what its job names, does its work outside
-//! any transaction, and returns an effect that the queue applies when it finishes the job.
+//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, and what is done with hash lists. Each step
+//! loads what its job names, does its work outside any transaction, and returns an effect that the queue applies when it
+//! finishes the job.
 
 pub mod analysis;
 pub mod backtests;
+pub mod darkroom;
 mod groups;
+pub mod hash_lists;
+pub mod images;
 pub mod outbound;
+pub mod picture;
 pub mod provider;
 pub mod rules;
+mod steps;
 mod tls;
 pub mod webhooks;
 
 use std::{io, sync::Arc, time::Duration};
 
-use apalis::prelude::{
-    Monitor, MonitorError, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _,
-};
-use queue::{BackendSettings, Queue, QueueName, Retry};
-use store::{
-    PgPool,
-    analysis::AnalysisDied,
-    backtest::slice::ReplayDied,
-    delivery::DeliveryDied,
-    jobs::{self, BacktestJob, DeliveryJob, MediaJob},
-    seal::MasterKey,
-    verdict::JudgementDied,
-};
+use apalis::prelude::{Monitor, MonitorError};
+use queue::{Queue, QueueName, Retry};
+use store::{PgPool, jobs, seal::MasterKey};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use crate::{
-    analysis::Analyst,
-    backtests::Replayer,
+    darkroom::Darkroom,
+    groups::Groups,
+    hash_lists::HashLists,
     outbound::Outbound,
     provider::{Panel, Providers},
-    rules::Judge,
-    webhooks::Courier,
+    steps::Steps,
 };
 
 /// What the workers of a process share.
@@ -84,12 +80,6 @@ pub(crate) const RETRY: Retry = Retry {
     jitter: 0.2,
 };
 
-/// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
-const DELIVERIES_PER_ENDPOINT: u32 = 32;
-
-/// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
-const REPLAYS: usize = 1;
-
 /// Works until `shutdown`, then lets running jobs finish and gives the others back.
 pub async fn run(
     context: Context,
@@ -104,75 +94,29 @@ pub async fn run(
         patience,
         outbound,
     } = context;
-    let concurrency = settings.concurrency;
     let panel = Arc::new(Panel::new(&providers, pool.clone()));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
     let _telling = analyses.then(|| {
         let panel = Arc::clone(&panel);
         AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
     });
-    let mut monitor = Monitor::new().shutdown_timeout(settings.grace);
-    for name in settings.queues {
-        let queue = queue.clone();
-        monitor = if name == jobs::ANALYSIS {
-            let analyst = Analyst::new(pool.clone(), Arc::clone(&panel), patience);
-            monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::ANALYSIS)
-                    .retry(RETRY)
-                    .on_dead::<AnalysisDied>();
-                WorkerBuilder::new("analysis")
-                    .backend(queue.backend::<MediaJob>(backend))
-                    .data(analyst.clone())
-                    .concurrency(concurrency)
-                    .timeout(RUN_DEADLINE)
-                    .parallelize(tokio::spawn)
-                    .build(analysis::analyse)
-            })
-        } else if name == jobs::RULES {
-            let judge = Judge::new(pool.clone());
-            monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::RULES)
-                    .retry(RETRY)
-                    .on_dead::<JudgementDied>();
-                WorkerBuilder::new("rules")
-                    .backend(queue.backend::<MediaJob>(backend))
-                    .data(judge.clone())
-                    .concurrency(concurrency)
-                    .timeout(RUN_DEADLINE)
-                    .parallelize(tokio::spawn)
-                    .build(rules::judge)
-            })
-        } else if name == jobs::BACKTESTS {
-            let replayer = Replayer::new(pool.clone());
-            monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::BACKTESTS)
-                    .prefetch(1)
-                    .lane_cap(1)
-                    .retry(RETRY)
-                    .on_dead::<ReplayDied>();
-                WorkerBuilder::new("backtests")
-                    .backend(queue.backend::<BacktestJob>(backend))
-                    .data(replayer.clone())
-                    .concurrency(REPLAYS)
-                    .timeout(RUN_DEADLINE)
-                    .parallelize(tokio::spawn)
-                    .build(backtests::replay)
-            })
-        } else {
-            let courier = Courier::new(pool.clone(), master_key.clone(), outbound.clone());
-            monitor.register(move |_| {
-                let backend = BackendSettings::new(jobs::WEBHOOKS)
-                    .lane_cap(DELIVERIES_PER_ENDPOINT)
-                    .on_dead::<DeliveryDied>();
-                WorkerBuilder::new("webhooks")
-                    .backend(queue.backend::<DeliveryJob>(backend))
-                    .data(courier.clone())
-                    .concurrency(concurrency)
-                    .timeout(RUN_DEADLINE)
-                    .build(webhooks::deliver)
-            })
-        };
-    }
+    let steps = Steps {
+        groups: Groups::new(pool.clone()),
+        lists: HashLists::new(pool.clone()),
+        darkroom: Darkroom::default(),
+        concurrency: settings.concurrency,
+        pool,
+        queue,
+        master_key,
+        panel,
+        outbound,
+        patience,
+    };
+    let monitor = Monitor::new().shutdown_timeout(settings.grace);
+    let monitor = settings
+        .queues
+        .into_iter()
+        .fold(monitor, |monitor, queue| steps.register(queue, monitor));
     let signal = async move {
         shutdown.cancelled().await;
         io::Result::Ok(())

@@ -1,7 +1,7 @@
-//! The only HTTP client for addresses that tenants chose: webhooks now, anything else on a tenant's behalf later.
+//! The only HTTP client for addresses that tenants chose: webhooks are posted, images are fetched.
 //!
-//! It connects to nothing that [`EgressPolicy`] forbids, follows no redirect, uses no proxy, and bounds the time and the
-//! bytes of every answer. Literal addresses are judged before the request, because the HTTP client resolves only names;
+//! It connects to nothing that [`EgressPolicy`] forbids, uses no proxy, and bounds the time and the bytes of every answer. A
+//! POST follows no redirect; a GET follows a few, each judged as if it were the first URL. Literal addresses are judged before the request, because the HTTP client resolves only names;
 //! names are judged by their addresses when a connection is made. A kept-alive connection was judged when it was made.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -20,12 +20,14 @@ use url::Url;
 mod address;
 mod dns;
 mod error;
+mod fetch;
 mod policy;
 mod refusal;
 #[cfg(test)]
 mod tests;
 
 pub use error::OutboundError;
+pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
 pub use policy::{AllowedRange, EgressPolicy, HostPort};
 pub use refusal::Refusal;
 
@@ -33,7 +35,7 @@ use dns::{GuardedDns, SystemDns};
 use policy::Route;
 
 /// Idle connections kept for each receiver.
-const IDLE_PER_HOST: usize = 4;
+const IDLE_PER_HOST: usize = 32;
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);
 
@@ -121,10 +123,7 @@ impl Outbound {
             .send()
             .await?;
         let status = response.status().as_u16();
-        let retry_after = response.headers().get(RETRY_AFTER);
-        let retry_after = retry_after
-            .and_then(|value| value.to_str().ok())
-            .map(str::to_owned);
+        let retry_after = retry_after(&response);
         let body = read_at_most(KEPT_ANSWER_BYTES, response).await?;
         Ok(Answer {
             status,
@@ -139,6 +138,11 @@ impl Outbound {
             Route::Guarded(port) => self.guarded.get(&port).ok_or(Refusal::Port),
         }
     }
+}
+
+fn retry_after(response: &Response) -> Option<String> {
+    let value = response.headers().get(RETRY_AFTER)?;
+    value.to_str().ok().map(str::to_owned)
 }
 
 fn blocked(reason: Refusal) -> metrics::Counter {

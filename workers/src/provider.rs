@@ -1,6 +1,7 @@
-//! AI providers: one file each. A provider maps what it says to our categories; a category that it cannot score is absent,
+//! AI providers: one file each, for texts, images or both. A provider maps what it says to our categories; a category that it cannot score is absent,
 //! never 0.
 
+mod azure;
 mod builtin;
 mod chat;
 mod chunks;
@@ -9,56 +10,103 @@ mod gate;
 mod http;
 mod openai;
 mod panel;
+mod rekognition;
+mod sightengine;
+mod vision;
 mod wire;
 
 use std::{sync::Arc, time::Duration};
 
 use domain::{
     breaker::BreakerSettings,
+    media::Modality,
     score::{Category, Scores},
 };
 use futures::future::BoxFuture;
 
+pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{Chat, Style};
 pub use http::Http;
 pub use openai::OpenAi;
+pub use rekognition::{AwsKey, Rekognition};
+pub use sightengine::Sightengine;
+pub use vision::Vision;
 pub use wire::{Auth, Remote};
 
-pub(crate) use desk::Reply;
+pub(crate) use desk::{Reply, Turn};
 pub(crate) use panel::Panel;
 
-/// Someone who scores texts.
+use crate::picture::{Limits, Rendition};
+
+/// Pixels of an image's longer side that are shown to anybody: more would tell models nothing, and weigh megabytes.
+const IMAGE_SIDE: u32 = 2_048;
+
+/// Someone who scores texts, images or both.
 pub trait Provider: Send + Sync {
-    /// Its name in sites' settings, traces, reasons and metrics.
-    fn name(&self) -> &str;
+    /// Who it is, what it can score, and what must be minded when it is asked.
+    fn profile(&self) -> &Profile;
 
-    /// What it speaks.
-    fn kind(&self) -> &'static str;
-
-    /// What it can score.
-    fn categories(&self) -> &[Category];
-
-    /// What must be minded when it is asked; none if it needs no network.
-    fn access(&self) -> Option<&Access>;
-
-    /// Scores a text of up to 100 KB. An answer in which a category that is asked for is neither scored nor expressly
-    /// left out is none.
+    /// Scores a text of up to 100 KB, or an image within its limits. An answer in which a category that is asked for is
+    /// neither scored nor expressly left out is none.
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>>;
 }
 
+/// A provider as it is configured.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Its name in sites' settings, traces, reasons and metrics.
+    pub name: String,
+    /// What it speaks.
+    pub kind: &'static str,
+    /// What it is to score.
+    pub scope: Scope,
+    /// What images must be like to be shown to it; none if it looks at none.
+    pub limits: Option<Limits>,
+    /// What must be minded when it is asked; none if it needs no network.
+    pub access: Option<Access>,
+}
+
+/// What is scored of texts, and what of images.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Of texts.
+    pub text: Vec<Category>,
+    /// Of images.
+    pub image: Vec<Category>,
+}
+
+impl Scope {
+    /// What is scored of one of the two.
+    pub fn of(&self, modality: Modality) -> &[Category] {
+        match modality {
+            Modality::Text => &self.text,
+            Modality::Image => &self.image,
+        }
+    }
+}
+
 /// What a provider is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The text.
-    pub text: &'a str,
+    /// What is to be looked at.
+    pub content: Content<'a>,
     /// What is to be scored: some of what the provider can score. More may be answered.
     pub categories: &'a [Category],
     /// The site's own policy, for those that judge by one.
     pub policy: Option<&'a str>,
+}
+
+/// What is shown to a provider.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// A text.
+    Text(&'a str),
+    /// An image within the provider's limits.
+    Image(&'a Rendition),
 }
 
 /// What a provider answers.
@@ -77,9 +125,9 @@ pub struct Answer {
 pub struct Access {
     /// Stands for the provider's address and key in the state that all workers share; tells neither.
     pub credential: String,
-    /// Texts that one process shows it at the same time.
+    /// Texts and images that one process shows it at the same time.
     pub concurrency: usize,
-    /// How long it may take for a text.
+    /// How long it may take for one.
     pub deadline: Duration,
     /// When it is left alone.
     pub breaker: BreakerSettings,
@@ -88,7 +136,7 @@ pub struct Access {
 /// The providers that an operator configured, in the order of preference.
 pub type Providers = Arc<[Arc<dyn Provider>]>;
 
-/// Why a provider has no scores for a text. Holds nothing of the text and no key.
+/// Why a provider has no scores for a text or an image. Holds nothing of the content and no key.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     /// It could not be reached, or went away.
@@ -100,7 +148,7 @@ pub enum ProviderError {
     /// It is overloaded or limits our requests; it may have said when to come again.
     #[error("it limits our requests (HTTP {status})")]
     Limited {
-        /// 429 or 503.
+        /// Mostly 429 or 503; some say it in the body of another.
         status: u16,
         /// What it asked for.
         retry_after: Option<Duration>,

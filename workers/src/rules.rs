@@ -31,15 +31,15 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge who has compiled nothing yet.
-    pub fn new(pool: PgPool) -> Self {
+    /// A judge who judges by these groups.
+    pub(crate) fn new(pool: PgPool, groups: Groups) -> Self {
         // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
         Self {
-            media: verdict::loader(pool.clone()),
-            groups: Groups::new(pool),
+            media: verdict::loader(pool),
+            groups,
         }
     }
 }
@@ -86,10 +86,11 @@ pub(crate) fn wanted(groups: &[Arc<CompiledGroup>]) -> Vec<Category> {
 }
 
 /// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
-const UNCHECKED: [&str; 6] = [
+const UNCHECKED: [&str; 7] = [
     "provider_failed",
     "image_not_analysed",
     "text_not_scored",
+    "image_not_scored",
     "text_not_examined",
     "image_not_examined",
     CATEGORY_NOT_SCORED,
@@ -122,6 +123,7 @@ fn findings<'a>(
     let content = Content {
         text: item.text.as_deref(),
         scores: item.scores.as_ref().unwrap_or(&none),
+        image_matches: &item.image_matches,
     };
     let mut violations = Vec::new();
     let judged = |group: &Arc<CompiledGroup>| {
@@ -135,6 +137,9 @@ fn findings<'a>(
     };
     let judged = groups.iter().map(judged).collect();
     let text_examined = item.scores.is_some() || groups.iter().any(|group| group.examines_text());
+    let recognised = groups
+        .iter()
+        .any(|group| group.recognises(&item.image_matches));
     Findings {
         groups: judged,
         violations,
@@ -145,13 +150,16 @@ fn findings<'a>(
             (Some(_), true) => Part::Examined,
             (Some(_), false) => Part::Unexamined,
         },
-        // No provider and no rule looks at images yet.
-        image: if item.has_image {
-            Part::Unexamined
-        } else {
-            Part::Absent
+        // That an image is on no list says nothing about it.
+        image: match (item.has_image, item.image_scored || recognised) {
+            (false, _) => Part::Absent,
+            (true, true) => Part::Examined,
+            (true, false) => Part::Unexamined,
         },
         unchecked: item.unchecked.clone(),
         on_failure: item.on_failure,
     }
 }
+
+#[cfg(test)]
+mod tests;

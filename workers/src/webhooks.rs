@@ -1,17 +1,17 @@
 //! Deliver: sign an event, send it through the egress guard, and log the attempt. A failed attempt is scheduled again in
 //! Postgres; nothing sleeps here.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod turn;
+
+use std::time::{Duration, Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use bytes::Bytes;
 use chrono::Utc;
 use domain::{
+    breaker::Right,
     id::DeliveryId,
-    signature::{SignatureHeaders, SigningSecrets},
+    signature::SignatureHeaders,
     webhook::{ATTEMPT_DEADLINE, Outcome, next_delay, retry_after},
 };
 use metrics::{counter, histogram};
@@ -19,19 +19,21 @@ use queue::Finish;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use store::{
     PgPool,
-    delivery::{self, Attempt, Attempted, DeliveryState, ToDeliver},
+    delivery::{self, Attempt, Attempted, DeliveryState, Loaded, ToDeliver},
     gather::Loader,
     jobs::DeliveryJob,
     seal::MasterKey,
 };
 use tracing::debug;
 
+use self::turn::{Turn, turn};
 use crate::outbound::{Answer, Outbound, OutboundError, Post};
 
 /// What the delivering step works with.
 #[derive(Clone)]
 pub struct Courier {
-    deliveries: Loader<DeliveryId, Arc<ToDeliver>>,
+    deliveries: Loader<DeliveryId, Loaded>,
+    pool: PgPool,
     outbound: Outbound,
 }
 
@@ -39,19 +41,22 @@ impl Courier {
     /// A courier who sends through `outbound`.
     pub fn new(pool: PgPool, key: MasterKey, outbound: Outbound) -> Self {
         Self {
-            deliveries: delivery::loader(pool, key),
+            deliveries: delivery::loader(pool.clone(), key),
+            pool,
             outbound,
         }
     }
 }
 
-/// Runs one job: one attempt, unless the delivery has ended or its endpoint is disabled.
+/// Runs one job: one attempt, unless the delivery has ended, its endpoint is disabled, or it is not its turn.
 pub(crate) async fn deliver(
     job: DeliveryJob,
     courier: Data<Courier>,
 ) -> Result<Finish<Option<Attempted>>, BoxDynError> {
-    let Some(delivery) = courier.deliveries.load(job.delivery).await? else {
-        return Ok(Finish::Done(None));
+    let delivery = match courier.deliveries.load(job.delivery).await? {
+        Some(Loaded::Ready(delivery)) => delivery,
+        Some(Loaded::Unreadable) => return Err("the delivery cannot be read".into()),
+        None => return Ok(Finish::Done(None)),
     };
     if delivery.disabled {
         return Ok(Finish::Done(Some(Attempted {
@@ -61,10 +66,20 @@ pub(crate) async fn deliver(
             disable: None,
         })));
     }
+    let right = match turn(&courier.pool, &delivery).await? {
+        Turn::Now(right) => right,
+        Turn::Later(delay) => {
+            return Ok(Finish::Again {
+                effect: None,
+                delay,
+                charged: false,
+            });
+        }
+    };
     let started = Instant::now();
     let answer = send(&courier.outbound, &delivery).await;
     let elapsed = started.elapsed();
-    let attempted = record(&delivery, answer, elapsed);
+    let attempted = record(&delivery, answer, elapsed, right);
     count(&delivery, &attempted);
     Ok(match attempted.state {
         DeliveryState::Pending(delay) => Finish::Again {
@@ -89,23 +104,26 @@ async fn send(outbound: &Outbound, delivery: &ToDeliver) -> Result<Answer, Outbo
 }
 
 fn headers(delivery: &ToDeliver, timestamp: i64) -> HeaderMap {
-    let secrets = SigningSecrets {
-        current: delivery.secret.clone(),
-        previous: None,
-    };
-    let signatures = SignatureHeaders::sign(&secrets, delivery.event, timestamp, &delivery.body);
+    let signatures =
+        SignatureHeaders::sign(&delivery.secrets, delivery.event, timestamp, &delivery.body);
     let id = delivery.delivery.to_string();
     let event = [
         ("x-service-event", delivery.kind.as_str()),
         ("x-service-delivery-id", id.as_str()),
     ];
     let mut headers = HeaderMap::new();
-    for (name, value) in signatures.iter().chain(event) {
-        let name = HeaderName::from_bytes(name.as_bytes()).expect("our header names are valid");
+    let mut set = |name: &str, value: &str| {
         headers.insert(
-            name,
-            HeaderValue::from_str(value).expect("ids, names and digests are ASCII"),
+            HeaderName::from_bytes(name.as_bytes()).expect("names were checked"),
+            HeaderValue::from_str(value).expect("values were checked"),
         );
+    };
+    // Ours last: whatever the owner wants, nobody else signs in our name.
+    for header in &delivery.headers {
+        set(header.name(), header.expose());
+    }
+    for (name, value) in signatures.iter().chain(event) {
+        set(name, value);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
@@ -117,9 +135,11 @@ fn record(
     delivery: &ToDeliver,
     answer: Result<Answer, OutboundError>,
     elapsed: Duration,
+    right: Right,
 ) -> Attempted {
     let number = delivery.attempts + 1;
-    let again = |wish: Option<Duration>| match next_delay(number, rand::random(), wish) {
+    let of_schedule = number.saturating_sub(delivery.earlier_attempts);
+    let again = |wish: Option<Duration>| match next_delay(of_schedule, rand::random(), wish) {
         Some(delay) => DeliveryState::Pending(delay),
         None => DeliveryState::Exhausted,
     };
@@ -129,7 +149,7 @@ fn record(
         state: DeliveryState::Delivered,
         disable: None,
     };
-    let (outcome, status_code, response_body) = match answer {
+    let (outcome, status_code, response_body, error) = match answer {
         Ok(answer) => {
             let outcome = Outcome::of_status(answer.status);
             match outcome {
@@ -150,20 +170,24 @@ fn record(
                 Outcome::Gone => "gone",
                 Outcome::Failed => "status",
             };
-            (word, Some(answer.status), Some(answer.body))
+            (word, Some(answer.status), Some(answer.body), None)
         }
         Err(error) => {
             debug!(delivery.id = %delivery.delivery, %error, "an attempt failed");
             attempted.state = again(None);
-            (failure(&error), None, None)
+            (failure(&error), None, None, Some(error.to_string()))
         }
     };
+    let is_as_ever = attempted.state == DeliveryState::Delivered && delivery.health.is_well();
     attempted.attempt = Some(Attempt {
         number,
         elapsed,
         outcome,
         status_code,
         response_body,
+        url: delivery.url.clone(),
+        error,
+        sign: (!is_as_ever).then_some((delivery.endpoint, right)),
     });
     attempted
 }

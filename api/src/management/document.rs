@@ -49,6 +49,12 @@ pub(super) mod example {
     pub(in super::super) const VERSION: &str = "01980f6d-05aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const OTHER_VERSION: &str = "01980f6d-12aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const RULE: &str = "01980f6d-13aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const HASH_LIST: &str = "01980f6d-21aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const HASH_ENTRY: &str = "01980f6d-22aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const HASH_IMPORT: &str = "01980f6d-23aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const HASH_SCAN: &str = "01980f6d-24aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const PDQ: &str =
+        "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22";
     pub(in super::super) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";
     pub(in super::super) const CREATED_AT: &str = "2026-01-31T12:00:00.123456Z";
 
@@ -87,6 +93,7 @@ pub(crate) fn finish(document: &mut Value) {
         describe_operation(document, &pointer, described.swap_remove(index));
     }
     rule_groups::document(document);
+    inline_nullable_references(document);
     let missing: Vec<_> = described.iter().map(|operation| operation.id).collect();
     assert!(missing.is_empty(), "there are no operations {missing:?}");
 }
@@ -147,7 +154,10 @@ fn describe_operation(document: &mut Value, pointer: &str, described: Operation)
         }
     }
     if let Some(example) = described.request {
-        operation["requestBody"]["content"]["application/json"]["example"] = example;
+        let content = operation["requestBody"]["content"].as_object_mut();
+        for (_, body) in content.into_iter().flatten() {
+            body["example"] = example.clone();
+        }
     }
     if let Some(example) = described.answer {
         for (_, success) in operation["responses"].as_object_mut().into_iter().flatten() {
@@ -221,6 +231,39 @@ fn drop_echoes(schema: &mut Value) {
     for (_, member) in members {
         if let Some(parts) = member.get_mut("allOf").and_then(Value::as_array_mut) {
             parts.truncate(1);
+        }
+    }
+}
+
+/// What is referred to is never null. Where null is possible, it stands in the place of the reference, and no longer among the
+/// others if nothing else refers to it.
+fn inline_nullable_references(document: &mut Value) {
+    let schemas = at(document, "/components/schemas").clone();
+    let all = at(document, "/components/schemas").as_object_mut();
+    for (_, schema) in all.into_iter().flatten() {
+        inline_members(schema, &schemas);
+    }
+    let text = document.to_string();
+    if let Some(all) = at(document, "/components/schemas").as_object_mut() {
+        all.retain(|name, _| text.contains(&format!("#/components/schemas/{name}\"")));
+    }
+}
+
+fn inline_members(schema: &mut Value, schemas: &Value) {
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, member) in members.into_iter().flatten() {
+        let name = member.pointer("/allOf/0/$ref").and_then(Value::as_str);
+        let name = name.and_then(|reference| reference.rsplit('/').next());
+        if let Some(name) = name.filter(|_| member["nullable"] == true) {
+            let mut inlined = schemas[name].clone();
+            inline_members(&mut inlined, schemas);
+            // The name is that of the other.
+            if let Some(members) = inlined.as_object_mut() {
+                members.remove("title");
+            }
+            inlined["nullable"] = true.into();
+            inlined["description"] = member["description"].clone();
+            *member = inlined;
         }
     }
 }

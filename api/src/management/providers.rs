@@ -34,8 +34,10 @@ struct KnownProvider {
     name: String,
     /// What it speaks. More may be added.
     kind: String,
-    /// What it can score. Where no provider of a site can score a category, rules that ask for it never match.
+    /// What it can score of texts. Where no provider of a site can score a category, rules that ask for it never match.
     categories: Vec<Member<Category>>,
+    /// What it can score of images.
+    image_categories: Vec<Member<Category>>,
     /// Until when it is not asked, because it limits requests or keeps failing; null when it is asked.
     #[oai(nullable)]
     paused_until: Option<Member<Time>>,
@@ -49,6 +51,7 @@ impl From<provider::KnownProvider> for KnownProvider {
             name: provider.name,
             kind: provider.kind,
             categories: provider.categories.into_iter().map(Member).collect(),
+            image_categories: provider.image_categories.into_iter().map(Member).collect(),
             paused_until: provider.paused_until.map(Member::from),
             seen_at: provider.seen_at.into(),
         }
@@ -84,6 +87,7 @@ pub(super) fn described() -> Vec<Operation> {
         "categories": [
             "adult", "violence", "hate", "self_harm", "harassment", "sexual_minors", "illicit",
         ],
+        "image_categories": ["adult", "violence", "self_harm"],
         "paused_until": null,
         "seen_at": example::CREATED_AT,
     });

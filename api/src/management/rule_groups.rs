@@ -6,6 +6,7 @@ pub(super) mod bench;
 mod diff;
 mod draft;
 mod file;
+mod lists;
 mod rules;
 mod schema;
 mod shadow;
@@ -313,6 +314,7 @@ async fn create(
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;
+    lists::require(&mut session, team, &compiled.rules).await?;
     let authorship = Authorship {
         token: Some(session.token()),
         note,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::{
     audit::Action,
     id::{RuleGroupId, SiteId},
+    image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::Policy,
@@ -69,6 +70,8 @@ pub(super) struct Site {
     /// Status queries that each site key may make in a UTC minute; likewise.
     #[oai(nullable)]
     status_queries_per_minute: Option<Member<PerMinute>>,
+    /// For how many days files of images are kept after the last verdict. What is known of them stays.
+    image_retention_days: Member<ImageRetentionDays>,
     /// The rule group that judges when no other does.
     default_rule_group_id: Uuid,
     /// The rule groups that judge together submissions that name none, in their order. Without any, the default group does.
@@ -90,6 +93,7 @@ impl From<ManagedSite> for Site {
             policy: settings.policy.map(Member),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
+            image_retention_days: Member(settings.image_retention_days),
             default_rule_group_id: settings.default_rule_group.as_uuid(),
             rule_group_ids: settings
                 .rule_groups
@@ -262,6 +266,7 @@ pub(super) fn described() -> Vec<Operation> {
         "policy": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
+        "image_retention_days": 30,
         "default_rule_group_id": example::RULE_GROUP,
         "rule_group_ids": [],
         "created_at": example::CREATED_AT,

@@ -29,7 +29,7 @@ pub(crate) struct RuleViolation {
     rule_id: Uuid,
     /// Its name.
     rule_name: String,
-    /// Its kind: `ai_threshold`, `keyword`, `regex`. More may be added.
+    /// Its kind: `ai_threshold`, `keyword`, `regex`, `link`, `image_hash`. More may be added.
     rule_type: String,
     /// The score for `ai_threshold`, 1 for the others.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]

@@ -63,11 +63,14 @@ async fn ask(app: &App, ours: &Things, operation: &Operation, at: &Position, id:
         if let Position::Body(pointer) = at {
             put(&mut body, pointer, id);
         }
-        body.to_string()
+        match body {
+            Value::String(text) => text,
+            body => body.to_string(),
+        }
     });
     let authorization = format!("Bearer {}", ours.token);
     let headers = [
-        ("Content-Type", "application/json"),
+        ("Content-Type", operation.content_type.as_str()),
         ("Authorization", &authorization),
     ];
     // The public interface is not told who asks but in the body.
@@ -112,7 +115,11 @@ fn own(body: &mut Value, ours: &Things) {
 /// Puts an id at a place, which need not be there yet.
 fn put(body: &mut Value, pointer: &str, id: &str) {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
-    if name == "0" {
+    if pointer.ends_with("/lists/0") {
+        // Only rules of one type name lists.
+        let rule = json!({ "name": "a", "type": "image_hash", "lists": [id], "effect": "reject" });
+        body["rules"] = json!([rule]);
+    } else if name == "0" {
         let (grandparent, list) = parent.rsplit_once('/').unwrap();
         body.pointer_mut(grandparent).unwrap()[list] = json!([id]);
     } else {

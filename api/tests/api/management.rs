@@ -3,6 +3,7 @@
 mod access;
 mod audit_log;
 mod document;
+mod hash_lists;
 mod keys;
 mod lists;
 mod media;
@@ -89,11 +90,22 @@ impl Caller<'_> {
 
     /// A request with this raw body, if any, as JSON.
     pub(crate) async fn send(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.send_as("application/json", method, path, body).await
+    }
+
+    /// A request with this raw body, if any, of a media type.
+    pub(crate) async fn send_as(
+        &self,
+        content_type: &str,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Answer {
         let target = format!("{PREFIX}{path}");
         let authorization = format!("Bearer {}", self.token);
         let headers = [
             ("Authorization", authorization.as_str()),
-            ("Content-Type", "application/json"),
+            ("Content-Type", content_type),
         ];
         self.app.request(method, &target, &headers, body).await
     }

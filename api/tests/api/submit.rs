@@ -3,7 +3,7 @@
 use domain::event::EventKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::tenant;
+use store::{endpoint, tenant};
 
 use crate::app::{App, SUBMIT};
 
@@ -235,7 +235,7 @@ async fn what_changes_after_the_cache_was_filled_counts_for_the_next_submission(
     let app = App::start(pool).await;
     app.submitted("fills the cache").await;
     let mut conn = app.pool.acquire().await.unwrap();
-    tenant::create_endpoint(
+    endpoint::create(
         &mut conn,
         app.tenant.site,
         "https://example.com/",

@@ -34,6 +34,7 @@ fn signed(secret: &WebhookSecret) -> HeaderMap {
 
 fn shared(secret: WebhookSecret) -> Shared {
     Shared {
+        slow: Mutex::default(),
         manners: Manners::default(),
         secrets: Mutex::new(vec![secret]),
         random: Mutex::new(StdRng::seed_from_u64(0)),

@@ -33,6 +33,7 @@ impl Engine for CompiledGroup {
         let content = Content {
             text: Some(text),
             scores: &Scores::default(),
+            image_matches: &[],
         };
         self.examine(&content).len()
     }

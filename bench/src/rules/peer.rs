@@ -1,19 +1,11 @@
 //! RE2's Set and Hyperscan, each in a process of its own that is told when to go over the texts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
-};
+use std::{fs, path::Path, time::Duration};
 
-use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::{
-    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
-    process::{Child, ChildStdin, ChildStdout, Command},
-};
+
+use crate::python::Process;
 
 /// An engine that Python has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -43,10 +35,8 @@ impl Peer {
 
 /// A running peer with its patterns compiled.
 pub(super) struct Running {
-    requests: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
+    process: Process,
     compiled: Duration,
-    _child: Child,
 }
 
 #[derive(Deserialize)]
@@ -68,23 +58,12 @@ impl Running {
             &job,
             json!({"patterns": patterns, "rounds": rounds}).to_string(),
         )?;
-        let mut child = Command::new(python().await?)
-            .arg(directory().join("match.py"))
-            .arg(peer.argument())
-            .arg(&job)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()?;
-        let requests = child.stdin.take().context("a peer reads")?;
-        let mut answers = BufReader::new(child.stdout.take().context("a peer writes")?).lines();
-        let compiled = answer(&mut answers).await?;
+        let arguments = [peer.argument().as_ref(), job.as_os_str()];
+        let mut process = Process::start("rules", &arguments).await?;
+        let compiled: Answer = process.answer().await?;
         Ok(Self {
-            requests,
-            answers,
+            process,
             compiled: Duration::from_nanos(compiled.nanos),
-            _child: child,
         })
     }
 
@@ -95,61 +74,7 @@ impl Running {
 
     /// Goes over the texts of a round once: how long it took, and what was found.
     pub(super) async fn measure(&mut self, round: usize) -> anyhow::Result<(Duration, usize)> {
-        self.requests
-            .write_all(format!("{round}\n").as_bytes())
-            .await?;
-        let answer = answer(&mut self.answers).await?;
+        let answer: Answer = self.process.ask(&round.to_string()).await?;
         Ok((Duration::from_nanos(answer.nanos), answer.matches))
     }
-}
-
-async fn answer(answers: &mut Lines<BufReader<ChildStdout>>) -> anyhow::Result<Answer> {
-    let line = answers
-        .next_line()
-        .await?
-        .context("a peer ended; what it said stands above")?;
-    Ok(serde_json::from_str(&line)?)
-}
-
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/rules")
-}
-
-/// The Python of an environment with the peers' packages, which is made when it is not there.
-async fn python() -> anyhow::Result<PathBuf> {
-    let environment = directory().join(".venv");
-    let python = environment.join("bin/python");
-    let installed = environment.join("installed.txt");
-    let requirements = directory().join("requirements.txt");
-    if fs::read(&installed).ok() != Some(fs::read(&requirements)?) {
-        eprintln!("installing the peers into {}", environment.display());
-        run(Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(&environment))
-        .await?;
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-        ];
-        run(Command::new(&python).args(pip).arg(&requirements)).await?;
-        fs::copy(&requirements, &installed)?;
-    }
-    Ok(python)
-}
-
-async fn run(command: &mut Command) -> anyhow::Result<()> {
-    let output = command
-        .output()
-        .await
-        .context("the peers need Python 3 with venv: sudo apt-get install python3-venv")?;
-    ensure!(
-        output.status.success(),
-        "installing the peers failed: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    Ok(())
 }

@@ -4,7 +4,10 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::rules::{RuleType, View};
+use crate::{
+    media::Modality,
+    rules::{RuleType, View},
+};
 
 fn content(effect: Effect) -> Violation {
     Violation {
@@ -60,6 +63,7 @@ fn findings(violations: Vec<Violation>) -> Findings<'static> {
 fn failed() -> Vec<Unchecked> {
     vec![Unchecked::ProviderFailed {
         provider: "openai".to_owned(),
+        modality: Modality::Text,
         detail: "connect to 10.0.0.7 refused".to_owned(),
     }]
 }
@@ -284,7 +288,7 @@ fn the_trace_tells_where_and_why() {
                 {"rule_id": id, "effect": "review", "evidence":
                     {"kind": "score", "group": group, "category": "hate", "score": 0.8, "threshold": 0.5}},
             ],
-            "unchecked": [{"what": "provider_failed", "provider": "openai", "detail": "connect to 10.0.0.7 refused"}],
+            "unchecked": [{"what": "provider_failed", "provider": "openai", "modality": "text", "detail": "connect to 10.0.0.7 refused"}],
             "unscored": [],
         })
     );

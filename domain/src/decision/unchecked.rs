@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::media::{Modality, named_set};
+
 /// Something that no decision may pass over in silence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
@@ -12,6 +14,9 @@ pub enum Unchecked {
     ProviderFailed {
         /// Its name, shown to the tenant.
         provider: String,
+        /// What it was to analyse.
+        #[serde(default)]
+        modality: Modality,
         /// What happened, for the trace only.
         detail: String,
     },
@@ -22,6 +27,8 @@ pub enum Unchecked {
     },
     /// Providers looked at the text and could score none of it, for instance because of its language.
     TextNotScored,
+    /// Providers looked at the image and could score none of it.
+    ImageNotScored,
     /// There is a text, and no rule and no provider examined it.
     TextNotExamined,
     /// There is an image, and no rule and no provider examined it.
@@ -35,6 +42,7 @@ impl Unchecked {
             Self::ProviderFailed { .. } => "provider_failed",
             Self::ImageNotAnalysed { .. } => "image_not_analysed",
             Self::TextNotScored => "text_not_scored",
+            Self::ImageNotScored => "image_not_scored",
             Self::TextNotExamined => "text_not_examined",
             Self::ImageNotExamined => "image_not_examined",
         }
@@ -42,33 +50,47 @@ impl Unchecked {
 
     pub(super) const fn concerns_image(&self) -> bool {
         match self {
-            Self::ImageNotAnalysed { .. } | Self::ImageNotExamined => true,
-            Self::ProviderFailed { .. } | Self::TextNotScored | Self::TextNotExamined => false,
+            Self::ImageNotAnalysed { .. }
+            | Self::ImageNotScored
+            | Self::ImageNotExamined
+            | Self::ProviderFailed {
+                modality: Modality::Image,
+                ..
+            } => true,
+            Self::ProviderFailed {
+                modality: Modality::Text,
+                ..
+            }
+            | Self::TextNotScored
+            | Self::TextNotExamined => false,
         }
     }
 }
 
-/// Why an image could not be analysed. Coarse on purpose: a finer answer would let a tenant map our network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ImageProblem {
-    /// It could not be fetched from its URL, or may not be.
-    NotFetched,
-    /// It is larger than the limit, in bytes or pixels.
-    TooLarge,
-    /// It is of no supported format.
-    Unsupported,
-    /// It is damaged.
-    Undecodable,
+named_set! {
+    /// Why an image could not be analysed. Coarse on purpose: a finer answer would let a tenant map our network.
+    ImageProblem {
+        /// It could not be fetched from its URL, or may not be.
+        NotFetched = "not_fetched",
+        /// It is larger than the limit, in bytes or pixels.
+        TooLarge = "too_large",
+        /// It is of no supported format.
+        Unsupported = "unsupported",
+        /// It is damaged.
+        Undecodable = "undecodable",
+    }
 }
 
 /// A clause for the reason, without a full stop.
 impl fmt::Display for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ProviderFailed { provider, .. } => {
-                write!(f, "the analysis by `{provider}` failed")
-            }
+            Self::ProviderFailed {
+                provider, modality, ..
+            } => match modality {
+                Modality::Text => write!(f, "the analysis by `{provider}` failed"),
+                Modality::Image => write!(f, "the analysis of the image by `{provider}` failed"),
+            },
             Self::ImageNotAnalysed { problem } => f.write_str(match problem {
                 ImageProblem::NotFetched => "the image could not be fetched",
                 ImageProblem::TooLarge => "the image is too large",
@@ -76,6 +98,7 @@ impl fmt::Display for Unchecked {
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),
             Self::TextNotScored => f.write_str("no provider could score the text"),
+            Self::ImageNotScored => f.write_str("no provider could score the image"),
             Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
             Self::ImageNotExamined => f.write_str("no rule and no provider examined the image"),
         }
@@ -91,17 +114,27 @@ mod tests {
         for unchecked in [
             Unchecked::ProviderFailed {
                 provider: "openai".to_owned(),
+                modality: Modality::Image,
                 detail: String::new(),
             },
             Unchecked::ImageNotAnalysed {
                 problem: ImageProblem::TooLarge,
             },
             Unchecked::TextNotScored,
+            Unchecked::ImageNotScored,
             Unchecked::TextNotExamined,
             Unchecked::ImageNotExamined,
         ] {
             let json = serde_json::to_value(&unchecked).unwrap();
             assert_eq!(json["what"], unchecked.what());
         }
+    }
+
+    #[test]
+    fn a_failure_that_was_stored_before_images_were_analysed_was_one_of_the_text() {
+        let stored = r#"{"what":"provider_failed","provider":"openai","detail":""}"#;
+        let unchecked: Unchecked = serde_json::from_str(stored).unwrap();
+        assert!(!unchecked.concerns_image());
+        assert_eq!(unchecked.to_string(), "the analysis by `openai` failed");
     }
 }

@@ -3,11 +3,13 @@
 use super::ai_threshold::Threshold;
 use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
 use super::error::{Faults, NUL, RuleErrors, RuleFaults};
+use super::image_hash::{MAX_IMAGE_HASHES, Recognition};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
 use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
 use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
 use super::{Effect, Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
+use crate::image_hash::HashMatch;
 use crate::score::{Category, Scores};
 use crate::text::Readings;
 
@@ -18,6 +20,8 @@ pub struct Content<'a> {
     pub text: Option<&'a str>,
     /// What the analysis said; empty when none ran.
     pub scores: &'a Scores,
+    /// The lists that the image is on; empty without an image.
+    pub image_matches: &'a [HashMatch],
 }
 
 /// The rules of one version of a group, ready to be asked. Immutable; share it by `Arc`.
@@ -28,6 +32,8 @@ pub struct CompiledGroup {
     patterns: Patterns,
     links: Links,
     /// With the place of each in the group.
+    recognitions: Vec<(usize, Recognition)>,
+    /// Likewise.
     thresholds: Vec<(usize, Threshold)>,
     categories: Vec<Category>,
 }
@@ -56,6 +62,7 @@ impl CompiledGroup {
             keywords,
             patterns,
             links,
+            recognitions,
             thresholds,
             ..
         } = parts;
@@ -80,6 +87,7 @@ impl CompiledGroup {
             keywords: Keywords::new(keywords).map_err(|_| too_large("keywords"))?,
             patterns: Patterns::new(patterns).map_err(|_| too_large("patterns"))?,
             links: Links::new(links),
+            recognitions,
             thresholds,
             categories,
         })
@@ -110,6 +118,20 @@ impl CompiledGroup {
         !(self.keywords.is_empty() && self.patterns.is_empty() && self.links.is_empty())
     }
 
+    /// Whether any enabled rule's lists have the image. That it is on none says nothing about it.
+    pub fn recognises(&self, image_matches: &[HashMatch]) -> bool {
+        self.recognitions
+            .iter()
+            .any(|(_, rule)| rule.knows(image_matches))
+    }
+
+    /// Whether any enabled rule's allow list has the image: its team knows it, and need not be told what others think of it.
+    pub fn allows(&self, image_matches: &[HashMatch]) -> bool {
+        self.recognitions
+            .iter()
+            .any(|(_, rule)| rule.allows(image_matches))
+    }
+
     /// What the content violates, in the order of the rules; at most one violation for each rule.
     pub fn examine(&self, content: &Content<'_>) -> Vec<Violation> {
         let mut found: Vec<(usize, Violation)> = self
@@ -117,6 +139,9 @@ impl CompiledGroup {
             .iter()
             .filter_map(|(order, rule)| Some((*order, rule.examine(self.group, content.scores)?)))
             .collect();
+        found.extend(self.recognitions.iter().filter_map(|(order, rule)| {
+            Some((*order, rule.examine(self.group, content.image_matches)?))
+        }));
         if let Some(text) = content.text.filter(|_| self.examines_text()) {
             let text = Readings::new(text);
             let mut exceptions = Exceptions::new();
@@ -137,11 +162,13 @@ impl CompiledGroup {
         let names = |(_, threshold): &(usize, Threshold)| {
             size_of::<(usize, Threshold)>() + threshold.name.capacity()
         };
+        let lists = |(_, recognition): &(usize, Recognition)| recognition.approx_bytes();
         size_of::<Self>()
             + self.keywords.approx_bytes()
             + self.patterns.approx_bytes()
             + self.links.approx_bytes()
             + self.thresholds.iter().map(names).sum::<usize>()
+            + self.recognitions.iter().map(lists).sum::<usize>()
     }
 }
 
@@ -151,12 +178,14 @@ struct Parts<'a> {
     keywords: Vec<(ContentRule, &'a Keyword)>,
     patterns: Vec<(ContentRule, Parsed)>,
     links: Vec<(ContentRule, &'a Link)>,
+    recognitions: Vec<(usize, Recognition)>,
     thresholds: Vec<(usize, Threshold)>,
     /// Of all rules, disabled ones too.
     keyword_total: usize,
     pattern_total: usize,
     link_total: usize,
     domain_total: usize,
+    image_hash_total: usize,
 }
 
 impl<'a> Parts<'a> {
@@ -190,6 +219,20 @@ impl<'a> Parts<'a> {
                     self.links.extend(content.map(|content| (content, link)));
                 }
             }
+            RuleKind::ImageHash(image_hash) => {
+                self.image_hash_total += 1;
+                if self.image_hash_total <= MAX_IMAGE_HASHES {
+                    image_hash.check(faults);
+                    if !rule.exceptions.is_empty() {
+                        let message = "an image has no exceptions: put it on an allow list";
+                        faults.add("exceptions", message);
+                    }
+                    if rule.enabled {
+                        let recognition = Recognition::new(rule, image_hash);
+                        self.recognitions.push((order, recognition));
+                    }
+                }
+            }
             RuleKind::AiThreshold(threshold) => {
                 threshold.check(faults);
                 if !rule.exceptions.is_empty() {
@@ -216,6 +259,7 @@ impl<'a> Parts<'a> {
             (self.pattern_total, MAX_PATTERNS, "regex rules"),
             (self.link_total, MAX_LINKS, "link rules"),
             (self.domain_total, MAX_DOMAINS, "domains"),
+            (self.image_hash_total, MAX_IMAGE_HASHES, "image_hash rules"),
         ] {
             if total > most {
                 faults.group("rules", format!("a group has at most {most} {what}"));

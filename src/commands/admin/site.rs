@@ -11,7 +11,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::{rule_group, team, tenant};
+use store::{endpoint, rule_group, team, tenant};
 use url::Url;
 
 use crate::{audit, config, rule_file::RuleFile, service};
@@ -76,7 +76,7 @@ pub(super) async fn create_endpoint(
     } else {
         events
     };
-    let id = tenant::create_endpoint(conn, site, url.as_str(), events).await?;
+    let id = endpoint::create(conn, site, url.as_str(), events).await?;
     // Whatever else an address has in it may be a secret.
     let details = json!({ "site_id": site, "host": url.host_str(), "events": events });
     audit::record(

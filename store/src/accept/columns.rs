@@ -61,7 +61,8 @@ impl<'a> Columns<'a> {
             idempotency,
         } = media;
         self.id.push(id.as_uuid());
-        self.event.push(EventId::from(Uuid::now_v7()).as_uuid());
+        let event = EventId::of_acceptance(*id);
+        self.event.push(event.as_uuid());
         self.key_hash.push(key.as_bytes());
         self.revision.push(site.revision);
         self.content_type.push(submission.content_type().as_str());
@@ -86,7 +87,9 @@ impl<'a> Columns<'a> {
         self.content_url.push(url);
         self.inline.push(inline);
 
-        let next = if judges.uses_ai {
+        let next = if submission.image.is_some() {
+            jobs::examine(*id, site.team)
+        } else if judges.uses_ai {
             jobs::analyse(*id, site.team)
         } else {
             jobs::judge(*id, site.team)
@@ -98,7 +101,7 @@ impl<'a> Columns<'a> {
             .iter()
             .filter(|e| e.events.contains(&EventKind::MediaCreated));
         for endpoint in subscribed {
-            let delivery = DeliveryId::from(Uuid::now_v7());
+            let delivery = DeliveryId::of(event, endpoint.id);
             self.delivery.ordinal.push(ordinal);
             self.delivery.id.push(delivery.as_uuid());
             self.delivery.endpoint.push(endpoint.id.as_uuid());

@@ -113,8 +113,8 @@ async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> 
     let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
     sqlx::query!(
         "
-        insert into media_images (media_id, format, bytes)
-        select i.media_id, i.format, i.bytes
+        insert into media_images (media_id, site_id, format, bytes)
+        select i.media_id, s.id, i.format, i.bytes
         from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea []) as i (media_id, key_hash, format, bytes)
         join site_keys k on k.hash = i.key_hash and k.disabled_at is null
         join sites s on s.id = k.site_id

@@ -218,7 +218,11 @@ pub(super) fn is_race(error: &sqlx::Error) -> bool {
 
 /// Whether a row of the batch is there already.
 pub(super) fn is_own_row(error: &sqlx::Error) -> bool {
-    constraint_of(error) == Some("media_pkey")
+    // The ids of its event and deliveries follow from its own; which of them is met first is the server's choice.
+    matches!(
+        constraint_of(error),
+        Some("media_pkey" | "events_pkey" | "deliveries_pkey")
+    )
 }
 
 fn constraint_of(error: &sqlx::Error) -> Option<&str> {

@@ -1,6 +1,6 @@
-//! Forgets what has expired: idempotency keys, images whose submission was never accepted, what shadows and backtests found.
-//! When exactly it happens does not matter, nor does that every process does it: all of it is told by its age, and nothing
-//! refers to such an image.
+//! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of images that were decided long
+//! ago, what shadows and backtests found. When exactly it happens does not matter, nor does that every process does it: all of it
+//! is told by its age, and nothing refers to it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use tracing::warn;
 
 use super::images;
-use crate::{backtest, rule_group::shadow};
+use crate::{backtest, hash_list, image, rule_group::shadow};
 
 const EVERY: Duration = Duration::from_mins(10);
 /// Rows of one statement, which holds no lock for long.
@@ -23,13 +23,25 @@ pub(super) async fn run(pool: PgPool) {
         if let Err(error) = images::forget_orphans(&pool).await {
             warn!(%error, "images of submissions that were not accepted could not be removed; trying again later");
         }
+        if let Err(error) = forget_files(&pool).await {
+            warn!(%error, "old files of images could not be removed; trying again later");
+        }
         if let Err(error) = shadow::forget_old(&pool).await {
             warn!(%error, "old differences of shadows could not be removed; trying again later");
         }
         if let Err(error) = backtest::forget_old(&pool).await {
             warn!(%error, "old backtests could not be removed; trying again later");
         }
+        if let Err(error) = hash_list::forget_old(&pool).await {
+            warn!(%error, "removed hashes could not be forgotten; trying again later");
+        }
     }
+}
+
+/// Removes files a batch at a time, so that no transaction holds many of them.
+async fn forget_files(pool: &PgPool) -> Result<(), sqlx::Error> {
+    while image::forget_files(pool).await? > 0 {}
+    Ok(())
 }
 
 /// Removes all that have expired, and returns how many they were.

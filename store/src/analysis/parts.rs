@@ -1,8 +1,9 @@
-//! What was found of an item whose analysis is not complete.
+//! What was found of an item whose analysis is not complete. The parts of texts and of images are kept in two tables: binaries
+//! that know texts only read the one.
 
 use std::collections::HashMap;
 
-use domain::{id::MediaId, score::Scores};
+use domain::{id::MediaId, media::Modality, score::Scores};
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
@@ -13,6 +14,8 @@ use super::{ProviderReport, to_json};
 pub struct Part {
     /// Its name.
     pub provider: String,
+    /// What it was shown.
+    pub modality: Modality,
     /// Its scores; none if it failed for good.
     pub scores: Option<Scores>,
 }
@@ -26,14 +29,25 @@ pub(super) fn merged(parts: &[Part]) -> Option<Scores> {
     (!merged.is_empty()).then_some(merged)
 }
 
+/// Whether these tell a score of the image; none when nobody has looked at it.
+pub(super) fn image_scored(parts: &[Part]) -> Option<bool> {
+    let of_image = parts.iter().filter(|part| part.modality == Modality::Image);
+    let scores: Vec<&Scores> = of_image.filter_map(|part| part.scores.as_ref()).collect();
+    (!scores.is_empty()).then(|| scores.iter().any(|scores| !scores.is_empty()))
+}
+
 pub(super) async fn load(
     conn: &mut PgConnection,
     media: &[Uuid],
 ) -> Result<HashMap<Uuid, Vec<Part>>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select media_id, provider, scores as "scores: Json<Scores>"
+        select media_id as "media_id!", provider as "provider!", false as "image!", scores as "scores: Json<Scores>"
         from analysis_parts
+        where media_id = any($1)
+        union all
+        select media_id, provider, true, scores
+        from analysis_image_parts
         where media_id = any($1)
         "#,
         media,
@@ -44,6 +58,11 @@ pub(super) async fn load(
     for row in rows {
         parts.entry(row.media_id).or_default().push(Part {
             provider: row.provider,
+            modality: if row.image {
+                Modality::Image
+            } else {
+                Modality::Text
+            },
             scores: row.scores.map(|scores| scores.0),
         });
     }
@@ -56,12 +75,14 @@ pub(super) async fn keep(
 ) -> Result<(), sqlx::Error> {
     let mut media = Vec::new();
     let mut providers = Vec::new();
+    let mut images = Vec::new();
     let mut scores = Vec::new();
     let mut reports = Vec::new();
     for (item, said) in parts {
         for report in *said {
             media.push(item.as_uuid());
             providers.push(report.provider.as_str());
+            images.push(report.modality == Modality::Image);
             let found = report.failure.is_none().then_some(&report.scores);
             scores.push(found.map(to_json).transpose()?);
             reports.push(to_json(report)?);
@@ -72,13 +93,23 @@ pub(super) async fn keep(
     }
     sqlx::query!(
         "
-        insert into analysis_parts (media_id, provider, scores, report)
-        select media_id, provider, scores::json, report::json
-        from unnest($1::uuid [], $2::text [], $3::text [], $4::text []) as p (media_id, provider, scores, report)
-        on conflict (media_id, provider) do nothing
+        with parts as (
+            select media_id, provider, image, scores::json, report::json
+            from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [], $5::text [])
+            as p (media_id, provider, image, scores, report)
+        ),
+        of_texts as (
+            insert into analysis_parts (media_id, provider, scores, report)
+            select media_id, provider, scores, report from parts where not image
+            on conflict (media_id, provider) do nothing
+        )
+        insert into analysis_image_parts (media_id, provider, scores, report)
+        select media_id, provider, scores, report from parts where image
+        on conflict on constraint analysis_image_parts_pkey do nothing
         ",
         &media,
         &providers as &[&str],
+        &images,
         &scores as &[Option<String>],
         &reports,
     )

@@ -1,8 +1,11 @@
-//! An item's inline image, read in slices: a slow reader of a large image holds no more than a slice in memory.
+//! An item's image: what is known of it, and the file, read in slices: a slow reader of a large one holds no more than a slice in
+//! memory.
 
 use domain::{
+    decision::ImageProblem,
     id::{MediaId, TeamId},
     image::ImageFormat,
+    image_hash::{Pdq, Sha256Digest},
 };
 use sqlx::{PgConnection, PgPool};
 
@@ -11,7 +14,61 @@ use crate::Error;
 /// Bytes of one slice.
 pub const SLICE: u32 = 256 << 10;
 
-/// An inline image that is there.
+/// What is known of an item's image.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownImage {
+    /// What its first bytes say that it is; none if there never was a file of a format that is taken.
+    pub format: Option<ImageFormat>,
+    /// How large it is, in bytes; none if it is not kept (any more).
+    pub bytes: Option<u32>,
+    /// Width and height in pixels; none if it was not decoded.
+    pub size: Option<(u32, u32)>,
+    /// Of the file as it was submitted; none if it was not examined.
+    pub sha256: Option<Sha256Digest>,
+    /// Of the picture; none if there is too little to recognise in it.
+    pub pdq: Option<Pdq>,
+    /// How much there is to recognise in it, from 0 to 100.
+    pub pdq_quality: Option<u8>,
+    /// Why it could not be analysed; none if it could, or if it was not examined.
+    pub problem: Option<ImageProblem>,
+}
+
+/// What is known of an item's image; none if nothing is (yet).
+pub(super) async fn known(
+    conn: &mut PgConnection,
+    media: MediaId,
+) -> Result<Option<KnownImage>, Error> {
+    let row = sqlx::query!(
+        "
+        select format, octet_length(bytes) as bytes, width, height, sha256, pdq, pdq_quality, problem
+        from media_images
+        where media_id = $1
+        ",
+        media.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| {
+        let number = |number: Option<i32>| number.map(i32::unsigned_abs);
+        Ok(KnownImage {
+            format: row.format.map(|format| format.parse()).transpose()?,
+            bytes: number(row.bytes),
+            size: number(row.width).zip(number(row.height)),
+            sha256: hash(row.sha256)?.map(Sha256Digest::from),
+            pdq: hash(row.pdq)?.map(Pdq::from),
+            pdq_quality: row.pdq_quality.and_then(|quality| quality.try_into().ok()),
+            problem: row.problem.map(|problem| problem.parse()).transpose()?,
+        })
+    })
+    .transpose()
+}
+
+fn hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Error> {
+    let bytes = bytes.map(<[u8; 32]>::try_from).transpose();
+    bytes.map_err(|_| Error::Unreadable("a hash of other than 32 bytes".into()))
+}
+
+/// An image that is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Image {
     /// The item.
@@ -22,7 +79,7 @@ pub struct Image {
     pub bytes: u32,
 }
 
-/// An item's image; none if there is no such item, if it is not the team's, or if it has no inline image (any more).
+/// An item's image; none if there is no such item, if it is not the team's, or if no image of it is kept (any more).
 pub async fn image(
     conn: &mut PgConnection,
     team: Option<TeamId>,
@@ -30,9 +87,9 @@ pub async fn image(
 ) -> Result<Option<Image>, Error> {
     let row = sqlx::query!(
         r#"
-        select i.format, octet_length(i.bytes) as "bytes!"
+        select i.format as "format!", octet_length(i.bytes) as "bytes!"
         from media m
-        join media_images i on i.media_id = m.id
+        join media_images i on i.media_id = m.id and i.format is not null and i.bytes is not null
         where m.id = $1 and ($2::uuid is null or m.team_id = $2)
         "#,
         media.as_uuid(),
@@ -54,7 +111,11 @@ pub async fn image(
 pub async fn image_slice(pool: &PgPool, image: Image, from: u32) -> Result<Option<Vec<u8>>, Error> {
     // The bytes are stored out of line and uncompressed, so a slice reads nothing but itself.
     let slice = sqlx::query_scalar!(
-        r#"select substring(bytes from $2 + 1 for $3) as "slice!" from media_images where media_id = $1"#,
+        r#"
+        select substring(bytes from $2 + 1 for $3) as "slice!"
+        from media_images
+        where media_id = $1 and bytes is not null
+        "#,
         image.media.as_uuid(),
         i32::try_from(from).unwrap_or(i32::MAX - 1),
         i32::try_from(SLICE).unwrap_or(i32::MAX),

@@ -3,14 +3,16 @@
 use chrono::{DateTime, Utc};
 use domain::{
     id::{GroupVersionId, MediaId, RuleGroupId, SiteId, TeamId},
-    image::ImageFormat,
     media::{ContentType, Status},
 };
 use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::history::{Event, Verdict, events_with_deliveries, verdicts};
+use super::{
+    history::{Event, Verdict, events_with_deliveries, verdicts},
+    image::{KnownImage, known},
+};
 use crate::Error;
 
 /// An item.
@@ -36,8 +38,8 @@ pub struct Item {
     pub content_url: Option<String>,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,
-    /// The image that was sent along, as long as it is kept.
-    pub image: Option<InlineImage>,
+    /// What is known of its image.
+    pub image: Option<KnownImage>,
     /// What the providers said, once they were asked.
     pub analysis: Option<Analysis>,
     /// The versions of rule groups that judge it: those that were live when it was accepted.
@@ -46,15 +48,6 @@ pub struct Item {
     pub verdicts: Vec<Verdict>,
     /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
     pub events: Vec<Event>,
-}
-
-/// An image that was sent along.
-#[derive(Clone, Copy, Debug)]
-pub struct InlineImage {
-    /// What its first bytes say that it is.
-    pub format: ImageFormat,
-    /// How large it is, in bytes.
-    pub bytes: u32,
 }
 
 /// What an analysis found. All three are JSON as the analysing step wrote it.
@@ -102,11 +95,8 @@ pub async fn find(
             m.body,
             m.content_url,
             m.metadata as "metadata: Json<Box<RawValue>>",
-            m.group_versions,
-            i.format as "format?",
-            octet_length(i.bytes) as "bytes?"
+            m.group_versions
         from media m
-        left join media_images i on i.media_id = m.id
         where m.id = $1 and ($2::uuid is null or m.team_id = $2)
         "#,
         media.as_uuid(),
@@ -115,12 +105,6 @@ pub async fn find(
     .fetch_optional(&mut *conn)
     .await?;
     let Some(row) = row else { return Ok(None) };
-    let image = row.format.zip(row.bytes).map(|(format, bytes)| {
-        Ok::<_, Error>(InlineImage {
-            format: format.parse()?,
-            bytes: u32::try_from(bytes).unwrap_or(0),
-        })
-    });
     Ok(Some(Item {
         media,
         team: row.team_id.into(),
@@ -132,7 +116,7 @@ pub async fn find(
         body: row.body,
         content_url: row.content_url,
         metadata: row.metadata.map(|metadata| metadata.0),
-        image: image.transpose()?,
+        image: known(conn, media).await?,
         analysis: analysis(conn, media).await?,
         group_versions: versions(conn, &row.group_versions).await?,
         verdicts: verdicts(conn, media).await?,

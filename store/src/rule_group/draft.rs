@@ -4,6 +4,7 @@
 use domain::{id::RuleGroupId, rules::Rule};
 use sqlx::{PgConnection, types::Json};
 
+use super::hash_lists;
 use crate::Error;
 
 /// A draft.
@@ -50,12 +51,13 @@ pub async fn edit(
     let revision = sqlx::query_scalar!(
         "
         update rule_groups
-        set draft = $2, draft_revision = draft_revision + 1
+        set draft = $2, draft_hash_lists = $3, draft_revision = draft_revision + 1
         where id = $1
         returning draft_revision
         ",
         group.as_uuid(),
         rules.map(Json) as _,
+        &hash_lists(rules.unwrap_or_default()),
     )
     .fetch_one(conn)
     .await?;

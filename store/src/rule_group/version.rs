@@ -9,7 +9,7 @@ use domain::{
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use super::token;
+use super::{hash_lists, token};
 use crate::{Error, page::Page};
 
 /// A version as it was published.
@@ -190,9 +190,9 @@ pub(super) async fn insert(
     sqlx::query!(
         "
         insert into rule_group_versions
-            (id, rule_group_id, number, rules, categories, uses_ai, note, created_by, created_at)
+            (id, rule_group_id, number, rules, categories, uses_ai, note, created_by, hash_lists, created_at)
         select
-            $1, $2, coalesce(max(number), 0) + 1, $3, $4, cardinality($4::text []) > 0, $5, $6, clock_timestamp()
+            $1, $2, coalesce(max(number), 0) + 1, $3, $4, cardinality($4::text []) > 0, $5, $6, $7, clock_timestamp()
         from rule_group_versions
         where rule_group_id = $2
         ",
@@ -202,6 +202,7 @@ pub(super) async fn insert(
         &categories as &[&str],
         authorship.note,
         authorship.token.map(TokenId::as_uuid),
+        &hash_lists(new.rules),
     )
     .execute(conn)
     .await?;

@@ -1,22 +1,32 @@
 //! Replacing the master key: everything that an older key has sealed is sealed anew, a batch at a time, while the service
 //! runs. Which key sealed a value stands in the value, so whoever goes on after an interruption finds what is left.
 
+use domain::{
+    audit::Action,
+    id::{EndpointId, SiteId},
+};
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
-use uuid::Uuid;
 
-use super::{CHECK_OWNER, KEY_ID, MasterKey};
+use super::{CHECK_OWNER, KEY_ID, MasterKey, OpenError};
 use crate::{
     Error,
     audit::{self, Actor, Entry},
-    tenant::secret_owner,
+    endpoint, webhook_secret,
 };
-use domain::{audit::Action, id::SiteId};
 
-/// What is sealed with other keys than the current one: secrets of sites.
+/// What is sealed with other keys than the current one: secrets of sites, headers of endpoints.
 pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error> {
     let left = sqlx::query_scalar!(
-        r#"select count(*) as "left!" from sites where substr(webhook_secret, 1, 4) <> $1"#,
+        r#"
+        select
+            (
+                select count(*)
+                from sites
+                where substr(webhook_secret, 1, 4) <> $1 or substr(next_webhook_secret, 1, 4) <> $1
+            )
+            + (select count(*) from webhook_endpoints where substr(headers, 1, 4) <> $1) as "left!"
+        "#,
         &key.current.id.0[..],
     )
     .fetch_one(conn)
@@ -24,17 +34,26 @@ pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error
     Ok(left.cast_unsigned())
 }
 
-/// Seals up to `limit` secrets anew, in one transaction, and says how many they were; none: nothing is left.
+/// Seals what up to `limit` rows hold anew, in one transaction, and says how many they were; none: nothing is left.
 ///
 /// # Errors
-/// [`Error::Unreadable`], naming the site, for a secret that none of the keys opens.
+/// [`Error::Unreadable`], naming the site or endpoint, for a secret that none of the keys opens.
 pub async fn reseal(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
     let mut tx = conn.begin().await?;
+    let mut resealed = sites(&mut tx, key, limit).await?;
+    if resealed == 0 {
+        resealed = endpoints(&mut tx, key, limit).await?;
+    }
+    tx.commit().await?;
+    Ok(resealed)
+}
+
+async fn sites(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
     let rows = sqlx::query!(
         "
-        select id, webhook_secret
+        select id, webhook_secret, next_webhook_secret
         from sites
-        where substr(webhook_secret, 1, 4) <> $1
+        where substr(webhook_secret, 1, 4) <> $1 or substr(next_webhook_secret, 1, 4) <> $1
         order by id
         limit $2
         for no key update
@@ -42,38 +61,78 @@ pub async fn reseal(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Res
         &key.current.id.0[..],
         i64::from(limit),
     )
-    .fetch_all(&mut *tx)
+    .fetch_all(&mut *conn)
     .await?;
-    let mut ids = Vec::with_capacity(rows.len());
-    let mut sealed = Vec::with_capacity(rows.len());
+    let (mut ids, mut secrets, mut next) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         let site = SiteId::from(row.id);
-        let owner = secret_owner(site);
-        let secret = key.open(&owner, &row.webhook_secret).map_err(|error| {
-            Error::Unreadable(format!("the webhook secret of site {site}: {error}"))
-        })?;
+        let anew = |sealed: &[u8]| {
+            anew(key, &webhook_secret::owner(site), sealed).map_err(|error| {
+                Error::Unreadable(format!("the webhook secret of site {site}: {error}"))
+            })
+        };
         ids.push(row.id);
-        sealed.push(key.seal(&owner, &secret));
+        secrets.push(anew(&row.webhook_secret)?);
+        next.push(row.next_webhook_secret.as_deref().map(anew).transpose()?);
     }
-    store(&mut tx, &ids, &sealed).await?;
-    tx.commit().await?;
-    Ok(ids.len() as u64)
-}
-
-async fn store(conn: &mut PgConnection, ids: &[Uuid], sealed: &[Vec<u8>]) -> Result<(), Error> {
     sqlx::query!(
         "
         update sites s
-        set webhook_secret = r.sealed
-        from unnest($1::uuid [], $2::bytea []) as r (id, sealed)
+        set webhook_secret = r.secret, next_webhook_secret = r.next
+        from unnest($1::uuid [], $2::bytea [], $3::bytea []) as r (id, secret, next)
         where s.id = r.id
         ",
-        ids,
-        sealed,
+        &ids,
+        &secrets,
+        &next as &[Option<Vec<u8>>],
     )
     .execute(conn)
     .await?;
-    Ok(())
+    Ok(ids.len() as u64)
+}
+
+async fn endpoints(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
+    let rows = sqlx::query!(
+        r#"
+        select id, headers as "headers!"
+        from webhook_endpoints
+        where substr(headers, 1, 4) <> $1
+        order by id
+        limit $2
+        for no key update
+        "#,
+        &key.current.id.0[..],
+        i64::from(limit),
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let (mut ids, mut headers) = (Vec::new(), Vec::new());
+    for row in rows {
+        let endpoint = EndpointId::from(row.id);
+        let sealed =
+            anew(key, &endpoint::headers_owner(endpoint), &row.headers).map_err(|error| {
+                Error::Unreadable(format!("the headers of endpoint {endpoint}: {error}"))
+            })?;
+        ids.push(row.id);
+        headers.push(sealed);
+    }
+    sqlx::query!(
+        "
+        update webhook_endpoints p
+        set headers = r.headers
+        from unnest($1::uuid [], $2::bytea []) as r (id, headers)
+        where p.id = r.id
+        ",
+        &ids,
+        &headers,
+    )
+    .execute(conn)
+    .await?;
+    Ok(ids.len() as u64)
+}
+
+fn anew(key: &MasterKey, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
+    Ok(key.seal(owner, &key.open(owner, sealed)?))
 }
 
 /// Retires the older keys, if nothing is sealed with them any more: from now on processes that have only those refuse to
@@ -137,12 +196,22 @@ mod tests {
         .fetch_all(&pool)
         .await
         .unwrap();
-        let sealed = ["master_key_check.sealed", "sites.webhook_secret"];
+        let sealed = [
+            "master_key_check.sealed",
+            "sites.next_webhook_secret",
+            "sites.webhook_secret",
+            "webhook_endpoints.headers",
+        ];
         let others = [
             "delivery_attempts.response_body",
+            "hash_entries.pdq",
+            "hash_entries.sha256",
+            "hash_import_chunks.bytes",
             "idempotency_keys.fingerprint",
             "management_tokens.hash",
             "media_images.bytes",
+            "media_images.pdq",
+            "media_images.sha256",
             "site_keys.hash",
         ];
         let mut known = [&sealed[..], &others].concat();

@@ -54,7 +54,7 @@ pub(crate) async fn conclude(
             told.at.push(row.moderated_at);
         }
         if let (Some(endpoint), Some(event)) = (row.endpoint_id, told.event.last()) {
-            let delivery = DeliveryId::from(Uuid::now_v7());
+            let delivery = DeliveryId::of((*event).into(), endpoint.into());
             told.delivery.push(delivery.as_uuid());
             told.delivery_event.push(*event);
             told.endpoint.push(endpoint);

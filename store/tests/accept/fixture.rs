@@ -13,7 +13,7 @@ use queue::Queue;
 use sqlx::PgPool;
 use store::{
     accept::{Acceptance, Acceptor, NewMedia, Settings},
-    plan,
+    endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
@@ -60,7 +60,7 @@ impl Fixture {
         let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group)
             .await
             .unwrap();
-        tenant::create_endpoint(&mut conn, site, "https://example.com/", EventKind::ALL)
+        endpoint::create(&mut conn, site, "https://example.com/", EventKind::ALL)
             .await
             .unwrap();
         let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();

@@ -6,6 +6,7 @@ use domain::{event::EventKind, id::GroupVersionId};
 use sqlx::PgPool;
 use store::{
     accept::Acceptance,
+    endpoint,
     rule_group::{self, NewVersion},
     tenant,
 };
@@ -63,7 +64,7 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
     let before = fixture.site().await;
     let mut conn = fixture.pool.acquire().await.unwrap();
 
-    tenant::create_endpoint(
+    endpoint::create(
         &mut conn,
         before.id,
         "https://example.org/",

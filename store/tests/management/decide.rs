@@ -12,8 +12,8 @@ use domain::{
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
+    endpoint,
     media::{Decided, Decision, decide, standing},
-    tenant,
 };
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ async fn a_decision_ends_the_review_and_goes_to_every_endpoint_that_wants_verdic
         EventKind::ALL,
         &[EventKind::MediaCreated],
     ] {
-        tenant::create_endpoint(&mut conn, fixture.site, "https://example.com/", events)
+        endpoint::create(&mut conn, fixture.site, "https://example.com/", events)
             .await
             .unwrap();
     }

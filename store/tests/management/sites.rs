@@ -2,6 +2,7 @@
 
 use domain::{
     id::SiteId,
+    image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
 };
@@ -64,6 +65,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         policy: Some("No spoilers.".to_owned().try_into().unwrap()),
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
+        image_retention_days: ImageRetentionDays::of::<7>(),
         default_rule_group: second,
         rule_groups: vec![first, second],
     };

@@ -140,7 +140,10 @@ async fn a_mistake_in_the_file_of_providers_is_told_in_one_line(pool: PgPool) {
     let output = check();
     assert!(output.status.success(), "{output:?}");
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("providers: openai (openai)"), "{told}");
+    assert!(
+        told.contains("providers: openai (openai, text and images)"),
+        "{told}"
+    );
 
     panel.configure(&[provider.entry("openai", "timeout = 3")]);
     let output = check();

@@ -1,7 +1,6 @@
 //! Running `gatehouse api` processes, several on one database, and a site that they all serve.
 
 use std::{
-    fs,
     net::{SocketAddr, TcpListener},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -12,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use sqlx::{ConnectOptions as _, PgPool};
 
-use super::{eventually, http, up::UNSET};
+use super::{eventually, http, most_memory, up::UNSET};
 
 const START: Duration = Duration::from_secs(30);
 /// 32 bytes in base64; what they are does not matter.
@@ -86,10 +85,7 @@ impl Api {
 
     /// The most memory that it ever held, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
+        most_memory(self.child.id())
     }
 
     /// SIGKILL.

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -161,7 +162,18 @@ impl Panel {
 
     /// Submits a text with this key; the item's id.
     pub(crate) async fn submit(&self, key: &str, body: &str) -> String {
-        let fields = json!({ "api_key": key, "body": body });
+        self.submit_fields(key, json!({ "body": body })).await
+    }
+
+    /// Submits an image with this key, and a text beside it if there is one; the item's id.
+    pub(crate) async fn submit_image(&self, key: &str, file: &[u8], body: Option<&str>) -> String {
+        let file = STANDARD.encode(file);
+        self.submit_fields(key, json!({ "body": body, "content_base64": file }))
+            .await
+    }
+
+    async fn submit_fields(&self, key: &str, mut fields: Value) -> String {
+        fields["api_key"] = key.into();
         let (status, answer) = self.api.post("submit-media", None, &fields).await.unwrap();
         assert_eq!(status, 200, "{answer}");
         text(&answer, "id")

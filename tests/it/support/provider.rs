@@ -1,18 +1,27 @@
-//! A server that speaks the wire format of a provider, and fails in its ways on demand.
+//! A server that speaks the wire format of a provider, refuses what the real one refuses, and fails in its ways on demand.
 
+mod azure;
+mod openai;
+mod rekognition;
+mod sightengine;
+mod sigv4;
+mod vision;
 mod wire;
 
-use std::io;
+use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
+use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde_json::{Value, json};
+use image::{ImageFormat, Rgb, RgbImage};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -31,8 +40,12 @@ pub(crate) enum Mode {
     Status(u16),
     /// With 429 and this `Retry-After`.
     Limited(&'static str),
+    /// With an error that its status does not tell: a limit that stands in the body.
+    Hidden,
     /// With an error of this status that quotes the text.
     Quoting(u16),
+    /// As documented, that it cannot tell.
+    Unsure,
     /// With half of what was asked for.
     Half,
     /// With scores of other categories.
@@ -43,6 +56,78 @@ pub(crate) enum Mode {
     Huge,
     /// By closing the connection.
     Reset,
+}
+
+/// What a request shows, after it was found to be as documented.
+pub(super) struct Shown {
+    /// The request; of a form its fields but for the file.
+    pub(super) request: Value,
+    /// Its texts; none of an image.
+    pub(super) texts: Vec<String>,
+    /// How violent each text is, or the image.
+    pub(super) violent: Vec<bool>,
+}
+
+/// A picture as it was shown.
+pub(super) struct Picture {
+    pub(super) format: ImageFormat,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) bytes: usize,
+    violent: bool,
+}
+
+/// What a real provider refuses: a status and a code.
+pub(super) struct Refusal(pub(super) u16, pub(super) &'static str);
+
+impl Shown {
+    pub(super) fn texts(request: &Value, texts: Vec<String>) -> Self {
+        let violent = texts
+            .iter()
+            .map(|text| text.contains(FakeProvider::VIOLENT));
+        Self {
+            request: request.clone(),
+            violent: violent.collect(),
+            texts,
+        }
+    }
+
+    pub(super) fn picture(request: &Value, picture: &Picture) -> Self {
+        Self {
+            request: request.clone(),
+            texts: Vec::new(),
+            violent: vec![picture.violent],
+        }
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        !self.texts.is_empty()
+    }
+}
+
+impl Picture {
+    /// Reads a file; it is violent if it is red in the middle.
+    pub(super) fn read(file: &[u8]) -> Option<Self> {
+        let format = image::guess_format(file).ok()?;
+        let picture = image::load_from_memory(file).ok()?.into_rgb8();
+        let (width, height) = picture.dimensions();
+        let [red, green, blue] = picture.get_pixel(width / 2, height / 2).0;
+        Some(Self {
+            format,
+            width,
+            height,
+            bytes: file.len(),
+            violent: red > 150 && green < 100 && blue < 100,
+        })
+    }
+
+    pub(super) fn of_base64(text: &str) -> Option<Self> {
+        Self::read(&STANDARD.decode(text).ok()?)
+    }
+
+    pub(super) fn sides(&self) -> [u32; 2] {
+        [self.width, self.height]
+    }
 }
 
 /// A provider on a port of its own. Dropping it closes the port and every connection.
@@ -66,6 +151,21 @@ impl FakeProvider {
     pub(crate) const KEY: &'static str = "sk-of-the-tests";
     /// A text that contains this scores 0.97 for violence.
     pub(crate) const VIOLENT: &'static str = "flurbicide";
+    /// The id of the key, where it has one.
+    pub(crate) const KEY_ID: &'static str = "AKIDEXAMPLE";
+
+    /// A picture of this size, in this format, that scores as a violent text does if it is to.
+    pub(crate) fn picture(width: u32, height: u32, format: ImageFormat, violent: bool) -> Vec<u8> {
+        let colour = if violent {
+            [220, 10, 10]
+        } else {
+            [40, 90, 160]
+        };
+        let picture = RgbImage::from_pixel(width, height, Rgb(colour));
+        let mut file = Cursor::new(Vec::new());
+        picture.write_to(&mut file, format).unwrap();
+        file.into_inner()
+    }
 
     /// Starts one that answers as OpenAI's does, in this way.
     pub(crate) async fn openai(mode: Mode) -> Self {
@@ -182,31 +282,19 @@ async fn answer(
         state.asked += 1;
         state.mode
     };
-    let bearer = format!("Bearer {}", FakeProvider::KEY);
-    let known = request
-        .headers()
-        .get("authorization")
-        .is_some_and(|value| value == bearer.as_str());
-    if !known {
-        return Ok(error(401, "invalid_api_key"));
-    }
-    if (request.method().as_str(), request.uri().path()) != ("POST", wire.path()) {
-        return Ok(error(404, "unknown_url"));
-    }
-    let body = request
-        .into_body()
-        .collect()
-        .await
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await;
+    let body = body
         .map(http_body_util::Collected::to_bytes)
         .unwrap_or_default();
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let Some(texts) = wire.texts(&request) else {
-        return Ok(error(400, "invalid_request_error"));
+    let shown = match wire.read(&parts, &body) {
+        Ok(shown) => shown,
+        Err(Refusal(status, code)) => return Ok(respond_error(wire, status, code)),
     };
-    state.lock().unwrap().last = request.clone();
+    state.lock().unwrap().last = shown.request.clone();
     let well = || {
         state.lock().unwrap().answered += 1;
-        wire.well(&request, &texts).to_string()
+        wire.well(&shown).to_string()
     };
     Ok(match mode {
         Mode::Well => respond(StatusCode::OK, well()),
@@ -218,16 +306,21 @@ async fn answer(
             response
         }
         Mode::Hang => std::future::pending().await,
-        Mode::Status(status) => error(status, "on_purpose"),
+        Mode::Status(status) => respond_error(wire, status, "on_purpose"),
         Mode::Limited(wait) => {
-            let mut response = error(429, "rate_limit_exceeded");
+            let mut response = respond_error(wire, 429, "rate_limit_exceeded");
             let headers = response.headers_mut();
             headers.insert("retry-after", wait.parse().unwrap());
             response
         }
-        Mode::Quoting(status) => error(status, &texts.concat()),
-        Mode::Half => respond(StatusCode::OK, wire.half(&request, &texts)),
-        Mode::Foreign => respond(StatusCode::OK, wire.foreign().to_string()),
+        Mode::Hidden => {
+            let (status, body) = wire.hidden();
+            respond(StatusCode::from_u16(status).unwrap(), body.to_string())
+        }
+        Mode::Quoting(status) => respond_error(wire, status, &shown.texts.concat()),
+        Mode::Unsure => respond(StatusCode::OK, wire.unsure(&shown).to_string()),
+        Mode::Half => respond(StatusCode::OK, wire.half(&shown)),
+        Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
         // The connection is closed without an answer.
@@ -235,10 +328,20 @@ async fn answer(
     })
 }
 
-fn error(status: u16, code: &str) -> Response<Full<Bytes>> {
-    let body =
-        json!({ "error": { "code": code, "message": code, "param": null, "type": "error" } });
-    respond(StatusCode::from_u16(status).unwrap(), body.to_string())
+fn respond_error(wire: Wire, status: u16, code: &str) -> Response<Full<Bytes>> {
+    let body = wire.error(code).to_string();
+    respond(StatusCode::from_u16(status).unwrap(), body)
+}
+
+/// Whether the request has the key in a header, and nowhere in its URL.
+pub(super) fn knows_key(parts: &Parts, header: &str, value: &str) -> Result<(), Refusal> {
+    let shown = parts.headers.get(header);
+    let hidden = !parts.uri.to_string().contains(FakeProvider::KEY);
+    if hidden && shown.is_some_and(|shown| shown == value) {
+        Ok(())
+    } else {
+        Err(Refusal(401, "invalid_api_key"))
+    }
 }
 
 fn respond(status: StatusCode, body: impl Into<Bytes>) -> Response<Full<Bytes>> {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use http_body_util::{BodyExt as _, Full};
@@ -27,6 +27,7 @@ pub(crate) struct Receiver {
 /// One request, as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
+    pub(crate) at: Instant,
     pub(crate) headers: HeaderMap,
     /// The bytes that are signed.
     pub(crate) body: Bytes,
@@ -169,6 +170,7 @@ async fn answer(
     let (status, delay, says) = {
         let mut state = state.lock().unwrap();
         state.received.push(Received {
+            at: Instant::now(),
             headers: head.headers,
             body: body.to_bytes(),
         });

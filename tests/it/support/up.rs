@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use reqwest::{Client, StatusCode};
+use reqwest::{Client, Response, StatusCode, header::HeaderMap};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -126,6 +126,27 @@ impl Up {
         let request = request.bearer_auth(&self.demo.management_token).json(body);
         let answer = request.send().await.unwrap();
         (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    /// A GET of the management interface, likewise.
+    pub(crate) async fn look(&self, path: &str) -> (u16, Value) {
+        let answer = self.ask(path).await;
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
+    /// A file of the management interface, with its headers.
+    pub(crate) async fn download(&self, path: &str) -> (HeaderMap, Vec<u8>) {
+        let answer = self.ask(path).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let headers = answer.headers().clone();
+        (headers, answer.bytes().await.unwrap().into())
+    }
+
+    async fn ask(&self, path: &str) -> Response {
+        let base = self.demo.base_url.replace("/functions/", "/management/");
+        let request = self.http.get(format!("{base}{path}"));
+        let request = request.bearer_auth(&self.demo.management_token);
+        request.send().await.unwrap()
     }
 
     /// Stops it as Ctrl-C does, and waits for its end.

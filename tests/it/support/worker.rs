@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::{api::free_address, eventually, http};
+use super::{api::free_address, eventually, http, most_memory};
 
 const START: Duration = Duration::from_secs(30);
 
@@ -37,6 +37,11 @@ impl Worker {
         })
         .await;
         worker
+    }
+
+    /// The most memory that it ever held, in bytes.
+    pub(crate) fn most_memory(&self) -> u64 {
+        most_memory(self.child.id())
     }
 }
 

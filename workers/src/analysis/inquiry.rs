@@ -1,24 +1,29 @@
-//! What is known of an item in the course of its analysis: what was scored, by whom, and who could not.
+//! What is known of an item's text, or of its image, in the course of its analysis: what was scored, by whom, and who could
+//! not.
 
 use std::time::Duration;
 
 use domain::{
-    decision::Unchecked,
+    decision::{ImageProblem, Unchecked},
+    media::Modality,
     score::{Category, Scores},
 };
-use store::analysis::{Progress, ProviderReport, ToAnalyse};
+use store::analysis::{Analysed, Part, Progress, ProviderReport, ToAnalyse};
 
 use crate::provider::{Answer, ProviderError};
 
 /// The word for a provider that a site names and this process does not know.
 const UNKNOWN: &str = "unknown";
 
-/// An analysis in progress.
+/// An analysis of one modality in progress.
 pub(super) struct Inquiry<'a> {
     item: &'a ToAnalyse,
+    modality: Modality,
     wanted: Vec<Category>,
     /// Over all providers and runs.
     scores: Scores,
+    /// Whether a provider has looked at it, in this run or before, whatever it saw.
+    seen: bool,
     /// What was learned in this run.
     reports: Vec<ProviderReport>,
     /// Who failed for good, in this run or before.
@@ -27,9 +32,8 @@ pub(super) struct Inquiry<'a> {
 }
 
 struct Failure {
-    provider: String,
-    detail: String,
-    /// What it could have scored.
+    unchecked: Unchecked,
+    /// What could have been scored.
     categories: Vec<Category>,
 }
 
@@ -41,23 +45,49 @@ struct Pause {
 }
 
 impl<'a> Inquiry<'a> {
-    /// With what earlier runs have found.
-    pub(super) fn of(item: &'a ToAnalyse) -> Self {
-        let mut scores = Scores::default();
-        for part in item.parts.iter().filter_map(|part| part.scores.as_ref()) {
-            scores.merge_max(part);
-        }
-        Self {
+    /// One for the text and one for the image, as far as there are such, with what earlier runs have found.
+    pub(super) fn of(item: &'a ToAnalyse) -> Vec<Self> {
+        let modalities = [
+            (Modality::Text, item.text.is_some()),
+            (Modality::Image, item.has_picture),
+        ];
+        modalities
+            .into_iter()
+            .filter(|(_, is_there)| *is_there)
+            .map(|(modality, _)| Self::new(item, modality))
+            .collect()
+    }
+
+    fn new(item: &'a ToAnalyse, modality: Modality) -> Self {
+        let mut inquiry = Self {
             item,
+            modality,
             wanted: match item.wanted.as_slice() {
                 [] => Category::ALL.to_vec(),
                 wanted => wanted.to_vec(),
             },
-            scores,
+            scores: Scores::default(),
+            seen: false,
             reports: Vec::new(),
             failures: Vec::new(),
             pauses: Vec::new(),
+        };
+        for scores in inquiry.parts().filter_map(|part| part.scores.as_ref()) {
+            inquiry.scores.merge_max(scores);
+            inquiry.seen = true;
         }
+        inquiry
+    }
+
+    pub(super) fn modality(&self) -> Modality {
+        self.modality
+    }
+
+    /// What earlier runs found of this modality.
+    fn parts(&self) -> impl Iterator<Item = &'a Part> + use<'a> {
+        let modality = self.modality;
+        let parts = self.item.parts.iter();
+        parts.filter(move |part| part.modality == modality)
     }
 
     /// What is wanted and not scored.
@@ -70,26 +100,22 @@ impl<'a> Inquiry<'a> {
 
     /// Whether this provider said something in an earlier run. That it failed for good is remembered.
     pub(super) fn has_asked(&mut self, provider: &str, categories: &[Category]) -> bool {
-        let part = self
-            .item
-            .parts
-            .iter()
-            .find(|part| part.provider == provider);
-        let Some(part) = part else { return false };
+        let Some(part) = self.parts().find(|part| part.provider == provider) else {
+            return false;
+        };
         if part.scores.is_none() {
-            self.failures.push(Failure {
-                provider: provider.to_owned(),
-                detail: "it failed for good in an earlier run".to_owned(),
-                categories: categories.to_vec(),
-            });
+            let detail = "it failed for good in an earlier run";
+            self.note(provider, detail.to_owned(), categories);
         }
         true
     }
 
     pub(super) fn said(&mut self, provider: &str, answer: Answer, elapsed: Duration) {
         self.scores.merge_max(&answer.scores);
+        self.seen = true;
         self.reports.push(ProviderReport {
             provider: provider.to_owned(),
+            modality: self.modality,
             scores: answer.scores,
             elapsed_ms: millis(elapsed),
             failure: None,
@@ -112,37 +138,53 @@ impl<'a> Inquiry<'a> {
         error: &ProviderError,
         elapsed: Duration,
     ) {
-        self.failures.push(Failure {
-            provider: provider.to_owned(),
-            detail: error.to_string(),
-            categories: categories.to_vec(),
-        });
+        self.note(provider, error.to_string(), categories);
         self.report_failure(provider, error.reason(), elapsed);
     }
 
     /// The site names a provider that there is not. Nobody knows what it could have scored.
     pub(super) fn unknown(&mut self, provider: &str) {
-        self.failures.push(Failure {
-            provider: provider.to_owned(),
-            detail: "it is not configured".to_owned(),
-            categories: Category::ALL.to_vec(),
-        });
+        let detail = "it is not configured";
+        self.note(provider, detail.to_owned(), &Category::ALL);
         // It may be known to another worker, so that it is not failed for good.
         self.report_failure(provider, UNKNOWN, Duration::ZERO);
     }
 
     /// There is no provider at all.
     pub(super) fn nobody(&mut self) {
+        let detail = "no provider is configured";
+        self.note("analysis", detail.to_owned(), &Category::ALL);
+    }
+
+    /// The image cannot be shown to a provider who could have scored this.
+    pub(super) fn unseen(&mut self, problem: ImageProblem, categories: &[Category]) {
         self.failures.push(Failure {
-            provider: "analysis".to_owned(),
-            detail: "no provider is configured".to_owned(),
-            categories: Category::ALL.to_vec(),
+            unchecked: Unchecked::ImageNotAnalysed { problem },
+            categories: categories.to_vec(),
         });
+    }
+
+    /// Remembers that a provider failed for good.
+    fn note(&mut self, provider: &str, detail: String, categories: &[Category]) {
+        let unchecked = self.failure_of(provider, detail);
+        self.failures.push(Failure {
+            unchecked,
+            categories: categories.to_vec(),
+        });
+    }
+
+    fn failure_of(&self, provider: &str, detail: String) -> Unchecked {
+        Unchecked::ProviderFailed {
+            provider: provider.to_owned(),
+            modality: self.modality,
+            detail,
+        }
     }
 
     fn report_failure(&mut self, provider: &str, reason: &str, elapsed: Duration) {
         self.reports.push(ProviderReport {
             provider: provider.to_owned(),
+            modality: self.modality,
             scores: Scores::default(),
             elapsed_ms: millis(elapsed),
             failure: Some(reason.to_owned()),
@@ -166,34 +208,61 @@ impl<'a> Inquiry<'a> {
     }
 
     /// What was learned in this run, to be kept until the next; none if that is nothing.
-    pub(super) fn begun(self) -> Option<Progress> {
-        let (media, mut reports) = (self.item.media, self.reports);
-        reports.retain(|report| report.failure.as_deref() != Some(UNKNOWN));
+    pub(super) fn begun(inquiries: Vec<Self>) -> Option<Progress> {
+        let media = inquiries.first()?.item.media;
+        let reports = inquiries.into_iter().flat_map(|inquiry| inquiry.reports);
+        let reports: Vec<_> = reports
+            .filter(|report| report.failure.as_deref() != Some(UNKNOWN))
+            .collect();
         (!reports.is_empty()).then_some(Progress::Begun { media, reports })
     }
 
-    /// The scores, what was learned in this run, and what could not be checked.
-    pub(super) fn end(self) -> (Option<Scores>, Vec<ProviderReport>, Vec<Unchecked>) {
+    /// The scores of all, what was learned in this run, and what could not be checked.
+    pub(super) fn end(item: &ToAnalyse, inquiries: Vec<Self>) -> Analysed {
+        let mut scores = Scores::default();
+        let mut analysed = Analysed {
+            media: item.media,
+            team: item.team,
+            scores: None,
+            image_scored: None,
+            providers: Vec::new(),
+            unchecked: Vec::new(),
+        };
+        for inquiry in inquiries {
+            scores.merge_max(&inquiry.scores);
+            let mut unchecked = inquiry.unchecked();
+            let nothing = inquiry.missing().len() == inquiry.wanted.len();
+            let unexplained = nothing && unchecked.is_empty();
+            match inquiry.modality {
+                Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
+                Modality::Image if !nothing => analysed.image_scored = Some(true),
+                // Where nobody was there to look, the judge says so himself.
+                Modality::Image if unexplained && inquiry.seen => {
+                    analysed.image_scored = Some(false);
+                }
+                Modality::Text | Modality::Image => {}
+            }
+            analysed.unchecked.extend(unchecked);
+            analysed.providers.extend(inquiry.reports);
+        }
+        analysed.scores = (!scores.is_empty()).then_some(scores);
+        analysed
+    }
+
+    /// Who could not be asked for what nobody else has scored.
+    fn unchecked(&self) -> Vec<Unchecked> {
         let missing = self.missing();
         let failures = self.failures.iter();
-        let failures = failures.map(|f| (&f.provider, f.detail.clone(), &f.categories));
+        let failures = failures.map(|failure| (failure.unchecked.clone(), &failure.categories));
         let pauses = self.pauses.iter().map(|pause| {
             let detail = "it was paused for as long as the item could wait".to_owned();
-            (&pause.provider, detail, &pause.categories)
+            (self.failure_of(&pause.provider, detail), &pause.categories)
         });
-        let mut unchecked: Vec<Unchecked> = failures
+        failures
             .chain(pauses)
-            .filter(|(_, _, categories)| meet(categories, &missing))
-            .map(|(provider, detail, _)| Unchecked::ProviderFailed {
-                provider: provider.clone(),
-                detail,
-            })
-            .collect();
-        if unchecked.is_empty() && missing.len() == self.wanted.len() {
-            unchecked.push(Unchecked::TextNotScored);
-        }
-        let scores = (!self.scores.is_empty()).then_some(self.scores);
-        (scores, self.reports, unchecked)
+            .filter(|(_, categories)| meet(categories, &missing))
+            .map(|(unchecked, _)| unchecked)
+            .collect()
     }
 }
 
@@ -209,7 +278,6 @@ fn millis(elapsed: Duration) -> u64 {
 mod tests {
     use std::sync::Arc;
 
-    use store::analysis::Part;
     use uuid::Uuid;
 
     use super::*;
@@ -221,13 +289,28 @@ mod tests {
             media: Uuid::nil().into(),
             team: Uuid::nil().into(),
             text: Some(Arc::from("text")),
-            has_image: false,
+            has_picture: false,
+            image_matches: Vec::new(),
+            group_versions: Vec::new(),
             wanted: wanted.to_vec(),
             preferred: None,
             policy: None,
             parts,
             age: Duration::ZERO,
         }
+    }
+
+    fn text(item: &ToAnalyse) -> Inquiry<'_> {
+        Inquiry::new(item, Modality::Text)
+    }
+
+    fn image(item: &ToAnalyse) -> Inquiry<'_> {
+        Inquiry::new(item, Modality::Image)
+    }
+
+    fn ended(inquiry: Inquiry<'_>) -> Analysed {
+        let item = inquiry.item;
+        Inquiry::end(item, vec![inquiry])
     }
 
     fn answer(scores: &[(Category, f64)]) -> Answer {
@@ -246,36 +329,37 @@ mod tests {
         use Category::{Hate, Spam, Violence};
         let item = item(&[Violence, Hate], Vec::new());
         let failed = |also: &[(Category, f64)]| {
-            let mut inquiry = Inquiry::of(&item);
+            let mut inquiry = text(&item);
             inquiry.failed("first", &[Violence, Spam], &ProviderError::TimedOut, SECOND);
             inquiry.said("second", answer(&[(Hate, 0.1)]), SECOND);
             inquiry.said("third", answer(also), SECOND);
-            inquiry.end()
+            ended(inquiry)
         };
-        let (scores, reports, unchecked) = failed(&[(Violence, 0.2)]);
-        assert_eq!(scores.unwrap().get(Violence), Some(0.2));
-        assert_eq!(reports[0].failure.as_deref(), Some("timed_out"));
-        assert_eq!(unchecked, []);
-        let (_, _, unchecked) = failed(&[]);
-        assert_eq!(names(&unchecked), ["the analysis by `first` failed"]);
+        let helped = failed(&[(Violence, 0.2)]);
+        assert_eq!(helped.scores.unwrap().get(Violence), Some(0.2));
+        assert_eq!(helped.providers[0].failure.as_deref(), Some("timed_out"));
+        assert_eq!(helped.unchecked, []);
+        let alone = failed(&[]);
+        assert_eq!(names(&alone.unchecked), ["the analysis by `first` failed"]);
     }
 
     #[test]
     fn a_category_that_nobody_can_score_is_absent_and_nothing_more_unless_all_are() {
         use Category::{Spam, Violence};
         let both = item(&[Violence, Spam], Vec::new());
-        let mut inquiry = Inquiry::of(&both);
+        let mut inquiry = text(&both);
         inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
         assert_eq!(inquiry.missing(), [Spam]);
-        let (scores, _, unchecked) = inquiry.end();
-        assert_eq!((scores.unwrap().get(Spam), unchecked), (None, Vec::new()));
+        let analysed = ended(inquiry);
+        assert_eq!(analysed.scores.unwrap().get(Spam), None);
+        assert_eq!(analysed.unchecked, []);
 
         let spam = item(&[Spam], Vec::new());
-        let nobody_asked = Inquiry::of(&spam).end();
-        let mut inquiry = Inquiry::of(&spam);
+        let nobody_asked = ended(text(&spam));
+        let mut inquiry = text(&spam);
         inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
-        for (_, _, unchecked) in [nobody_asked, inquiry.end()] {
-            assert_eq!(unchecked, [Unchecked::TextNotScored]);
+        for analysed in [nobody_asked, ended(inquiry)] {
+            assert_eq!(analysed.unchecked, [Unchecked::TextNotScored]);
         }
     }
 
@@ -283,7 +367,7 @@ mod tests {
     fn it_waits_for_who_is_back_first_among_those_who_can_score_what_is_missing() {
         use Category::{Hate, Spam, Violence};
         let item = item(&[Violence, Hate], Vec::new());
-        let mut inquiry = Inquiry::of(&item);
+        let mut inquiry = text(&item);
         inquiry.paused("useless", &[Spam], SECOND);
         assert_eq!(inquiry.wait(), None);
         inquiry.paused("late", &[Violence], 9 * SECOND);
@@ -291,8 +375,11 @@ mod tests {
         assert_eq!(inquiry.wait(), Some(5 * SECOND));
         inquiry.said("other", answer(&[(Hate, 0.0)]), SECOND);
         assert_eq!(inquiry.wait(), Some(9 * SECOND));
-        let (_, _, unchecked) = inquiry.end();
-        assert_eq!(names(&unchecked), ["the analysis by `late` failed"]);
+        let analysed = ended(inquiry);
+        assert_eq!(
+            names(&analysed.unchecked),
+            ["the analysis by `late` failed"]
+        );
     }
 
     #[test]
@@ -300,36 +387,104 @@ mod tests {
         use Category::{Hate, Violence};
         let earlier = Part {
             provider: "scored".into(),
+            modality: Modality::Text,
             scores: Some([(Violence, 0.9)].into_iter().collect()),
         };
         let failed = Part {
             provider: "failed".into(),
+            modality: Modality::Text,
             scores: None,
         };
         let item = item(&[Violence, Hate], vec![earlier, failed]);
-        let mut inquiry = Inquiry::of(&item);
+        let mut inquiry = text(&item);
         assert_eq!(inquiry.missing(), [Hate]);
         assert!(inquiry.has_asked("scored", &[Violence]));
         assert!(inquiry.has_asked("failed", &[Hate]));
         assert!(!inquiry.has_asked("new", &[Hate]));
         assert!(!inquiry.is_begun());
-        let (scores, reports, unchecked) = inquiry.end();
-        assert_eq!(scores.unwrap().get(Violence), Some(0.9));
-        assert!(reports.is_empty(), "they are kept already");
-        assert_eq!(names(&unchecked), ["the analysis by `failed` failed"]);
+        let analysed = ended(inquiry);
+        assert_eq!(analysed.scores.unwrap().get(Violence), Some(0.9));
+        assert!(analysed.providers.is_empty(), "they are kept already");
+        assert_eq!(
+            names(&analysed.unchecked),
+            ["the analysis by `failed` failed"]
+        );
+
+        // What was found of the text is nothing about the image.
+        let mut inquiry = image(&item);
+        assert_eq!(inquiry.missing(), [Violence, Hate]);
+        assert!(!inquiry.has_asked("scored", &[Violence]));
+    }
+
+    #[test]
+    fn the_text_and_the_image_are_kept_apart_and_the_higher_score_counts() {
+        use Category::{Hate, Violence};
+        let item = item(&[Violence, Hate], Vec::new());
+        let mut of_text = text(&item);
+        of_text.said("one", answer(&[(Violence, 0.1), (Hate, 0.6)]), SECOND);
+        let mut of_image = image(&item);
+        of_image.said("one", answer(&[(Violence, 0.7)]), SECOND);
+        assert_eq!(
+            (of_text.missing(), of_image.missing()),
+            (vec![], vec![Hate])
+        );
+        let analysed = Inquiry::end(&item, vec![of_text, of_image]);
+        let scores = analysed.scores.unwrap();
+        assert_eq!(
+            (scores.get(Violence), scores.get(Hate)),
+            (Some(0.7), Some(0.6))
+        );
+        assert_eq!(analysed.image_scored, Some(true));
+        assert_eq!(analysed.unchecked, []);
+        let told: Vec<_> = analysed.providers.iter().map(|r| r.modality).collect();
+        assert_eq!(told, [Modality::Text, Modality::Image]);
+    }
+
+    #[test]
+    fn an_image_is_scored_or_was_only_looked_at_or_not_even_that() {
+        use Category::{Hate, Violence};
+        let item = item(&[Violence], Vec::new());
+        let nobody = ended(image(&item));
+        assert_eq!((nobody.image_scored, nobody.unchecked), (None, vec![]));
+
+        let mut looked = image(&item);
+        looked.said("one", answer(&[(Hate, 0.1)]), SECOND);
+        let looked = ended(looked);
+        assert_eq!(
+            (looked.image_scored, looked.unchecked),
+            (Some(false), vec![])
+        );
+
+        let mut failed = image(&item);
+        failed.said("one", answer(&[]), SECOND);
+        failed.failed("two", &[Violence], &ProviderError::TimedOut, SECOND);
+        let failed = ended(failed);
+        assert_eq!(failed.image_scored, None);
+        assert_eq!(
+            names(&failed.unchecked),
+            ["the analysis of the image by `two` failed"]
+        );
+
+        let mut broken = image(&item);
+        broken.unseen(ImageProblem::Undecodable, &[Violence]);
+        let broken = ended(broken);
+        assert_eq!(names(&broken.unchecked), ["the image could not be decoded"]);
     }
 
     #[test]
     fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
         let item = item(&[Category::Hate], Vec::new());
         let unknown = || {
-            let mut inquiry = Inquiry::of(&item);
+            let mut inquiry = text(&item);
             inquiry.unknown("gone");
             inquiry
         };
-        assert!(unknown().begun().is_none());
-        let (_, reports, unchecked) = unknown().end();
-        assert_eq!(reports[0].failure.as_deref(), Some(UNKNOWN));
-        assert_eq!(names(&unchecked), ["the analysis by `gone` failed"]);
+        assert!(Inquiry::begun(vec![unknown()]).is_none());
+        let analysed = ended(unknown());
+        assert_eq!(analysed.providers[0].failure.as_deref(), Some(UNKNOWN));
+        assert_eq!(
+            names(&analysed.unchecked),
+            ["the analysis by `gone` failed"]
+        );
     }
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use domain::{
     decision::Unchecked,
+    media::Modality,
     score::{Category, Scores},
 };
 use tokio::time::timeout;
 
 use super::both;
-use crate::provider::{ProviderError, Providers, Question};
+use crate::provider::{Content, ProviderError, Providers, Question};
 
 /// How long a provider may take that has no deadline of its own.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -28,21 +29,24 @@ pub async fn analyse_sample(
             .copied()
             .filter(|category| scores.get(*category).is_none())
             .collect();
-        let categories = both(provider.categories(), &missing);
+        let profile = provider.profile();
+        let categories = both(&profile.scope.text, &missing);
         if categories.is_empty() {
             continue;
         }
         let question = Question {
-            text,
+            content: Content::Text(text),
             categories: &categories,
             policy: None,
         };
-        let deadline = provider.access().map_or(DEADLINE, |access| access.deadline);
+        let access = profile.access.as_ref();
+        let deadline = access.map_or(DEADLINE, |access| access.deadline);
         let answer = timeout(deadline, provider.analyse(question)).await;
         match answer.unwrap_or(Err(ProviderError::TimedOut)) {
             Ok(answer) => scores.merge_max(&answer.scores),
             Err(error) => unchecked.push(Unchecked::ProviderFailed {
-                provider: provider.name().to_owned(),
+                provider: profile.name.clone(),
+                modality: Modality::Text,
                 detail: error.to_string(),
             }),
         }

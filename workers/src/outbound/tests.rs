@@ -12,8 +12,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::*;
 
 mod attacks;
+mod fetching;
 mod receiver;
 mod receivers;
+mod redirects;
 
 use receiver::Receiver;
 
@@ -105,7 +107,53 @@ async fn post_within(
         .await
 }
 
-fn refusal(answer: Result<Answer, OutboundError>) -> Refusal {
+async fn fetch(outbound: &Outbound, url: &str) -> Result<Vec<u8>, FetchError> {
+    fetch_within(outbound, url, Duration::from_secs(5)).await
+}
+
+async fn fetch_within(
+    outbound: &Outbound,
+    url: &str,
+    deadline: Duration,
+) -> Result<Vec<u8>, FetchError> {
+    outbound
+        .fetch(Fetch {
+            url,
+            accept: "image/*",
+            limit: LIMIT,
+            deadline,
+        })
+        .await
+}
+
+/// Bytes of a file at most.
+const LIMIT: usize = 100_000;
+
+/// What is asked of a receiver.
+#[derive(Clone, Copy, Debug)]
+enum Ask {
+    Post,
+    Fetch,
+}
+
+impl Ask {
+    const ALL: [Self; 2] = [Self::Post, Self::Fetch];
+
+    /// The status of the answer.
+    async fn of(self, outbound: &Outbound, url: &str) -> Result<u16, OutboundError> {
+        match self {
+            Self::Post => Ok(post(outbound, url).await?.status),
+            Self::Fetch => match fetch(outbound, url).await {
+                Ok(_) => Ok(200),
+                Err(FetchError::Status { status, .. }) => Ok(status),
+                Err(FetchError::Outbound(error)) => Err(error),
+                Err(error) => panic!("neither an answer nor none: {error:?}"),
+            },
+        }
+    }
+}
+
+fn refusal<T: std::fmt::Debug>(answer: Result<T, OutboundError>) -> Refusal {
     match answer {
         Err(OutboundError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),

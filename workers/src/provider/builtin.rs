@@ -2,57 +2,57 @@
 
 use domain::{
     builtin::{Analyser, CATEGORIES},
-    score::Category,
+    score::{Category, Scores},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 
-use super::{Access, Answer, Provider, ProviderError, Question};
+use super::{Answer, Content, Profile, Provider, ProviderError, Question, Scope};
 
 /// Scores texts in this process.
 pub struct Builtin {
-    name: String,
-    categories: Vec<Category>,
+    profile: Profile,
     analyser: Analyser,
 }
 
 impl Builtin {
-    /// What it can score.
+    /// What it can score, of texts.
     pub const CATEGORIES: &[Category] = &CATEGORIES;
 
     /// The analyser under a name, for some of what it can score.
     pub fn new(name: String, categories: Vec<Category>) -> Self {
         Self {
-            name,
-            categories,
+            profile: Profile {
+                name,
+                kind: "builtin",
+                scope: Scope {
+                    text: categories,
+                    image: Vec::new(),
+                },
+                limits: None,
+                access: None,
+            },
             analyser: Analyser::new(),
         }
     }
 }
 
 impl Provider for Builtin {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn kind(&self) -> &'static str {
-        "builtin"
-    }
-
-    fn categories(&self) -> &[Category] {
-        &self.categories
-    }
-
-    fn access(&self) -> Option<&Access> {
-        None
+    fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        let found = self.analyser.analyse(question.text);
-        let scores = found.iter();
-        let scores = scores.filter(|(category, _)| self.categories.contains(category));
+        let scores = match question.content {
+            Content::Text(text) => self.analyser.analyse(text),
+            Content::Image(_) => Scores::default(),
+        };
+        let ours = &self.profile.scope.text;
+        let scores = scores
+            .iter()
+            .filter(|(category, _)| ours.contains(category));
         let answer = Answer {
             scores: scores.collect(),
             ..Answer::default()

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Access, Answer, Provider, ProviderError, Question,
+    Answer, Content, Profile, Provider, ProviderError, Question,
     wire::{Remote, Said, Wire, together},
 };
 
@@ -76,18 +76,19 @@ impl Chat {
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(mut remote: Remote, model: String, style: Style) -> Result<Self, ProviderError> {
-        let base = remote.url.path().trim_end_matches('/');
-        let path = format!("{base}/v1/chat/completions");
-        remote.url.set_path(&path);
+    pub fn new(remote: Remote, model: String, style: Style) -> Result<Self, ProviderError> {
+        let kind = match style {
+            Style::LlamaGuard => "chat/llama_guard",
+            Style::Policy { .. } => "chat/policy",
+        };
         Ok(Self {
-            wire: Wire::new(remote)?,
+            wire: Wire::new(remote, kind)?,
             model,
             style,
         })
     }
 
-    /// What a model asked in this style can score.
+    /// What a model asked in this style can score, of texts.
     pub fn categories_of(style: &Style) -> &'static [Category] {
         match style {
             Style::LlamaGuard => llama_guard::CATEGORIES,
@@ -96,7 +97,10 @@ impl Chat {
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let pieces = self.wire.pieces(question.text).into_iter();
+        let Content::Text(text) = question.content else {
+            return Ok(Answer::default());
+        };
+        let pieces = self.wire.pieces(text).into_iter();
         let asking = pieces.map(|piece| self.ask_piece(piece, question));
         together(asking.collect()).await
     }
@@ -112,10 +116,13 @@ impl Chat {
         request["model"] = Value::String(self.model.clone());
         // The same text is to get the same answer.
         request["temperature"] = json!(0);
-        let received = self.wire.post(&request).await?;
+        let received = self
+            .wire
+            .post(self.wire.at("/v1/chat/completions"), &request)
+            .await?;
         let choice = read(&received.body)?;
         let scores = match &self.style {
-            Style::LlamaGuard => llama_guard::read(&choice, self.wire.categories())?,
+            Style::LlamaGuard => llama_guard::read(&choice, &self.profile().scope.text)?,
             Style::Policy { .. } => policy::read(&choice, question.categories)?,
         };
         Ok(Said {
@@ -149,23 +156,8 @@ impl Choice {
 }
 
 impl Provider for Chat {
-    fn name(&self) -> &str {
-        self.wire.name()
-    }
-
-    fn kind(&self) -> &'static str {
-        match self.style {
-            Style::LlamaGuard => "chat/llama_guard",
-            Style::Policy { .. } => "chat/policy",
-        }
-    }
-
-    fn categories(&self) -> &[Category] {
-        self.wire.categories()
-    }
-
-    fn access(&self) -> Option<&Access> {
-        Some(self.wire.access())
+    fn profile(&self) -> &Profile {
+        self.wire.profile()
     }
 
     fn analyse<'a>(

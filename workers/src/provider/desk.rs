@@ -5,14 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::score::Category;
 use metrics::{Counter, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
 
 use super::{
-    Answer, Provider, ProviderError, Question,
-    gate::{Entry, Gate, show},
+    Answer, Profile, Provider, ProviderError, Question,
+    gate::{Entry, Gate, Pass, show},
 };
 
 /// A provider that can be asked.
@@ -21,11 +20,26 @@ pub(crate) struct Desk {
     gate: Option<Gate>,
 }
 
+/// What whoever wants to ask is told.
+pub(crate) enum Turn<'a> {
+    /// He may ask, once.
+    Open(Seat<'a>),
+    /// Nobody is to ask for so long: it limits requests, keeps failing, or is busy.
+    Paused(Duration),
+}
+
+/// The place of one who may ask.
+pub(crate) struct Seat<'a> {
+    desk: &'a Desk,
+    /// None where there is no gate.
+    pass: Option<(&'a Gate, Pass)>,
+}
+
 /// What became of a question.
 pub(crate) enum Reply {
     /// An answer, and how long it took.
     Said(Answer, Duration),
-    /// Nobody is to ask for so long: it limits requests, keeps failing, or is busy.
+    /// Nobody is to ask again for so long, and this was no attempt.
     Paused(Duration),
     /// No answer, and how long that took.
     Failed(ProviderError, Duration),
@@ -33,60 +47,51 @@ pub(crate) enum Reply {
 
 impl Desk {
     pub(super) fn new(provider: Arc<dyn Provider>, pool: &PgPool) -> Self {
+        let Profile { name, access, .. } = provider.profile();
         // Shown as 0 from the start: a counter that first appears with its first error has no increase then.
         for reason in ProviderError::REASONS {
-            errors(provider.name(), reason).increment(0);
+            errors(name, reason).increment(0);
         }
-        show(provider.name(), false, false);
-        let gate = provider
-            .access()
-            .map(|access| Gate::new(provider.name(), access, pool.clone()));
+        show(name, false, false);
+        let gate = access
+            .as_ref()
+            .map(|access| Gate::new(name, access, pool.clone()));
         Self { provider, gate }
     }
 
+    pub(crate) fn profile(&self) -> &Profile {
+        self.provider.profile()
+    }
+
     pub(crate) fn name(&self) -> &str {
-        self.provider.name()
-    }
-
-    pub(super) fn kind(&self) -> &'static str {
-        self.provider.kind()
-    }
-
-    /// What it can score.
-    pub(crate) fn categories(&self) -> &[Category] {
-        self.provider.categories()
+        &self.profile().name
     }
 
     /// The longest that its answer takes.
     pub(crate) fn deadline(&self) -> Duration {
-        let access = self.provider.access();
+        let access = self.profile().access.as_ref();
         access.map_or(Duration::ZERO, |access| access.deadline)
     }
 
-    /// Asks, if it is to be asked.
+    /// Asks for a turn. What is to be shown need not be at hand before it is one's own.
     ///
     /// # Errors
     /// How it stands with the provider could not be read.
-    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<Reply, Error> {
-        let Some(gate) = &self.gate else {
-            let (answer, elapsed) = self.measured(question).await;
-            return Ok(reply(answer, elapsed));
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>, Error> {
+        let pass = match &self.gate {
+            None => None,
+            Some(gate) => match gate.enter().await? {
+                Entry::Open(pass) => Some((gate, pass)),
+                Entry::Closed(wait) => return Ok(Turn::Paused(wait)),
+            },
         };
-        let pass = match gate.enter().await? {
-            Entry::Open(pass) => pass,
-            Entry::Closed(wait) => return Ok(Reply::Paused(wait)),
-        };
-        let (answer, elapsed) = self.measured(question).await;
-        Ok(match gate.leave(&pass, &answer).await {
-            Some(wait) => Reply::Paused(wait),
-            None => reply(answer, elapsed),
-        })
+        Ok(Turn::Open(Seat { desk: self, pass }))
     }
 
     async fn measured(&self, question: Question<'_>) -> (Result<Answer, ProviderError>, Duration) {
         let started = Instant::now();
         let asking = self.provider.analyse(question);
-        let answer = match self.provider.access() {
+        let answer = match &self.profile().access {
             Some(access) => timeout(access.deadline, asking)
                 .await
                 .unwrap_or(Err(ProviderError::TimedOut)),
@@ -106,6 +111,21 @@ impl Desk {
     pub(super) async fn look(&self) {
         if let Some(gate) = &self.gate {
             gate.look().await;
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// Asks.
+    pub(crate) async fn ask(self, question: Question<'_>) -> Reply {
+        let (answer, elapsed) = self.desk.measured(question).await;
+        let wait = match &self.pass {
+            Some((gate, pass)) => gate.leave(pass, &answer).await,
+            None => None,
+        };
+        match wait {
+            Some(wait) => Reply::Paused(wait),
+            None => reply(answer, elapsed),
         }
     }
 }

@@ -1,15 +1,28 @@
-//! Any service that speaks our own small schema: `POST {url}` with `{"text", "categories"}`, answered by `{"scores"}`. It is
-//! described in `docs/providers.md`.
+//! Any service that speaks our own small schema: `POST {url}` with `{"text", "categories"}` or `{"image", "categories"}`,
+//! answered by `{"scores"}`. It is described in `docs/providers.md`.
 
 use std::collections::BTreeMap;
 
-use domain::score::{Category, Scores};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use domain::{
+    image::ImageFormat,
+    score::{Category, Scores},
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Access, Answer, Provider, ProviderError, Question,
-    wire::{Remote, Said, Wire, together},
+    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    wire::{Received, Remote, Said, Wire, parsed, score, together},
+};
+use crate::picture::{Limits, Rendition};
+
+/// What it is shown: JPEG, so that a service needs to read one format only.
+const LIMITS: Limits = Limits {
+    bytes: 8 << 20,
+    min_side: 1,
+    max_side: IMAGE_SIDE,
+    formats: &[ImageFormat::Jpeg],
 };
 
 /// A service of the operator's.
@@ -19,8 +32,20 @@ pub struct Http {
 
 #[derive(Serialize)]
 struct Request<'a> {
-    text: &'a str,
+    #[serde(flatten)]
+    content: Shown<'a>,
     categories: &'a [Category],
+}
+
+/// The one member that tells what is to be scored.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Shown<'a> {
+    Text(&'a str),
+    Image {
+        format: ImageFormat,
+        content_base64: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -38,25 +63,53 @@ impl Http {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote)?,
+            wire: Wire::new(remote, "http")?.with_images(LIMITS),
         })
     }
 
-    async fn ask(&self, text: &str, categories: &[Category]) -> Result<Said, ProviderError> {
-        let received = self.wire.post(&Request { text, categories }).await?;
-        Ok(Said {
-            scores: read(&received.body, categories)?,
-            body: received.body,
-            spent: received.spent,
-        })
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
+        let categories = question.categories;
+        match question.content {
+            Content::Text(text) => {
+                let pieces = self.wire.pieces(text).into_iter();
+                let asking = pieces.map(async |piece| {
+                    let received = self.post(Shown::Text(piece), categories).await?;
+                    Ok(Said {
+                        scores: read(&received.body, categories)?,
+                        body: received.body,
+                        spent: received.spent,
+                    })
+                });
+                together(asking.collect()).await
+            }
+            Content::Image(Rendition { format, bytes }) => {
+                let image = Shown::Image {
+                    format: *format,
+                    content_base64: STANDARD.encode(bytes),
+                };
+                let received = self.post(image, categories).await?;
+                let scores = read(&received.body, categories)?;
+                Ok(received.answer(scores))
+            }
+        }
+    }
+
+    async fn post(
+        &self,
+        content: Shown<'_>,
+        categories: &[Category],
+    ) -> Result<Received, ProviderError> {
+        let request = Request {
+            content,
+            categories,
+        };
+        self.wire.post(self.wire.at(""), &request).await
     }
 }
 
 /// Reads a score, or an express null, for each category, neither more nor less.
 fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
-    let response: Response = serde_json::from_slice(body)
-        .map_err(|_| ProviderError::Malformed("not the documented JSON"))?;
-    let answer = response.scores;
+    let answer = parsed::<Response>(body)?.scores;
     let asked = categories
         .iter()
         .all(|category| answer.contains_key(category));
@@ -65,40 +118,23 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
             "not the categories that were asked for",
         ));
     }
-    let scored = answer.into_iter();
-    let scored: Vec<_> = scored
-        .filter_map(|(category, score)| Some((category, score?)))
-        .collect();
-    if scored.iter().any(|(_, score)| !(0.0..=1.0).contains(score)) {
-        return Err(ProviderError::Malformed("a score is not from 0 to 1"));
-    }
-    Ok(scored.into_iter().collect())
+    answer
+        .into_iter()
+        .filter_map(|(category, number)| Some((category, number?)))
+        .map(|(category, number)| Ok((category, score(number)?)))
+        .collect()
 }
 
 impl Provider for Http {
-    fn name(&self) -> &str {
-        self.wire.name()
-    }
-
-    fn kind(&self) -> &'static str {
-        "http"
-    }
-
-    fn categories(&self) -> &[Category] {
-        self.wire.categories()
-    }
-
-    fn access(&self) -> Option<&Access> {
-        Some(self.wire.access())
+    fn profile(&self) -> &Profile {
+        self.wire.profile()
     }
 
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        let pieces = self.wire.pieces(question.text).into_iter();
-        let asking = pieces.map(|piece| self.ask(piece, question.categories));
-        together(asking.collect()).boxed()
+        self.ask(question).boxed()
     }
 }
 
@@ -126,5 +162,25 @@ mod tests {
         ] {
             assert!(read(body.as_bytes(), ASKED).is_err(), "{body}");
         }
+    }
+
+    #[test]
+    fn a_request_has_the_text_or_the_image() {
+        let request = |content| {
+            serde_json::to_string(&Request {
+                content,
+                categories: ASKED,
+            })
+        };
+        let text = request(Shown::Text("t")).unwrap();
+        assert_eq!(text, r#"{"text":"t","categories":["hate","spam"]}"#);
+        let image = request(Shown::Image {
+            format: ImageFormat::Jpeg,
+            content_base64: "AA==".into(),
+        });
+        assert_eq!(
+            image.unwrap(),
+            r#"{"image":{"format":"jpeg","content_base64":"AA=="},"categories":["hate","spam"]}"#
+        );
     }
 }

@@ -1,16 +1,37 @@
 //! OpenAI's moderation endpoint, `POST {base}/v1/moderations`.
 //!
-//! Source: OpenAI's published API reference, "Moderations". All pieces of a long text go in one request.
+//! Source: OpenAI's published API reference, "Moderations". All pieces of a long text go in one request, an image goes alone: a
+//! second one is refused. Of an image only some categories are scored, and the others come back as 0, which they are not:
+//! `category_applied_input_types` tells them apart.
 
 use std::collections::BTreeMap;
 
-use domain::score::{Category, Scores};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use domain::{
+    image::ImageFormat,
+    media::Modality,
+    score::{Category, Scores},
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Access, Answer, Provider, ProviderError, Question, chunks,
-    wire::{Remote, Wire, kept},
+    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, chunks,
+    wire::{Remote, Wire, parsed, score},
+};
+use crate::picture::{Limits, Rendition};
+
+/// What it takes.
+const LIMITS: Limits = Limits {
+    bytes: 20_000_000,
+    min_side: 1,
+    max_side: IMAGE_SIDE,
+    formats: &[
+        ImageFormat::Jpeg,
+        ImageFormat::Png,
+        ImageFormat::Gif,
+        ImageFormat::Webp,
+    ],
 };
 
 /// The moderation endpoint and our key to it.
@@ -22,7 +43,36 @@ pub struct OpenAi {
 #[derive(Serialize)]
 struct Request<'a> {
     model: &'a str,
-    input: Vec<&'a str>,
+    input: Input<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Input<'a> {
+    Texts(Vec<&'a str>),
+    Image([ImagePart; 1]),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "image_url")]
+struct ImagePart {
+    image_url: ImageUrl,
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
+}
+
+impl ImagePart {
+    fn new(Rendition { format, bytes }: &Rendition) -> Self {
+        let encoded = STANDARD.encode(bytes);
+        Self {
+            image_url: ImageUrl {
+                url: format!("data:image/{format};base64,{encoded}"),
+            },
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -33,11 +83,14 @@ struct Response {
 #[derive(Deserialize)]
 struct Judgement {
     category_scores: BTreeMap<String, Option<f64>>,
+    /// What each score is of; compatible servers that know texts only leave it out.
+    #[serde(default)]
+    category_applied_input_types: BTreeMap<String, Vec<String>>,
 }
 
 impl OpenAi {
-    /// What it can score.
-    pub const CATEGORIES: &[Category] = &[
+    /// What it can score of texts.
+    pub const TEXT: &[Category] = &[
         Category::Adult,
         Category::Violence,
         Category::Hate,
@@ -46,6 +99,8 @@ impl OpenAi {
         Category::SexualMinors,
         Category::Illicit,
     ];
+    /// What it can score of images.
+    pub const IMAGE: &[Category] = &[Category::Adult, Category::Violence, Category::SelfHarm];
     /// Where it is.
     pub const URL: &str = "https://api.openai.com";
     /// Its model, unless another is named.
@@ -57,68 +112,90 @@ impl OpenAi {
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(mut remote: Remote, model: String) -> Result<Self, ProviderError> {
-        let base = remote.url.path().trim_end_matches('/');
-        let path = format!("{base}/v1/moderations");
-        remote.url.set_path(&path);
+    pub fn new(remote: Remote, model: String) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote)?,
+            wire: Wire::new(remote, "openai")?.with_images(LIMITS),
             model,
         })
     }
 
-    async fn ask(&self, text: &str) -> Result<Answer, ProviderError> {
-        let input = self.wire.pieces(text);
-        let asked = input.len();
+    async fn ask(&self, content: Content<'_>) -> Result<Answer, ProviderError> {
+        let (input, modality, asked) = match content {
+            Content::Text(text) => {
+                let pieces = self.wire.pieces(text);
+                let asked = pieces.len();
+                (Input::Texts(pieces), Modality::Text, asked)
+            }
+            Content::Image(image) => {
+                let part = ImagePart::new(image);
+                (Input::Image([part]), Modality::Image, 1)
+            }
+        };
         let request = Request {
             model: &self.model,
             input,
         };
-        let received = self.wire.post(&request).await?;
-        Ok(Answer {
-            scores: read(&received.body, asked, self.wire.categories())?,
-            raw: Some(kept(&[received.body])),
-            spent: received.spent,
-        })
+        let url = self.wire.at("/v1/moderations");
+        let received = self.wire.post(url, &request).await?;
+        let categories = self.profile().scope.of(modality);
+        let scores = read(&received.body, modality, asked, categories)?;
+        Ok(received.answer(scores))
     }
 }
 
 /// Reads an answer to `asked` inputs. Half an answer is no answer.
-fn read(body: &[u8], asked: usize, categories: &[Category]) -> Result<Scores, ProviderError> {
-    // serde's message may quote the answer, which may quote the text.
-    let response: Response = serde_json::from_slice(body)
-        .map_err(|_| ProviderError::Malformed("not the documented JSON"))?;
+fn read(
+    body: &[u8],
+    modality: Modality,
+    asked: usize,
+    categories: &[Category],
+) -> Result<Scores, ProviderError> {
+    let response: Response = parsed(body)?;
     if response.results.len() != asked {
         return Err(ProviderError::Malformed("not one result for each input"));
     }
     let pieces: Result<Vec<Scores>, ProviderError> = response
         .results
         .iter()
-        .map(|judgement| scores(judgement, categories))
+        .map(|judgement| judgement.scores(modality, categories))
         .collect();
     chunks::merge(&pieces?)
 }
 
-/// The maximum over their categories for each of ours. Theirs must all be there; where they are null, ours is absent.
-fn scores(judgement: &Judgement, categories: &[Category]) -> Result<Scores, ProviderError> {
-    let mut scores = Scores::default();
-    for category in categories {
-        let theirs: Option<Vec<Option<f64>>> = names(*category)
-            .iter()
-            .map(|name| judgement.category_scores.get(*name).copied())
-            .collect();
-        let theirs = theirs.ok_or(ProviderError::Malformed("a category is missing"))?;
-        let known: Vec<f64> = theirs.iter().copied().flatten().collect();
-        if known.iter().any(|score| !(0.0..=1.0).contains(score)) {
-            return Err(ProviderError::Malformed("a score is not from 0 to 1"));
+impl Judgement {
+    /// The maximum over their categories for each of ours. Theirs must all be there; where they are null, or are not of
+    /// what they were shown, ours is absent.
+    fn scores(&self, modality: Modality, categories: &[Category]) -> Result<Scores, ProviderError> {
+        let mut scores = Scores::default();
+        for category in categories {
+            let missing = || ProviderError::Malformed("a category is missing");
+            let mut theirs = Vec::new();
+            for name in names(*category) {
+                if self.applies(name, modality).ok_or_else(missing)? {
+                    theirs.push(*self.category_scores.get(*name).ok_or_else(missing)?);
+                }
+            }
+            let known = theirs.iter().copied().flatten().map(score);
+            let known: Vec<f64> = known.collect::<Result<_, _>>()?;
+            match known.iter().copied().reduce(f64::max) {
+                Some(score) if known.len() == theirs.len() => scores.set(*category, score),
+                Some(_) => return Err(ProviderError::Malformed("half a category is scored")),
+                None => {}
+            }
         }
-        match known.iter().copied().reduce(f64::max) {
-            Some(score) if known.len() == theirs.len() => scores.set(*category, score),
-            Some(_) => return Err(ProviderError::Malformed("half a category is scored")),
-            None => {}
+        Ok(scores)
+    }
+
+    /// Whether one of their scores is of what was shown, if it is told. Of texts all are.
+    fn applies(&self, name: &str, modality: Modality) -> Option<bool> {
+        match modality {
+            Modality::Text => Some(true),
+            Modality::Image => {
+                let types = self.category_applied_input_types.get(name)?;
+                Some(types.iter().any(|kind| kind == "image"))
+            }
         }
     }
-    Ok(scores)
 }
 
 /// Their categories for one of ours.
@@ -136,27 +213,15 @@ const fn names(ours: Category) -> &'static [&'static str] {
 }
 
 impl Provider for OpenAi {
-    fn name(&self) -> &str {
-        self.wire.name()
-    }
-
-    fn kind(&self) -> &'static str {
-        "openai"
-    }
-
-    fn categories(&self) -> &[Category] {
-        self.wire.categories()
-    }
-
-    fn access(&self) -> Option<&Access> {
-        Some(self.wire.access())
+    fn profile(&self) -> &Profile {
+        self.wire.profile()
     }
 
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
-        self.ask(question.text).boxed()
+        self.ask(question.content).boxed()
     }
 }
 
@@ -184,7 +249,7 @@ mod tests {
 
     #[test]
     fn categories_are_mapped_by_the_maximum_and_unknown_scores_are_absent() {
-        let scores = read(&answer(&[result()]), 1, OpenAi::CATEGORIES).unwrap();
+        let scores = read(&answer(&[result()]), Modality::Text, 1, OpenAi::TEXT).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.4));
         assert_eq!(scores.get(Category::Violence), Some(0.7));
         assert_eq!(scores.get(Category::SelfHarm), Some(0.3));
@@ -195,7 +260,13 @@ mod tests {
 
     #[test]
     fn only_what_is_to_be_scored_is() {
-        let scores = read(&answer(&[result()]), 1, &[Category::Violence]).unwrap();
+        let scores = read(
+            &answer(&[result()]),
+            Modality::Text,
+            1,
+            &[Category::Violence],
+        )
+        .unwrap();
         assert_eq!(scores.iter().count(), 1);
     }
 
@@ -217,8 +288,61 @@ mod tests {
             (b"{}".to_vec(), 1),
             (b"<html>".to_vec(), 1),
         ] {
-            let read = read(&body, asked, OpenAi::CATEGORIES);
+            let read = read(&body, Modality::Text, asked, OpenAi::TEXT);
             assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         }
+    }
+
+    /// As the service answers for an image: what it did not look for is 0.
+    fn answer_to_image(applied: &Value) -> Vec<u8> {
+        let result = json!({
+            "flagged": true,
+            "category_scores": {
+                "sexual": 0.1, "sexual/minors": 0, "violence": 0.2, "violence/graphic": 0.7, "hate": 0,
+                "hate/threatening": 0, "harassment": 0, "harassment/threatening": 0, "self-harm": 0.01,
+                "self-harm/intent": 0.02, "self-harm/instructions": 0.03, "illicit": 0, "illicit/violent": 0,
+            },
+            "category_applied_input_types": applied,
+        });
+        serde_json::to_vec(&json!({"id": "m", "model": "omni", "results": [result]})).unwrap()
+    }
+
+    #[test]
+    fn what_was_not_looked_for_in_an_image_is_absent_although_it_comes_back_as_0() {
+        let applied = json!({
+            "sexual": ["image"], "sexual/minors": [], "violence": ["image"], "violence/graphic": ["image"], "hate": [],
+            "hate/threatening": [], "harassment": [], "harassment/threatening": [], "self-harm": ["image"],
+            "self-harm/intent": ["image"], "self-harm/instructions": ["image"], "illicit": [], "illicit/violent": [],
+        });
+        // Even if an operator's wish or a change of ours asked for all of them.
+        let read = |body: &[u8]| read(body, Modality::Image, 1, OpenAi::TEXT);
+        let scores = read(&answer_to_image(&applied)).unwrap();
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [
+                (Category::Adult, 0.1),
+                (Category::Violence, 0.7),
+                (Category::SelfHarm, 0.03)
+            ]
+        );
+        for unsaid in [json!({}), json!({ "sexual": ["image"] })] {
+            assert!(read(&answer_to_image(&unsaid)).is_err(), "{unsaid}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_one_part_with_its_bytes() {
+        let part = ImagePart::new(&Rendition {
+            format: ImageFormat::Png,
+            bytes: vec![0, 1].into(),
+        });
+        let request = Request {
+            model: "omni",
+            input: Input::Image([part]),
+        };
+        assert_eq!(
+            serde_json::to_value(&request).unwrap()["input"],
+            json!([{ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAE=" } }])
+        );
     }
 }

@@ -59,10 +59,14 @@ impl Panel {
     }
 
     fn registrations(&self) -> Vec<Registration> {
-        let registration = |desk: &Desk| Registration {
-            name: desk.name().to_owned(),
-            kind: desk.kind(),
-            categories: desk.categories().to_vec(),
+        let registration = |desk: &Desk| {
+            let profile = desk.profile();
+            Registration {
+                name: profile.name.clone(),
+                kind: profile.kind,
+                categories: profile.scope.text.clone(),
+                image_categories: profile.scope.image.clone(),
+            }
         };
         self.desks.iter().map(registration).collect()
     }

@@ -1,37 +1,37 @@
 //! What all providers over the network have in common: one HTTP client each, whose connections are used again, bounds on
-//! what they answer, and what statuses and headers mean.
+//! what they answer, and what statuses, headers and the bodies of errors mean.
 
-use std::{fmt, time::Duration};
+mod auth;
+mod pauses;
+
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use chrono::Utc;
-use domain::{
-    breaker::BreakerSettings,
-    score::{Category, Scores},
-    webhook::retry_after,
-};
+use domain::{breaker::BreakerSettings, score::Scores};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
-    header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER},
+    header::{CONTENT_TYPE, HeaderMap},
     redirect,
 };
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::{Access, Answer, ProviderError, chunks};
-use crate::tls;
+pub use self::auth::Auth;
+use self::pauses::{spent, wait};
+use super::{Access, Answer, Profile, ProviderError, Scope, chunks};
+use crate::{picture::Limits, tls};
 
 /// An answer has a few kilobytes for each piece of a text.
 const MAX_ANSWER: usize = 1 << 20;
 /// How much of what a provider answers is kept with the item.
 const MAX_KEPT: usize = 64 << 10;
+/// An error's body has a few words.
+const MAX_EXPLANATION: usize = 64 << 10;
 /// Pieces of one text that are under way at the same time.
 const PIECES_AT_ONCE: usize = 4;
-/// No provider keeps us waiting for longer with one answer.
-const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// A provider over the network, as it is configured.
 #[derive(Clone, Debug)]
@@ -43,10 +43,10 @@ pub struct Remote {
     /// How we show who we are.
     pub auth: Auth,
     /// What it is to score; some of what it can.
-    pub categories: Vec<Category>,
-    /// How long it may take for a text.
+    pub scope: Scope,
+    /// How long it may take for a text or an image.
     pub deadline: Duration,
-    /// Texts that one process shows it at the same time.
+    /// Texts and images that one process shows it at the same time.
     pub concurrency: usize,
     /// When it is left alone.
     pub breaker: BreakerSettings,
@@ -54,61 +54,28 @@ pub struct Remote {
     pub piece_bytes: usize,
 }
 
-/// How we show who we are. The `Debug` form does not tell the key.
-#[derive(Clone)]
-pub enum Auth {
-    /// Not at all.
-    Nothing,
-    /// `Authorization: Bearer` and the key.
-    Bearer(String),
-    /// `X-Gatehouse-Timestamp`, in Unix seconds, and `X-Gatehouse-Signature`: `sha256=` and the hex HMAC-SHA256, by the key,
-    /// of the timestamp, a full stop and the body.
-    Hmac(String),
+/// What the body of an error says that its status does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// It limits our requests.
+    Limited,
+    /// It failed by itself.
+    Failed,
+    /// It refuses what it was sent, or who sent it.
+    Refused,
 }
 
-impl fmt::Debug for Auth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Nothing => "Nothing",
-            Self::Bearer(_) => "Bearer(..)",
-            Self::Hmac(_) => "Hmac(..)",
-        })
-    }
-}
-
-impl Auth {
-    fn key(&self) -> &str {
-        match self {
-            Self::Nothing => "",
-            Self::Bearer(key) | Self::Hmac(key) => key,
-        }
-    }
-
-    fn show(&self, request: RequestBuilder, body: &[u8], timestamp: i64) -> RequestBuilder {
-        match self {
-            Self::Nothing => request,
-            Self::Bearer(key) => request.bearer_auth(key),
-            Self::Hmac(key) => {
-                let timestamp = timestamp.to_string();
-                let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes())
-                    .expect("HMAC takes keys of every length");
-                mac.update(timestamp.as_bytes());
-                mac.update(b".");
-                mac.update(body);
-                let signature = format!("sha256={}", hex::encode(mac.finalize().into_bytes()));
-                request
-                    .header("X-Gatehouse-Timestamp", timestamp)
-                    .header("X-Gatehouse-Signature", signature)
-            }
-        }
-    }
-}
+/// Reads the headers and the body of an error; none where its status says it all.
+pub(super) type Explain = fn(&HeaderMap, &[u8]) -> Option<Meaning>;
 
 /// One provider's end of the wire.
 pub(super) struct Wire {
     http: Client,
-    remote: Remote,
-    access: Access,
+    url: Url,
+    auth: Auth,
+    piece_bytes: usize,
+    explain: Explain,
+    profile: Profile,
 }
 
 /// What came back for one piece of a text.
@@ -125,15 +92,20 @@ pub(super) struct Received {
     pub(super) spent: Option<Duration>,
 }
 
+/// What all providers are spoken to with.
+pub(super) fn client(connecting: Duration) -> Result<Client, reqwest::Error> {
+    Client::builder()
+        .tls_backend_preconfigured(tls::client_config())
+        .connect_timeout(connecting)
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .build()
+}
+
 impl Wire {
-    pub(super) fn new(remote: Remote) -> Result<Self, ProviderError> {
-        let http = Client::builder()
-            .tls_backend_preconfigured(tls::client_config())
-            .connect_timeout(remote.deadline)
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .map_err(ProviderError::Unreachable)?;
+    /// The wire to a provider that looks at texts only, and says by the status why it answers nothing else.
+    pub(super) fn new(remote: Remote, kind: &'static str) -> Result<Self, ProviderError> {
+        let http = client(remote.deadline).map_err(ProviderError::Unreachable)?;
         let access = Access {
             credential: credential(&remote),
             concurrency: remote.concurrency,
@@ -142,45 +114,126 @@ impl Wire {
         };
         Ok(Self {
             http,
-            remote,
-            access,
+            url: remote.url,
+            auth: remote.auth,
+            piece_bytes: remote.piece_bytes,
+            explain: |_, _| None,
+            profile: Profile {
+                name: remote.name,
+                kind,
+                scope: remote.scope,
+                limits: None,
+                access: Some(access),
+            },
         })
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.remote.name
+    /// The same to one that looks at images within these limits.
+    pub(super) fn with_images(mut self, limits: Limits) -> Self {
+        self.profile.limits = Some(limits);
+        self
     }
 
-    pub(super) fn categories(&self) -> &[Category] {
-        &self.remote.categories
+    /// The same to one whose errors are explained by their bodies.
+    pub(super) fn with_explanations(mut self, explain: Explain) -> Self {
+        self.explain = explain;
+        self
     }
 
-    pub(super) fn access(&self) -> &Access {
-        &self.access
+    pub(super) fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// The text in pieces that the provider takes.
     pub(super) fn pieces<'a>(&self, text: &'a str) -> Vec<&'a str> {
-        chunks::pieces(text, self.remote.piece_bytes)
+        chunks::pieces(text, self.piece_bytes)
     }
 
-    /// Posts JSON. Whoever asks sets a deadline around it.
-    pub(super) async fn post(&self, body: &impl Serialize) -> Result<Received, ProviderError> {
+    /// A place below the provider's address.
+    pub(super) fn at(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        if !path.is_empty() {
+            let base = url.path().trim_end_matches('/');
+            let path = format!("{base}{path}");
+            url.set_path(&path);
+        }
+        url
+    }
+
+    /// A request to one, which shows nothing of who we are.
+    pub(super) fn request(&self, url: Url) -> RequestBuilder {
+        self.http.post(url)
+    }
+
+    /// Posts JSON to one, and shows who we are. Whoever asks sets a deadline around it.
+    pub(super) async fn post(
+        &self,
+        url: Url,
+        body: &impl Serialize,
+    ) -> Result<Received, ProviderError> {
         let body = serde_json::to_vec(body).expect("what we send is JSON");
-        let request = self.http.post(self.remote.url.clone());
+        let request = self.request(url);
         let request = self
-            .remote
             .auth
             .show(request, &body, Utc::now().timestamp())
             .header(CONTENT_TYPE, "application/json")
             .body(body);
+        self.send(request).await
+    }
+
+    /// Sends a request. Whoever asks sets a deadline around it.
+    pub(super) async fn send(&self, request: RequestBuilder) -> Result<Received, ProviderError> {
         let answer = request.send().await.map_err(unreachable)?;
-        if let Some(error) = refusal(&answer) {
-            return Err(error);
+        if !answer.status().is_success() {
+            return Err(self.refusal(answer).await);
         }
         let spent = spent(answer.headers());
-        let body = read(answer).await?;
+        let body = read(answer, MAX_ANSWER).await?;
         Ok(Received { body, spent })
+    }
+
+    async fn refusal(&self, answer: Response) -> ProviderError {
+        let status = answer.status();
+        let headers = answer.headers().clone();
+        let body = read(answer, MAX_EXPLANATION).await.unwrap_or_default();
+        let meaning = (self.explain)(&headers, &body).unwrap_or_else(|| Meaning::of(status));
+        let wait = wait(status, &headers);
+        meaning.error(status.as_u16(), wait)
+    }
+}
+
+impl Meaning {
+    /// What a status says by itself.
+    fn of(status: StatusCode) -> Self {
+        match status {
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Self::Limited,
+            StatusCode::REQUEST_TIMEOUT => Self::Failed,
+            _ if status.is_server_error() => Self::Failed,
+            _ => Self::Refused,
+        }
+    }
+
+    /// The error, with what was said of how long to wait.
+    pub(super) fn error(self, status: u16, retry_after: Option<Duration>) -> ProviderError {
+        match self {
+            Self::Limited => ProviderError::Limited {
+                status,
+                retry_after,
+            },
+            Self::Failed => ProviderError::Failed(status),
+            Self::Refused => ProviderError::Refused(status),
+        }
+    }
+}
+
+impl Received {
+    /// The answer to a question that went as a whole.
+    pub(super) fn answer(self, scores: Scores) -> Answer {
+        Answer {
+            scores,
+            raw: Some(kept(&[self.body])),
+            spent: self.spent,
+        }
     }
 }
 
@@ -220,81 +273,30 @@ fn unreachable(error: reqwest::Error) -> ProviderError {
     }
 }
 
-fn refusal(answer: &Response) -> Option<ProviderError> {
-    let status = answer.status();
-    if status.is_success() {
-        return None;
-    }
-    let code = status.as_u16();
-    Some(match status {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-            let asked = answer.headers().get(RETRY_AFTER);
-            let asked = asked.and_then(|value| value.to_str().ok());
-            ProviderError::Limited {
-                status: code,
-                retry_after: asked
-                    .and_then(|value| retry_after(code, value, Utc::now()))
-                    .or_else(|| spent(answer.headers()))
-                    .map(|wait| wait.min(LONGEST_PAUSE)),
-            }
-        }
-        _ if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => {
-            ProviderError::Failed(code)
-        }
-        _ => ProviderError::Refused(code),
-    })
-}
-
-async fn read(mut answer: Response) -> Result<Bytes, ProviderError> {
+async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError> {
     let mut body = BytesMut::new();
     while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
-        if body.len() + chunk.len() > MAX_ANSWER {
-            return Err(ProviderError::Malformed("more than 1 MiB"));
+        if body.len() + chunk.len() > most {
+            return Err(ProviderError::Malformed("more than anybody reads"));
         }
         body.extend_from_slice(&chunk);
     }
     Ok(body.freeze())
 }
 
-/// How long nothing more is allowed, by `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`: OpenAI's headers, which others
-/// have taken up.
-fn spent(headers: &HeaderMap) -> Option<Duration> {
-    let value = |name: &str| headers.get(name)?.to_str().ok();
-    ["requests", "tokens"]
-        .into_iter()
-        .filter(|what| value(&format!("x-ratelimit-remaining-{what}")) == Some("0"))
-        .filter_map(|what| duration(value(&format!("x-ratelimit-reset-{what}"))?))
-        .max()
-        .map(|wait| wait.min(LONGEST_PAUSE))
+/// An answer's JSON.
+pub(super) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, ProviderError> {
+    // serde's message may quote the answer, which may quote the content.
+    serde_json::from_slice(body).map_err(|_| ProviderError::Malformed("not the documented JSON"))
 }
 
-/// Reads `12ms`, `1.5s`, `6m0s`, `1h2m3s`; a number without a unit is seconds.
-fn duration(text: &str) -> Option<Duration> {
-    let mut seconds = 0.0;
-    let mut rest = text.trim();
-    if rest.is_empty() {
-        return None;
+/// A score, if it is one.
+pub(super) fn score(number: f64) -> Result<f64, ProviderError> {
+    if (0.0..=1.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err(ProviderError::Malformed("a score is not from 0 to 1"))
     }
-    while !rest.is_empty() {
-        let digits = rest
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(rest.len());
-        let (number, after) = rest.split_at(digits);
-        let unit = after
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit);
-        let unit = match unit {
-            "" | "s" => 1.0,
-            "ms" => 0.001,
-            "m" => 60.0,
-            "h" => 3_600.0,
-            _ => return None,
-        };
-        seconds += number.parse::<f64>().ok()? * unit;
-        rest = after;
-    }
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Answers as they are kept: one after the other, and not more than is kept.
@@ -313,55 +315,12 @@ mod tests {
             name: "mine".into(),
             url: url.parse().unwrap(),
             auth,
-            categories: Vec::new(),
+            scope: Scope::default(),
             deadline: Duration::from_secs(1),
             concurrency: 1,
             breaker: BreakerSettings::default(),
             piece_bytes: 1_000,
         }
-    }
-
-    #[test]
-    fn reset_times_are_read_in_every_form() {
-        for (text, expected) in [
-            ("12ms", Some(12)),
-            ("1s", Some(1_000)),
-            ("1.5s", Some(1_500)),
-            ("6m0s", Some(360_000)),
-            ("1h2m3s", Some(3_723_000)),
-            ("7", Some(7_000)),
-            ("", None),
-            ("soon", None),
-            ("1d", None),
-            ("1.2.3s", None),
-            ("-1s", None),
-        ] {
-            let expected = expected.map(Duration::from_millis);
-            assert_eq!(duration(text), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_limit_is_spent_when_nothing_remains_of_it_and_no_pause_is_longer_than_an_hour() {
-        let headers = |pairs: &[(&'static str, &'static str)]| {
-            let pairs = pairs
-                .iter()
-                .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-            pairs.collect::<HeaderMap>()
-        };
-        let tokens = headers(&[
-            ("x-ratelimit-remaining-requests", "12"),
-            ("x-ratelimit-reset-requests", "6m0s"),
-            ("x-ratelimit-remaining-tokens", "0"),
-            ("x-ratelimit-reset-tokens", "250ms"),
-        ]);
-        assert_eq!(spent(&tokens), Some(Duration::from_millis(250)));
-        let long = headers(&[
-            ("x-ratelimit-remaining-requests", "0"),
-            ("x-ratelimit-reset-requests", "24h"),
-        ]);
-        assert_eq!(spent(&long), Some(LONGEST_PAUSE));
-        assert_eq!(spent(&HeaderMap::new()), None);
     }
 
     #[test]
@@ -372,29 +331,6 @@ mod tests {
         // Cut within a character.
         let long = kept(&[body(&format!("x{}", "ü".repeat(MAX_KEPT)))]);
         assert!(long.len() <= MAX_KEPT + 3 && long.ends_with("ü\u{fffd}"));
-    }
-
-    /// With HMAC the signature is what `printf '1800000000.{"text":"x"}' | openssl dgst -sha256 -hmac a-key` prints.
-    #[test]
-    fn requests_show_who_we_are_in_the_documented_way() {
-        let shown = |auth: Auth| {
-            let remote = remote("http://h/", auth);
-            let wire = Wire::new(remote.clone()).unwrap();
-            let request = wire.http.post("http://h/");
-            let request = remote.auth.show(request, br#"{"text":"x"}"#, 1_800_000_000);
-            request.build().unwrap().headers().clone()
-        };
-        assert_eq!(
-            shown(Auth::Bearer("a-key".into()))["authorization"],
-            "Bearer a-key"
-        );
-        let hmac = shown(Auth::Hmac("a-key".into()));
-        assert_eq!(hmac["x-gatehouse-timestamp"], "1800000000");
-        assert_eq!(
-            hmac["x-gatehouse-signature"],
-            "sha256=fd18fe58d09a720900dd06171cbf5c35c8ad9532b884e7253c4ced92b463ab89"
-        );
-        assert!(shown(Auth::Nothing).is_empty());
     }
 
     #[test]

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use domain::{
     decision::Unchecked,
     image::ImageFormat,
-    media::{ContentType, Status},
+    media::{ContentType, Modality, Status},
 };
 use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::{analysis::ProviderReport, media};
+use store::{
+    analysis::ProviderReport,
+    media::{self, KnownImage},
+};
 use uuid::Uuid;
 
 use super::history::{MediaEvent, MediaVerdict};
@@ -44,13 +47,15 @@ pub(in super::super) struct MediaItem {
     /// Where its image was to be fetched.
     #[oai(nullable)]
     content_url: Option<String>,
-    /// The image that was sent along, as long as it is kept: what it is by its first bytes. The operation `getMediaImage`
-    /// has the image itself.
+    /// Its image, as long as it is kept: what it is by its first bytes. The operation `getMediaImage` has the image itself.
     #[oai(nullable)]
     image_format: Option<Member<ImageFormat>>,
     /// How large that image is, in bytes.
     #[oai(nullable)]
     image_bytes: Option<u32>,
+    /// What is known of its image, also when it is not kept any more; null before it was examined.
+    #[oai(nullable)]
+    image: Option<MediaImage>,
     /// What was submitted as `metadata`, unchanged.
     #[oai(nullable)]
     metadata: Option<Raw<HashMap<String, Value>>>,
@@ -62,6 +67,29 @@ pub(in super::super) struct MediaItem {
     verdicts: Vec<MediaVerdict>,
     /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
     events: Vec<MediaEvent>,
+}
+
+/// What is known of an item's image.
+#[derive(Serialize, Object)]
+struct MediaImage {
+    /// Pixels of a row; null if it was not decoded.
+    #[oai(nullable)]
+    width: Option<u32>,
+    /// Pixels of a column; null if it was not decoded.
+    #[oai(nullable)]
+    height: Option<u32>,
+    /// The SHA-256 of the file as it was submitted, in hexadecimal digits; null if there never was a file.
+    #[oai(nullable)]
+    sha256: Option<String>,
+    /// The PDQ of the picture, in hexadecimal digits; null if there is too little to recognise in it.
+    #[oai(nullable)]
+    pdq: Option<String>,
+    /// How much there is to recognise in it, from 0 to 100; a PDQ is worth comparing from 50 on.
+    #[oai(nullable)]
+    pdq_quality: Option<u8>,
+    /// Why it could not be analysed; null if it could.
+    #[oai(nullable)]
+    problem: Option<MediaUnchecked>,
 }
 
 /// A version of a rule group that judges an item.
@@ -80,7 +108,7 @@ struct PinnedVersion {
 /// What the providers said of an item.
 #[derive(Serialize, Object)]
 struct MediaAnalysis {
-    /// Scores from 0 to 1 by category, the highest of all providers; null when none of them could score it.
+    /// Scores from 0 to 1 by category, the highest of all providers, of text and image; null when none of them could score it.
     #[oai(nullable)]
     scores: Option<Raw<HashMap<String, f64>>>,
     /// What each provider said.
@@ -96,6 +124,8 @@ struct MediaAnalysis {
 struct ProviderAnswer {
     /// The provider's name.
     provider: String,
+    /// What it was shown: the item's text or its image.
+    modality: Member<Modality>,
     /// Its scores from 0 to 1 by category; one that it could not score is absent.
     scores: HashMap<String, f64>,
     /// How long it took, in milliseconds.
@@ -123,6 +153,7 @@ impl TryFrom<media::Item> for MediaItem {
     fn try_from(item: media::Item) -> Result<Self, store::Error> {
         let analysis = item.analysis.map(MediaAnalysis::try_from).transpose()?;
         let verdicts = item.verdicts.into_iter().map(MediaVerdict::try_from);
+        let kept = item.image.filter(|image| image.bytes.is_some());
         Ok(Self {
             id: item.media.as_uuid(),
             team_id: item.team.as_uuid(),
@@ -133,8 +164,9 @@ impl TryFrom<media::Item> for MediaItem {
             created_at: item.created_at.into(),
             body: item.body,
             content_url: item.content_url,
-            image_format: item.image.map(|image| Member(image.format)),
-            image_bytes: item.image.map(|image| image.bytes),
+            image_format: kept.and_then(|image| image.format).map(Member),
+            image_bytes: kept.and_then(|image| image.bytes),
+            image: item.image.and_then(MediaImage::of),
             metadata: item.metadata.map(Raw::from),
             rule_group_versions: item
                 .group_versions
@@ -144,6 +176,23 @@ impl TryFrom<media::Item> for MediaItem {
             analyses: analysis.into_iter().collect(),
             verdicts: verdicts.collect::<Result<_, _>>()?,
             events: item.events.into_iter().map(MediaEvent::from).collect(),
+        })
+    }
+}
+
+impl MediaImage {
+    /// None before the image was examined.
+    fn of(image: KnownImage) -> Option<Self> {
+        let problem = image
+            .problem
+            .map(|problem| MediaUnchecked::from(&Unchecked::ImageNotAnalysed { problem }));
+        (image.sha256.is_some() || problem.is_some()).then(|| Self {
+            width: image.size.map(|(width, _)| width),
+            height: image.size.map(|(_, height)| height),
+            sha256: image.sha256.map(|hash| hash.to_string()),
+            pdq: image.pdq.map(|hash| hash.to_string()),
+            pdq_quality: image.pdq_quality,
+            problem,
         })
     }
 }
@@ -183,6 +232,7 @@ impl From<ProviderReport> for ProviderAnswer {
             .map(|(category, score)| (category.to_string(), score));
         Self {
             provider: report.provider,
+            modality: Member(report.modality),
             scores: scores.collect(),
             elapsed_ms: report.elapsed_ms,
             failure: report.failure,
@@ -215,6 +265,7 @@ pub(super) fn example() -> Value {
         "content_url": null,
         "image_format": null,
         "image_bytes": null,
+        "image": null,
         "metadata": { "author": "u-17" },
         "rule_group_versions": [{
             "id": "01980f6d-05aa-7bbb-8ccc-0123456789ab",
@@ -226,6 +277,7 @@ pub(super) fn example() -> Value {
             "scores": { "adult": 0.01, "violence": 0.62 },
             "providers": [{
                 "provider": "builtin",
+                "modality": "text",
                 "scores": { "adult": 0.01, "violence": 0.62 },
                 "elapsed_ms": 3,
                 "failure": null,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::rule_group;
 
 use super::{
-    find, lock, record,
+    find, lists, lock, record,
     rules::{RuleDocument, documents, with_ids},
     schema, unknown,
     warnings::{self, RuleWarning, warnings},
@@ -167,6 +167,7 @@ pub(super) async fn replace(
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;
     require(revision, group.draft_revision)?;
+    lists::require(&mut session, group.team, &compiled.rules).await?;
     let rules = Some(compiled.rules.as_slice());
     let revision = rule_group::edit(session.conn(), group.id, rules).await?;
     let warnings = warnings(&mut session, &compiled.rules).await?;

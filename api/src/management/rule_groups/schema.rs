@@ -2,18 +2,18 @@
 //! domain, which knows no documents; a test holds the two against each other.
 
 use domain::{
-    rules::{MAX_EXCEPTIONS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS},
+    rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS},
     score::Category,
 };
 use serde_json::{Map, Value, json};
 
-use crate::openapi::extend;
+use crate::{management::document::example, openapi::extend};
 
 /// The schema of a rule of any kind.
 pub(super) const RULE: &str = "Rule";
 
 /// The kinds: the name of each, of its schema, and what it is.
-const KINDS: [(&str, &str, &str); 4] = [
+const KINDS: [(&str, &str, &str); 5] = [
     (
         "keyword",
         "KeywordRule",
@@ -34,6 +34,11 @@ const KINDS: [(&str, &str, &str); 4] = [
         "AiThresholdRule",
         "A category's score reaches a threshold. At least one of the two is given, and `review_at` is at most \
          `reject_at`.",
+    ),
+    (
+        "image_hash",
+        "ImageHashRule",
+        "An image that is on a deny list violates it, unless it is on an allow list of the same rule, too.",
     ),
 ];
 
@@ -76,7 +81,7 @@ pub(super) fn declare(document: &mut Value) {
                 "description": "A disabled rule is checked when it is defined, and never applied.",
             },
         });
-        if *kind != "ai_threshold" {
+        if ["keyword", "regex", "link"].contains(kind) {
             properties["exceptions"] = json!({
                 "type": "array",
                 "maxItems": MAX_EXCEPTIONS,
@@ -166,6 +171,21 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
             }),
             vec!["policy", "domains", "effect"],
         ),
+        "image_hash" => (
+            json!({
+                "lists": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MAX_LISTS,
+                    "uniqueItems": true,
+                    "items": { "type": "string", "format": "uuid" },
+                    "description": "Hash lists of the team, or shared ones. What kind each is, and how far from its \
+                                    entries an image may be, the list says.",
+                },
+                "effect": effect,
+            }),
+            vec!["lists", "effect"],
+        ),
         _ => (
             json!({
                 "category": {
@@ -205,6 +225,12 @@ pub(super) fn examples() -> Vec<Value> {
             "category": "violence",
             "review_at": 0.5,
             "reject_at": 0.8,
+        }),
+        json!({
+            "name": "Known images",
+            "type": "image_hash",
+            "lists": [example::HASH_LIST],
+            "effect": "reject",
         }),
     ]
 }

@@ -18,7 +18,7 @@ use store::rule_group::{
 };
 use uuid::Uuid;
 
-use super::{RuleGroup, find, group_example, lock, record, unknown_version};
+use super::{RuleGroup, find, group_example, lists, lock, record, unknown_version};
 use crate::{
     answer::Json,
     management::{
@@ -149,7 +149,7 @@ impl Shadows {
         let version = rule_group::version(session.conn(), group.id, wanted).await?;
         let version = version.ok_or_else(|| unknown_version("version_id"))?;
         drop(session);
-        management.bench.compile(version.rules).await?;
+        let compiled = management.bench.compile(version.rules).await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = lock(&mut session, group.id).await?;
@@ -159,6 +159,7 @@ impl Shadows {
                 "The version is live: in its own shadow it would say the same.",
             ));
         }
+        lists::require_still(&mut session, group.team, &compiled.rules).await?;
         set(session, group, Some(wanted)).await
     }
 

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::{
     bench::Compiled,
     draft::draft,
-    find,
+    find, lists,
     rules::{RuleDocument, with_ids},
     unknown_version,
 };
@@ -160,7 +160,11 @@ impl Tests {
                     "must not be given together with `rules`",
                 ));
             }
-            (Some(rules), None) => with_ids(rules)?,
+            (Some(rules), None) => {
+                let rules = with_ids(rules)?;
+                lists::look_for(&mut session, group.team, &rules).await?;
+                rules
+            }
             (None, Some(version)) => {
                 let found = rule_group::version(session.conn(), group.id, version.0).await?;
                 found.ok_or_else(|| unknown_version("version_id"))?.rules
@@ -228,6 +232,7 @@ fn judge(
     let content = Content {
         text: text.as_deref(),
         scores: &scores.unwrap_or_default(),
+        image_matches: &[],
     };
     let begun = Instant::now();
     let violations = group.examine(&content);
@@ -315,6 +320,8 @@ impl TestMatch {
                 told.score = Some(*score);
                 told.threshold = Some(*threshold);
             }
+            // A sample has no image.
+            Evidence::Hash { .. } => {}
         }
         told
     }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     RuleGroup,
     draft::{draft, require},
-    find, group_example, lock, record,
+    find, group_example, lists, lock, record,
     rules::{RuleDocument, documents},
     schema, unknown_version,
 };
@@ -197,6 +197,7 @@ impl Versions {
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = lock(&mut session, rule_group_id.0).await?;
         require(Some(new.revision), group.draft_revision)?;
+        lists::require(&mut session, group.team, &compiled.rules).await?;
         let live = new.live.unwrap_or(true);
         let token = Some(session.token());
         let authorship = Authorship {
@@ -275,13 +276,14 @@ impl Versions {
             return Ok(Json(group.into()));
         }
         // Rules that this binary cannot judge with must not become live.
-        management.bench.compile(version.rules).await?;
+        let compiled = management.bench.compile(version.rules).await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let before = lock(&mut session, group.id).await?;
         if before.live == wanted {
             return Ok(Json(before.into()));
         }
+        lists::require_still(&mut session, before.team, &compiled.rules).await?;
         let by = Some(session.token());
         rule_group::set_live(session.conn(), before.id, wanted, by).await?;
         let after = find(&mut session, before.id).await?;

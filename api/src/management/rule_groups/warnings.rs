@@ -37,7 +37,8 @@ fn unscorable(rules: &[Rule], scorable: &[Category]) -> impl Iterator<Item = (us
             RuleKind::AiThreshold(_)
             | RuleKind::Keyword(_)
             | RuleKind::Regex(_)
-            | RuleKind::Link(_) => return None,
+            | RuleKind::Link(_)
+            | RuleKind::ImageHash(_) => return None,
         };
         (!scorable.contains(&asked)).then_some((place, asked))
     })

@@ -2,6 +2,7 @@
 
 use domain::{
     id::{RuleGroupId, TeamId},
+    image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
@@ -52,6 +53,9 @@ pub(in super::super) struct NewSite {
     /// Status queries that each site key may make in a UTC minute; null is what the team's plan allows.
     #[oai(nullable)]
     status_queries_per_minute: Option<Member<PerMinute>>,
+    /// For how many days files of images are kept after the last verdict; 30 if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    image_retention_days: Option<Member<ImageRetentionDays>>,
 }
 
 impl NewSite {
@@ -66,6 +70,9 @@ impl NewSite {
             policy: self.policy.map(|policy| policy.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
+            image_retention_days: self
+                .image_retention_days
+                .map_or(ImageRetentionDays::of::<30>(), |days| days.0),
             default_rule_group: self.default_rule_group_id.0,
             rule_groups: plain(self.rule_group_ids),
         }
@@ -105,6 +112,9 @@ pub(in super::super) struct SiteChange {
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    /// For how many days files of images are kept after the last verdict.
+    #[serde(default, deserialize_with = "given")]
+    image_retention_days: Option<Member<ImageRetentionDays>>,
     /// The rule group that judges when no other does; one of the team's.
     #[serde(default, deserialize_with = "given")]
     default_rule_group_id: Option<Member<RuleGroupId>>,
@@ -133,6 +143,9 @@ impl SiteChange {
             status_queries_per_minute: self
                 .status_queries_per_minute
                 .map_or(settings.status_queries_per_minute, plain_limit),
+            image_retention_days: self
+                .image_retention_days
+                .map_or(settings.image_retention_days, |days| days.0),
             default_rule_group: self
                 .default_rule_group_id
                 .map_or(settings.default_rule_group, |group| group.0),

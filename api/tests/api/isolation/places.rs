@@ -14,8 +14,9 @@ pub(super) struct Operation {
     pub(super) template: String,
     /// Names of the parameters in the query that must be there.
     pub(super) required: Vec<String>,
-    /// An example of the body.
+    /// An example of the body, and its media type.
     pub(super) body: Option<Value>,
+    pub(super) content_type: String,
     /// Whether only operators may.
     pub(super) operators_only: bool,
 }
@@ -60,7 +61,7 @@ pub(super) fn places(document: &Value) -> Vec<Place> {
                 .flatten()
                 .collect();
             let named = |parameter: &Value| parameter["name"].as_str().unwrap().to_owned();
-            let content = &described["requestBody"]["content"]["application/json"];
+            let (content_type, content) = body(described);
             let operation = Operation {
                 method: method.to_ascii_uppercase(),
                 template: format!("{server}{path}"),
@@ -70,6 +71,7 @@ pub(super) fn places(document: &Value) -> Vec<Place> {
                     .map(|parameter| named(parameter))
                     .collect(),
                 body: example(content).cloned(),
+                content_type: content_type.to_owned(),
                 operators_only: described["responses"]["403"]["description"]
                     .as_str()
                     .is_some_and(|text| text.contains("`operators_only`")),
@@ -94,6 +96,15 @@ pub(super) fn places(document: &Value) -> Vec<Place> {
         }
     }
     places
+}
+
+/// The media type of an operation's body, and what is said of it.
+fn body(described: &Value) -> (&str, &Value) {
+    let content = described["requestBody"]["content"].as_object();
+    let only = content.and_then(|content| content.iter().next());
+    only.map_or(("application/json", &Value::Null), |(name, body)| {
+        (name, body)
+    })
 }
 
 fn example(content: &Value) -> Option<&Value> {

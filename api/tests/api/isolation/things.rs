@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use domain::{
     audit::Action,
     event::EventKind,
+    hash_list::EntryHashes,
     id::{BacktestId, TokenId},
+    image_hash::{HashAlgorithm, ListKind, Pdq},
     scope::Scope,
 };
 use serde_json::json;
@@ -13,7 +15,13 @@ use sqlx::{PgPool, PgTransaction};
 use store::{
     audit::{self, Actor, Entry},
     backtest::{self, NewBacktest},
-    tenant,
+    endpoint,
+    hash_list::{
+        self, NewHashList,
+        entry::{self, Addition, NewEntry},
+        import,
+        scan::{self, NewScan},
+    },
     token::{self, NewToken},
 };
 use uuid::Uuid;
@@ -54,6 +62,45 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BacktestId 
     backtest
 }
 
+/// A list with everything that belongs to one.
+async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BTreeMap<&'static str, String> {
+    let mut tx = pool.begin().await.unwrap();
+    let new = NewHashList {
+        team: Some(tenant.team),
+        name: "known",
+        description: "",
+        kind: ListKind::Deny,
+        max_distance: 31,
+        by,
+    };
+    let list = hash_list::create(&mut tx, new).await.unwrap().unwrap();
+    let locked = hash_list::lock(&mut tx, None, list).await.unwrap().unwrap();
+    let new = NewEntry {
+        hashes: EntryHashes::new(None, Some(Pdq::from([7; 32]))).unwrap(),
+        note: "",
+        media: None,
+    };
+    let Addition::Added(entry) = entry::add(&mut tx, list, new, by).await.unwrap() else {
+        panic!("the list is empty");
+    };
+    let import = import::create(&mut tx, &locked, HashAlgorithm::Pdq, b"\n", by);
+    let (import, _) = import.await.unwrap().unwrap();
+    let new = NewScan {
+        list,
+        team: Some(tenant.team),
+        since_revision: None,
+        by,
+    };
+    let (scan, _) = scan::create(&mut tx, new).await.unwrap();
+    tx.commit().await.unwrap();
+    BTreeMap::from([
+        ("hash_list_id", list.to_string()),
+        ("hash_entry_id", entry.to_string()),
+        ("hash_import_id", import.to_string()),
+        ("hash_scan_id", scan.to_string()),
+    ])
+}
+
 impl Things {
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
         let mut conn = app.pool.acquire().await.unwrap();
@@ -76,15 +123,17 @@ impl Things {
         };
         audit::record(&mut conn, created).await.unwrap();
         let url = "https://example.com/hook";
-        let endpoint = tenant::create_endpoint(&mut conn, tenant.site, url, EventKind::ALL)
+        let endpoint = endpoint::create(&mut conn, tenant.site, url, EventKind::ALL)
             .await
             .unwrap();
         drop(conn);
+        let hashes = hashes_of(&app.pool, tenant, token.id).await;
         let backtest = backtest_of(&app.pool, tenant, token.id).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
 
-        let mut ids = BTreeMap::from([
+        let mut ids = hashes;
+        ids.extend([
             ("team_id", tenant.team.to_string()),
             ("site_id", tenant.site.to_string()),
             ("token_id", spare.id.to_string()),
@@ -136,6 +185,7 @@ impl Things {
     pub(super) fn named(&self, name: &str) -> Option<&str> {
         let name = match name {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
+            "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // Whatever the audit log tells of.
             "target_id" => "token_id",

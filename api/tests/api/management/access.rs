@@ -22,14 +22,12 @@ fn told(answer: &Answer, status: u16, code: &str) -> Value {
 
 /// The body of a request that the token with this one scope may make, as far as the scope goes.
 fn body_within(operation: &Operation, scope: Scope) -> String {
-    let mut body = operation.request.clone().unwrap_or_default();
-    if body.get("scopes").is_some() {
-        body["scopes"] = json!([scope]);
-    }
-    if body.is_null() {
-        String::new()
-    } else {
-        body.to_string()
+    match operation.request.clone() {
+        Some(mut body) if body.get("scopes").is_some() => {
+            body["scopes"] = json!([scope]);
+            body.to_string()
+        }
+        Some(_) | None => operation.body(),
     }
 }
 
@@ -75,7 +73,7 @@ async fn whatever_is_no_valid_token_is_told_the_same_everywhere(pool: PgPool) {
             operation.path(&Uuid::now_v7().to_string())
         );
         for header in &headers {
-            let mut given = vec![("Content-Type", "application/json")];
+            let mut given = vec![("Content-Type", operation.content_type.as_str())];
             given.extend(header.as_deref().map(|header| ("Authorization", header)));
             let answer = app
                 .request(&operation.method, &path, &given, operation.body())
@@ -97,9 +95,7 @@ async fn every_operation_asks_for_its_documented_scope_and_for_no_other(pool: Pg
         let (scope, path) = (operation.scope, operation.path(&Uuid::now_v7().to_string()));
         let others: Vec<Scope> = Scope::ALL.iter().copied().filter(|s| *s != scope).collect();
         let without = app.caller(None, &others).await;
-        let answer = without
-            .send(&operation.method, &path, &operation.body())
-            .await;
+        let answer = without.perform(&operation, &path, &operation.body()).await;
         let problem = answer.problem(403, "missing_scope");
         assert!(
             problem["detail"].as_str().unwrap().contains(scope.as_str()),
@@ -108,7 +104,7 @@ async fn every_operation_asks_for_its_documented_scope_and_for_no_other(pool: Pg
 
         let with = app.caller(None, &[scope]).await;
         let body = body_within(&operation, scope);
-        let answer = with.send(&operation.method, &path, &body).await;
+        let answer = with.perform(&operation, &path, &body).await;
         assert!(!matches!(answer.status, 401 | 403), "{path} {answer:?}");
     }
 }
@@ -121,7 +117,7 @@ async fn what_is_for_operators_only_is_refused_to_teams_whatever_their_scopes(po
     let mut refused = Vec::new();
     for operation in operations() {
         let answer = member
-            .send(&operation.method, &operation.path(&ours), &operation.body())
+            .perform(&operation, &operation.path(&ours), &operation.body())
             .await;
         if operation.operators_only {
             answer.problem(403, "operators_only");
@@ -172,7 +168,22 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         .await
         .unwrap();
 
+    let lists = app.member(other).await;
+    let list = json!({ "name": "Theirs", "kind": "deny" });
+    let list = lists.post("/hash-lists", list).await.created()["id"].clone();
+    let list = list.as_str().unwrap();
+    let imports = format!("/hash-lists/{list}/imports");
+    let import = lists.send_as("text/plain", "POST", &imports, "x").await;
+    let import = import.json()["id"].as_str().unwrap().to_owned();
+    let scan = lists
+        .post(&format!("/hash-lists/{list}/scans"), json!({}))
+        .await;
+    let scan = scan.json()["id"].as_str().unwrap().to_owned();
+
     let foreign = [
+        ("{hash_list_id}", list.to_owned()),
+        ("{hash_import_id}", import),
+        ("{hash_scan_id}", scan),
         ("{team_id}", other.to_string()),
         ("{site_id}", tenant.site.to_string()),
         ("{rule_group_id}", group.to_string()),
@@ -192,15 +203,15 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         {
             let mut answers = Vec::new();
             for id in [id, &Uuid::now_v7().to_string()] {
-                let (method, path) = (&operation.method, operation.path(id));
-                let answer = member.send(method, &path, &operation.body()).await;
+                let (path, body) = (operation.path(id), operation.body());
+                let answer = member.perform(operation, &path, &body).await;
                 answers.push(told(&answer, 404, "not_found"));
             }
             assert_eq!(answers[0], answers[1]);
             tried += 1;
         }
     }
-    assert_eq!(tried, 45);
+    assert_eq!(tried, 63);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]
@@ -218,6 +229,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         member.get("/sites").await.body,
         member.get("/rule-groups").await.body,
         member.get("/media").await.body,
+        member.get("/hash-lists").await.body,
     ]
     .concat();
     for (_, id) in &foreign {
@@ -236,7 +248,7 @@ async fn an_id_that_is_none_is_not_found_and_another_method_is_not_allowed(pool:
     {
         for id in ["x", "%00", "00000000-0000-0000-0000-00000000000g"] {
             operator
-                .send(&operation.method, &operation.path(id), &operation.body())
+                .perform(operation, &operation.path(id), &operation.body())
                 .await
                 .problem(404, "not_found");
         }

@@ -6,7 +6,11 @@ use domain::scope::Scope;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use crate::app::App;
+use super::Caller;
+use crate::{app::App, client::Answer};
+
+/// The list that examples name.
+const HASH_LIST: &str = "01980f6d-21aa-7bbb-8ccc-0123456789ab";
 
 /// An operation as the document describes it.
 pub(super) struct Operation {
@@ -15,8 +19,9 @@ pub(super) struct Operation {
     pub(super) template: String,
     pub(super) scope: Scope,
     pub(super) operators_only: bool,
-    /// The example of its request's body.
+    /// The example of its request's body, and its media type.
     pub(super) request: Option<Value>,
+    pub(super) content_type: String,
     described: Value,
 }
 
@@ -38,10 +43,11 @@ impl Operation {
 
     /// The example of its request's body, or none.
     pub(super) fn body(&self) -> String {
-        self.request
-            .as_ref()
-            .map(Value::to_string)
-            .unwrap_or_default()
+        match &self.request {
+            None => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(body) => body.to_string(),
+        }
     }
 }
 
@@ -63,18 +69,31 @@ pub(super) fn operations() -> Vec<Operation> {
             let forbidden = described["responses"]["403"]["description"]
                 .as_str()
                 .unwrap();
-            let body = &described["requestBody"]["content"]["application/json"]["example"];
+            let content = described["requestBody"]["content"].as_object();
+            let only = content.and_then(|content| content.iter().next());
+            let (content_type, body) = only.map_or(("application/json", &Value::Null), |only| {
+                (only.0.as_str(), &only.1["example"])
+            });
             operations.push(Operation {
                 method: method.to_ascii_uppercase(),
                 template: template.clone(),
                 scope: scope.parse().unwrap(),
                 operators_only: forbidden.contains("`operators_only`"),
                 request: (!body.is_null()).then(|| body.clone()),
+                content_type: content_type.to_owned(),
                 described: described.clone(),
             });
         }
     }
     operations
+}
+
+impl Caller<'_> {
+    /// A request for an operation, of the media type that it takes.
+    pub(super) async fn perform(&self, operation: &Operation, path: &str, body: &str) -> Answer {
+        self.send_as(&operation.content_type, &operation.method, path, body)
+            .await
+    }
 }
 
 fn members(value: &Value) -> BTreeSet<String> {
@@ -304,18 +323,24 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     let operator = app.operator().await;
     let site = operator.get("/sites").await.ok()["data"][0].clone();
     let group = site["default_rule_group_id"].as_str().unwrap();
+    let media = app.in_review("an example").await;
+    let list = operator.known_image(&media, app.tenant.team).await;
     let there = json!({
         "plan_id": store::plan::UNLIMITED,
         "team_id": app.tenant.team,
         "site_id": app.tenant.site,
-        "media_id": app.in_review("an example").await,
+        "media_id": media,
+        "hash_list_id": list,
         "default_rule_group_id": group,
         "rule_group_id": group,
     });
     for operation in operations() {
-        let Some(mut body) = operation.request.clone() else {
+        let Some(body) = operation.request.clone() else {
             continue;
         };
+        // Rules name lists.
+        let text = body.to_string().replace(HASH_LIST, &list);
+        let mut body: Value = serde_json::from_str(&text).unwrap();
         // What the example refers to is not there.
         for (member, id) in there.as_object().unwrap() {
             if body.get(member).is_some() {
@@ -337,9 +362,12 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         }
         let parameter = operation.template.split(['{', '}']).nth(1);
         let id = parameter.map_or("", |name| there[name].as_str().unwrap());
-        let answer = operator
-            .send(&operation.method, &operation.path(id), &body.to_string())
-            .await;
+        let body = match body {
+            Value::String(text) => text,
+            body => body.to_string(),
+        };
+        let path = operation.path(id);
+        let answer = operator.perform(&operation, &path, &body).await;
         assert!(matches!(answer.status, 200..=202), "{answer:?}");
         assert_answers(&operation.method, &operation.template, &answer.json());
     }

@@ -6,7 +6,8 @@ use domain::{
     decision::Unchecked,
     event::EventKind,
     id::MediaId,
-    media::{ModerationType, Status},
+    image_hash::{Hashed, Sha256Digest},
+    media::{Modality, ModerationType, Status},
     score::{Category, Scores},
 };
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 use sqlx::{PgPool, postgres::PgListener};
 use store::{
     analysis::{Analysed, Progress, ProviderReport},
-    tenant,
+    endpoint,
+    image::Examined,
     verdict::Concluded,
 };
 
@@ -147,7 +149,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
     let app = App::start(pool).await;
     let member = app.member(app.tenant.team).await;
     let mut conn = app.pool.acquire().await.unwrap();
-    let endpoint = tenant::create_endpoint(
+    let endpoint = endpoint::create(
         &mut conn,
         app.tenant.site,
         "https://example.com/",
@@ -197,6 +199,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
     for _ in 0..2 {
         let refused = ProviderReport {
             provider: "openai".into(),
+            modality: Modality::Text,
             scores: Scores::default(),
             elapsed_ms: 7,
             failure: Some("refused".into()),
@@ -212,8 +215,10 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
         media: id,
         team: app.tenant.team,
         scores: Some(scores),
+        image_scored: None,
         providers: vec![ProviderReport {
             provider: "own".into(),
+            modality: Modality::Image,
             scores,
             elapsed_ms: 3,
             failure: None,
@@ -221,6 +226,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
         }],
         unchecked: vec![Unchecked::ProviderFailed {
             provider: "openai".into(),
+            modality: Modality::Text,
             detail: INTERNAL.into(),
         }],
     }))
@@ -239,6 +245,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
         json!([
             {
                 "provider": "openai",
+                "modality": "text",
                 "scores": {},
                 "elapsed_ms": 7,
                 "failure": "refused",
@@ -246,6 +253,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
             },
             {
                 "provider": "own",
+                "modality": "image",
                 "scores": { "adult": 0.25 },
                 "elapsed_ms": 3,
                 "failure": null,
@@ -345,11 +353,42 @@ async fn an_inline_image_is_a_file_to_save_and_nothing_else(pool: PgPool) {
         .get(&format!("/media/{text}/image"))
         .await
         .problem(404, "not_found");
-    app.count("with gone as (delete from media_images returning 1) select count(*) from gone")
-        .await;
+    let item = async || member.get(&format!("/media/{media}")).await.ok();
+    assert_eq!(item().await["image"], Value::Null, "not examined yet");
+    let hashed = Hashed {
+        sha256: Sha256Digest::of(image.as_bytes()),
+        pdq: None,
+        quality: 7,
+    };
+    app.apply(Examined {
+        matches: Vec::new(),
+        media: media.parse().unwrap(),
+        team: app.tenant.team,
+        uses_ai: false,
+        size: Some((640, 480)),
+        hashed: Some(hashed),
+        problem: None,
+    })
+    .await;
+    let known = json!({
+        "width": 640,
+        "height": 480,
+        "sha256": hashed.sha256,
+        "pdq": null,
+        "pdq_quality": 7,
+        "problem": null,
+    });
+    assert_eq!(item().await["image"], known);
+    // What the retention does.
+    app.count(
+        "with gone as (update media_images set bytes = null returning 1) select count(*) from gone",
+    )
+    .await;
     member.get(&path).await.problem(404, "not_found");
-    let item = member.get(&format!("/media/{media}")).await.ok();
+    let item = item().await;
+    assert_answers("GET", "/media/{media_id}", &item);
     assert_eq!(item["image_format"], Value::Null);
+    assert_eq!(item["image"], known, "what is known stays");
 }
 
 #[sqlx::test(migrations = false)]
@@ -428,7 +467,7 @@ async fn the_workers_are_told_of_a_decision_as_soon_as_it_is_committed(pool: PgP
     let member = app.member(app.tenant.team).await;
     let mut conn = app.pool.acquire().await.unwrap();
     let (site, verdicts) = (app.tenant.site, [EventKind::MediaModerated]);
-    tenant::create_endpoint(&mut conn, site, "https://example.com/", &verdicts)
+    endpoint::create(&mut conn, site, "https://example.com/", &verdicts)
         .await
         .unwrap();
     let media = app.in_review("a").await;

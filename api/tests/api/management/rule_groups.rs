@@ -18,7 +18,7 @@ fn word(name: &str, word: &str) -> Value {
 
 impl Caller<'_> {
     /// A group of the caller's team with these rules; its id.
-    async fn new_group(&self, name: &str, rules: Value) -> String {
+    pub(super) async fn new_group(&self, name: &str, rules: Value) -> String {
         let group = json!({ "name": name, "rules": rules });
         let group = self.post("/rule-groups", group).await.created();
         group["id"].as_str().unwrap().to_owned()

@@ -9,7 +9,7 @@ use store::{
     provider::{self, Registration, State},
     rule_group::{self, NewVersion},
     seal::MasterKey,
-    tenant,
+    webhook_secret,
 };
 
 use super::document::assert_answers;
@@ -52,6 +52,7 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "policy": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
+        "image_retention_days": 30,
         "default_rule_group_id": group,
         "rule_group_ids": [],
     });
@@ -63,10 +64,10 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
     let id = site["id"].as_str().unwrap();
     let secret = site["webhook_secret"].as_str().unwrap();
     let mut conn = app.pool.acquire().await.unwrap();
-    let kept = tenant::webhook_secret(&mut conn, &MasterKey::new([7; 32]), id.parse().unwrap())
+    let kept = webhook_secret::signing(&mut conn, &MasterKey::new([7; 32]), id.parse().unwrap())
         .await
         .unwrap();
-    assert_eq!(kept.unwrap().expose(), secret);
+    assert_eq!(kept.unwrap().current.expose(), secret);
     let path = format!("/sites/{id}");
     for answer in [
         member.get(&path).await,
@@ -151,14 +152,15 @@ async fn a_site_chooses_among_the_providers_that_workers_have_told_of(pool: PgPo
     let member = app.member(app.tenant.team).await;
     let (path, list) = (app.site_path(), "/providers");
     assert_eq!(member.get(list).await.ok(), json!({ "data": [] }));
-    let told = |name: &str, categories: &[Category]| Registration {
+    let told = |name: &str, categories: &[Category], of_images: &[Category]| Registration {
         name: name.to_owned(),
         kind: "http",
         categories: categories.to_vec(),
+        image_categories: of_images.to_vec(),
     };
     let (own, other) = (
-        told("own", &[Category::Spam, Category::Hate]),
-        told("other", &[Category::Illicit]),
+        told("own", &[Category::Spam, Category::Hate], &[Category::Hate]),
+        told("other", &[], &[Category::Illicit]),
     );
     provider::register(&app.pool, &[own, other]).await.unwrap();
     let known = member.get(list).await.ok();
@@ -168,6 +170,8 @@ async fn a_site_chooses_among_the_providers_that_workers_have_told_of(pool: PgPo
         (&json!("own"), &json!("other"))
     );
     assert_eq!(known["data"][0]["categories"], json!(["spam", "hate"]));
+    assert_eq!(known["data"][0]["image_categories"], json!(["hate"]));
+    assert_eq!(known["data"][1]["categories"], json!([]));
     let mut conn = app.pool.acquire().await.unwrap();
     assert_eq!(
         provider::scorable(&mut conn).await.unwrap(),
@@ -276,6 +280,18 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
         (
             "submissions_per_minute",
             json!({ "submissions_per_minute": 1_000_001 }),
+        ),
+        (
+            "image_retention_days",
+            json!({ "image_retention_days": -1 }),
+        ),
+        (
+            "image_retention_days",
+            json!({ "image_retention_days": 3_651 }),
+        ),
+        (
+            "image_retention_days",
+            json!({ "image_retention_days": null }),
         ),
         ("rule_group_ids", json!({ "rule_group_ids": many })),
         ("policy", json!({ "policy": " " })),

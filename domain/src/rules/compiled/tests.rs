@@ -21,6 +21,7 @@ fn examine(group: &CompiledGroup, text: &str) -> Vec<Violation> {
     group.examine(&Content {
         text: Some(text),
         scores: &Scores::new(),
+        image_matches: &[],
     })
 }
 
@@ -46,6 +47,7 @@ fn each_rule_answers_once_in_the_order_of_the_group() {
     let found = group.examine(&Content {
         text: Some(text),
         scores: &scores,
+        image_matches: &[],
     });
     let told: Vec<_> = found
         .iter()
@@ -141,7 +143,8 @@ fn what_is_absent_violates_nothing() {
     assert_eq!(
         group.examine(&Content {
             text: None,
-            scores: &scores
+            scores: &scores,
+            image_matches: &[],
         }),
         []
     );

@@ -23,6 +23,7 @@ fn examine(group: &CompiledGroup, text: &str) -> Vec<Violation> {
     group.examine(&Content {
         text: Some(text),
         scores: &Scores::new(),
+        image_matches: &[],
     })
 }
 

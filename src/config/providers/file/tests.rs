@@ -1,10 +1,97 @@
 //! Files that are taken, and mistakes.
 
+use domain::score::Category;
+
 use super::*;
 
 fn parsed(text: &str) -> anyhow::Result<Providers> {
     parse(text, Path::new("/nowhere"))
 }
+
+/// Every kind of provider.
+const FILE: &str = r#"
+    [[provider]]
+    name = "guard"
+    kind = "chat"
+    style = "llama_guard"
+    url = "http://vllm:8000"
+    model = "meta-llama/Llama-Guard-3-8B"
+
+    [[provider]]
+    name = "house"
+    kind = "chat"
+    style = "policy"
+    policy_file = "policy"
+    url = "http://vllm:8001/openai"
+    model = "openai/gpt-oss-safeguard-20b"
+    categories = ["spam", "hate"]
+    key_file = "key"
+    deadline_seconds = 45
+
+    [[provider]]
+    name = "own"
+    kind = "http"
+    url = "https://scorer.internal/score?v=1"
+    categories = ["illicit"]
+    key_file = "key"
+    auth = "hmac"
+
+    [[provider]]
+    name = "eyes"
+    kind = "http"
+    url = "https://scorer.internal/look"
+    modalities = ["image"]
+    categories = ["spam"]
+
+    [[provider]]
+    name = "openai"
+    kind = "openai"
+    key_file = "key"
+
+    [[provider]]
+    name = "hateful"
+    kind = "openai"
+    key_file = "key"
+    categories = ["hate"]
+
+    [[provider]]
+    name = "words"
+    kind = "builtin"
+    categories = ["spam"]
+
+    [[provider]]
+    name = "azure"
+    kind = "azure"
+    url = "https://us.cognitiveservices.azure.com/"
+    key_file = "key"
+    categories = ["adult", "hate"]
+
+    [[provider]]
+    name = "azure-images"
+    kind = "azure"
+    url = "https://us.cognitiveservices.azure.com/"
+    key_file = "key"
+    modalities = ["image"]
+
+    [[provider]]
+    name = "vision"
+    kind = "vision"
+    key_file = "key"
+
+    [[provider]]
+    name = "aws"
+    kind = "rekognition"
+    region = "eu-west-1"
+    key_id = "AKIDEXAMPLE"
+    key_file = "key"
+
+    [[provider]]
+    name = "sight"
+    kind = "sightengine"
+    key_id = "1234"
+    key_file = "key"
+    categories = ["self_harm"]
+"#;
 
 #[test]
 fn providers_are_set_up_in_the_order_of_the_file() {
@@ -12,65 +99,49 @@ fn providers_are_set_up_in_the_order_of_the_file() {
     for name in ["key", "policy"] {
         fs::write(directory.path().join(name), format!("{name}-text\n")).unwrap();
     }
-    let text = r#"
-        [[provider]]
-        name = "guard"
-        kind = "chat"
-        style = "llama_guard"
-        url = "http://vllm:8000"
-        model = "meta-llama/Llama-Guard-3-8B"
-
-        [[provider]]
-        name = "house"
-        kind = "chat"
-        style = "policy"
-        policy_file = "policy"
-        url = "http://vllm:8001/openai"
-        model = "openai/gpt-oss-safeguard-20b"
-        categories = ["spam", "hate"]
-        key_file = "key"
-        deadline_seconds = 45
-
-        [[provider]]
-        name = "own"
-        kind = "http"
-        url = "https://scorer.internal/score?v=1"
-        categories = ["illicit"]
-        key_file = "key"
-        auth = "hmac"
-
-        [[provider]]
-        name = "openai"
-        kind = "openai"
-        key_file = "key"
-
-        [[provider]]
-        name = "words"
-        kind = "builtin"
-        categories = ["spam"]
-    "#;
-    let providers = parse(text, directory.path()).unwrap();
+    let providers = parse(FILE, directory.path()).unwrap();
     let seen: Vec<_> = providers
         .iter()
-        .map(|p| (p.name(), p.kind(), p.categories().len()))
+        .map(|p| p.profile())
+        .map(|p| {
+            (
+                p.name.as_str(),
+                p.kind,
+                p.scope.text.len(),
+                p.scope.image.len(),
+            )
+        })
         .collect();
     assert_eq!(
         seen,
         [
-            ("guard", "chat/llama_guard", 6),
-            ("house", "chat/policy", 2),
-            ("own", "http", 1),
-            ("openai", "openai", 7),
-            ("words", "builtin", 1),
+            ("guard", "chat/llama_guard", 6, 0),
+            ("house", "chat/policy", 2, 0),
+            ("own", "http", 1, 0),
+            ("eyes", "http", 0, 1),
+            ("openai", "openai", 7, 3),
+            ("hateful", "openai", 1, 0),
+            ("words", "builtin", 1, 0),
+            ("azure", "azure", 2, 2),
+            ("azure-images", "azure", 0, 4),
+            ("vision", "vision", 0, 2),
+            ("aws", "rekognition", 0, 4),
+            ("sight", "sightengine", 0, 1),
         ]
     );
-    assert_eq!(providers[1].categories(), [Category::Hate, Category::Spam]);
+    assert_eq!(
+        providers[1].profile().scope.text,
+        [Category::Hate, Category::Spam]
+    );
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused_in_one_line() {
     let http = "[[provider]]\nname = \"a\"\nkind = \"http\"\nurl = \"http://h/\"\ncategories = [\"spam\"]\n";
     let chat = "[[provider]]\nname = \"a\"\nkind = \"chat\"\nurl = \"http://h/\"\nmodel = \"m\"\n";
+    let azure =
+        "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"\nkey_env = \"PATH\"\n";
+    let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
     for (text, word) in [
         (String::new(), "no [[provider]]"),
         ("providers = 1".into(), "line 1: unknown field `providers`"),
@@ -123,6 +194,36 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "[[provider]]\nname = \"a\"\nkind = \"builtin\"\nurl = \"http://h/\"".into(),
             "no member url",
         ),
+        (format!("{http}modalities = []"), "its modalities are none"),
+        (
+            format!("{http}modalities = [\"sound\"]"),
+            "unknown variant `sound`",
+        ),
+        (
+            format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
+            "no member modalities",
+        ),
+        (
+            "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
+            "a: it needs its key",
+        ),
+        (format!("{azure}piece_bytes = 10_001"), "from 1000 to 10000"),
+        (
+            format!("{azure}categories = [\"harassment\"]"),
+            "cannot score harassment",
+        ),
+        (
+            azure.replace("url = \"http://h/\"\n", ""),
+            "it needs its url",
+        ),
+        (
+            "[[provider]]\nname = \"a\"\nkind = \"vision\"\npiece_bytes = 1_000".into(),
+            "no member piece_bytes",
+        ),
+        (aws.replace("region = \"eu-west-1\"\n", ""), "its region"),
+        (aws.replace("eu-west-1", "h/?x="), "its region is not"),
+        (aws.replace("key_id = \"AK\"\n", ""), "its key_id"),
+        (aws.to_owned(), "a: it needs its key, in"),
     ] {
         let Err(error) = parsed(&text) else {
             panic!("{text} is taken");

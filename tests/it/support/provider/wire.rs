@@ -1,8 +1,12 @@
 //! The wire formats, as their makers describe them.
 
+use hyper::http::request::Parts;
 use serde_json::{Map, Value, json};
 
-use super::FakeProvider;
+use super::{
+    FakeProvider, Picture, Refusal, Shown, azure, knows_key, openai, rekognition, sightengine,
+    vision,
+};
 
 /// What a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,14 +19,40 @@ pub(crate) enum Wire {
     Policy,
     /// Our own schema.
     Http,
+    /// Azure AI Content Safety.
+    Azure,
+    /// Google Cloud Vision's `SafeSearch`.
+    Vision,
+    /// AWS Rekognition.
+    Rekognition,
+    /// Sightengine.
+    Sightengine,
 }
 
-/// The score of a violent text for violence, and that of everything else.
-const HIGH: f64 = 0.97;
-const LOW: f64 = 0.01;
+/// The score of something violent for violence, where the format has such numbers, and that of everything else.
+pub(super) const HIGH: f64 = 0.97;
+pub(super) const LOW: f64 = 0.01;
+
+const INVALID: Refusal = Refusal(400, "invalid_request_error");
 
 impl Wire {
-    pub(crate) const ALL: [Self; 4] = [Self::OpenAi, Self::LlamaGuard, Self::Policy, Self::Http];
+    /// Those that look at texts.
+    pub(crate) const OF_TEXTS: [Self; 5] = [
+        Self::OpenAi,
+        Self::LlamaGuard,
+        Self::Policy,
+        Self::Http,
+        Self::Azure,
+    ];
+    /// Those that look at images.
+    pub(crate) const OF_IMAGES: [Self; 6] = [
+        Self::OpenAi,
+        Self::Http,
+        Self::Azure,
+        Self::Vision,
+        Self::Rekognition,
+        Self::Sightengine,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -30,6 +60,10 @@ impl Wire {
             Self::LlamaGuard => "guard",
             Self::Policy => "policy",
             Self::Http => "http",
+            Self::Azure => "azure",
+            Self::Vision => "vision",
+            Self::Rekognition => "rekognition",
+            Self::Sightengine => "sightengine",
         }
     }
 
@@ -41,77 +75,68 @@ impl Wire {
             Self::Policy => {
                 "kind = \"chat\"\nstyle = \"policy\"\nmodel = \"judge\"\npolicy_file = \"policy.txt\""
             }
-            Self::Http => "kind = \"http\"",
+            Self::Http => "kind = \"http\"\nmodalities = [\"text\", \"image\"]",
+            Self::Azure => "kind = \"azure\"",
+            Self::Vision => "kind = \"vision\"",
+            Self::Rekognition => {
+                "kind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AKIDEXAMPLE\""
+            }
+            Self::Sightengine => "kind = \"sightengine\"\nkey_id = \"AKIDEXAMPLE\"",
         }
     }
 
     /// Whether a file has to say what it can score.
     pub(super) const fn scores_what_is_said(self) -> bool {
+        matches!(self, Self::Policy | Self::Http)
+    }
+
+    /// Its score for violence of something violent.
+    pub(crate) const fn high(self) -> f64 {
         match self {
-            Self::OpenAi | Self::LlamaGuard => false,
-            Self::Policy | Self::Http => true,
+            Self::Azure | Self::Vision => 1.0,
+            Self::OpenAi
+            | Self::LlamaGuard
+            | Self::Policy
+            | Self::Http
+            | Self::Rekognition
+            | Self::Sightengine => HIGH,
         }
     }
 
-    pub(super) const fn path(self) -> &'static str {
-        match self {
+    /// What a request shows, if it is as the format says, and from somebody who is known.
+    pub(super) fn read(self, parts: &Parts, body: &[u8]) -> Result<Shown, Refusal> {
+        if parts.method != "POST" {
+            return Err(Refusal(405, "method_not_allowed"));
+        }
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        let path = match self {
             Self::OpenAi => "/v1/moderations",
             Self::LlamaGuard | Self::Policy => "/v1/chat/completions",
             Self::Http => "/",
+            Self::Azure => return azure::read(parts, &request),
+            Self::Vision => return vision::read(parts, body, &request),
+            Self::Rekognition => return rekognition::read(parts, body, &request),
+            Self::Sightengine => return sightengine::read(parts, body),
+        };
+        let bearer = format!("Bearer {}", FakeProvider::KEY);
+        knows_key(parts, "authorization", &bearer)?;
+        if parts.uri.path() != path {
+            return Err(Refusal(404, "unknown_url"));
         }
-    }
-
-    /// The texts of a request; none if it is not what the format says.
-    pub(super) fn texts(self, request: &Value) -> Option<Vec<String>> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
         match self {
-            Self::OpenAi => {
-                request["model"].as_str()?;
-                request["input"].as_array()?.iter().map(text).collect()
-            }
-            Self::LlamaGuard | Self::Policy => {
-                request["model"].as_str()?;
-                let last = request["messages"].as_array()?.last()?;
-                (last["role"] == "user").then_some(())?;
-                Some(vec![text(&last["content"])?])
-            }
-            Self::Http => {
-                request["categories"].as_array()?;
-                Some(vec![text(&request["text"])?])
-            }
+            Self::OpenAi => openai::read(&request),
+            Self::Http => read_own(&request),
+            _ => read_chat(&request),
         }
     }
 
     /// The answer that is documented.
-    pub(super) fn well(self, request: &Value, texts: &[String]) -> Value {
-        let violence = |text: &String| {
-            if text.contains(FakeProvider::VIOLENT) {
-                HIGH
-            } else {
-                LOW
-            }
-        };
-        let scores = |names: &Value| -> Map<String, Value> {
-            let names = names.as_array().unwrap().iter();
-            let score = |name: &Value| {
-                if name == "violence" {
-                    violence(&texts[0])
-                } else {
-                    LOW
-                }
-            };
-            names
-                .map(|name| (name.as_str().unwrap().to_owned(), json!(score(name))))
-                .collect()
-        };
+    pub(super) fn well(self, shown: &Shown) -> Value {
+        let request = &shown.request;
         match self {
-            Self::OpenAi => {
-                let results: Vec<Value> = texts.iter().map(|text| judged(violence(text))).collect();
-                moderation(&results)
-            }
+            Self::OpenAi => openai::well(shown),
             Self::LlamaGuard => {
-                let found = violence(&texts[0]) > 0.5;
-                let (content, first, probability) = if found {
+                let (content, first, probability) = if shown.violent[0] {
                     ("\n\nunsafe\nS1", "unsafe", HIGH)
                 } else {
                     ("\n\nsafe", "safe", 1.0 - LOW)
@@ -125,49 +150,134 @@ impl Wire {
             }
             Self::Policy => {
                 let schema = &request["response_format"]["json_schema"]["schema"];
-                let scores = Value::Object(scores(&schema["required"]));
+                let scores = scores(shown, &schema["required"]);
                 completion(&scores.to_string(), "stop")
             }
-            Self::Http => json!({ "scores": scores(&request["categories"]) }),
+            Self::Http => json!({ "scores": scores(shown, &request["categories"]) }),
+            Self::Azure => azure::well(shown),
+            Self::Vision => vision::well(shown),
+            Self::Rekognition => rekognition::well(shown),
+            Self::Sightengine => sightengine::well(shown),
+        }
+    }
+
+    /// That it cannot tell; none of the others can say so.
+    pub(super) fn unsure(self, shown: &Shown) -> Value {
+        match self {
+            Self::Vision => vision::annotated(&json!({ "safeSearchAnnotation": {
+                "adult": "UNKNOWN", "violence": "UNKNOWN", "racy": "UNKNOWN",
+            } })),
+            Self::Http => json!({ "scores": { "violence": null } }),
+            _ => self.well(shown),
         }
     }
 
     /// Half of it.
-    pub(super) fn half(self, request: &Value, texts: &[String]) -> String {
+    pub(super) fn half(self, shown: &Shown) -> String {
         match self {
-            Self::OpenAi => moderation(&[]).to_string(),
+            Self::OpenAi => openai::moderation(&[]).to_string(),
             Self::LlamaGuard => completion("\n\nunsafe", "length").to_string(),
             Self::Policy => completion("{\"violence\": 0.0", "length").to_string(),
-            Self::Http => {
-                let whole = self.well(request, texts).to_string();
+            Self::Azure => azure::analysis(&[]).to_string(),
+            Self::Vision => json!({ "responses": [] }).to_string(),
+            Self::Http | Self::Rekognition => {
+                let whole = self.well(shown).to_string();
                 whole[..whole.len() / 2].to_owned()
+            }
+            Self::Sightengine => {
+                let mut whole = self.well(shown);
+                whole.as_object_mut().unwrap().remove("gore");
+                whole.to_string()
             }
         }
     }
 
     /// One about other categories.
-    pub(super) fn foreign(self) -> Value {
+    pub(super) fn foreign(self, shown: &Shown) -> Value {
         match self {
-            Self::OpenAi => moderation(&[json!({ "category_scores": { "gore": LOW } })]),
+            Self::OpenAi => openai::moderation(&[json!({ "category_scores": { "gore": LOW } })]),
             Self::LlamaGuard => completion("unsafe\nS99", "stop"),
             Self::Policy => completion("{\"gore\": 0.01}", "stop"),
             Self::Http => json!({ "scores": { "gore": LOW } }),
+            Self::Azure => azure::analysis(&[json!({ "category": "Gore", "severity": 0 })]),
+            Self::Vision => vision::annotated(&json!({ "labelAnnotations": [] })),
+            Self::Rekognition => rekognition::labelled(&[], "6.1"),
+            Self::Sightengine => {
+                let request = shown.request.clone();
+                json!({ "status": "success", "request": request, "weapon": { "prob": LOW } })
+            }
+        }
+    }
+
+    /// A limit that its status does not tell. All but some tell it.
+    pub(super) fn hidden(self) -> (u16, Value) {
+        match self {
+            Self::Vision => vision::hidden(),
+            Self::Rekognition => rekognition::hidden(),
+            Self::Sightengine => sightengine::hidden(),
+            Self::OpenAi | Self::LlamaGuard | Self::Policy | Self::Http | Self::Azure => {
+                (429, self.error("rate_limit_exceeded"))
+            }
+        }
+    }
+
+    /// The body of an error.
+    pub(super) fn error(self, code: &str) -> Value {
+        match self {
+            Self::Azure => azure::error(code),
+            Self::Vision => vision::error(code),
+            Self::Rekognition => rekognition::error(code),
+            Self::Sightengine => sightengine::error(code),
+            Self::OpenAi | Self::LlamaGuard | Self::Policy | Self::Http => json!({
+                "error": { "code": code, "message": code, "param": null, "type": "error" }
+            }),
         }
     }
 }
 
-fn moderation(results: &[Value]) -> Value {
-    json!({ "id": "modr-1", "model": "omni-moderation-latest", "results": results })
+fn read_chat(request: &Value) -> Result<Shown, Refusal> {
+    request["model"].as_str().ok_or(INVALID)?;
+    let messages = request["messages"].as_array().ok_or(INVALID)?;
+    let last = messages.last().ok_or(INVALID)?;
+    let text = last["content"].as_str().ok_or(INVALID)?;
+    if last["role"] != "user" {
+        return Err(INVALID);
+    }
+    Ok(Shown::texts(request, vec![text.to_owned()]))
 }
 
-fn judged(violence: f64) -> Value {
-    let scores = json!({
-        "harassment": LOW, "harassment/threatening": LOW, "hate": LOW, "hate/threatening": LOW,
-        "illicit": null, "illicit/violent": null, "self-harm": LOW, "self-harm/intent": LOW,
-        "self-harm/instructions": LOW, "sexual": LOW, "sexual/minors": LOW,
-        "violence": violence, "violence/graphic": LOW,
-    });
-    json!({ "flagged": violence > 0.5, "categories": {}, "category_scores": scores })
+/// A text or an image, and nothing besides but the categories.
+fn read_own(request: &Value) -> Result<Shown, Refusal> {
+    let members = request.as_object().ok_or(INVALID)?;
+    request["categories"].as_array().ok_or(INVALID)?;
+    if members.len() != 2 {
+        return Err(INVALID);
+    }
+    if let Some(text) = request["text"].as_str() {
+        return Ok(Shown::texts(request, vec![text.to_owned()]));
+    }
+    let file = request["image"]["content_base64"].as_str().ok_or(INVALID)?;
+    let picture = Picture::of_base64(file).ok_or(INVALID)?;
+    if request["image"]["format"] != "jpeg" || picture.format != image::ImageFormat::Jpeg {
+        return Err(INVALID);
+    }
+    Ok(Shown::picture(request, &picture))
+}
+
+/// A score for each of these names.
+fn scores(shown: &Shown, names: &Value) -> Value {
+    let score = |name: &Value| {
+        if name == "violence" && shown.violent[0] {
+            HIGH
+        } else {
+            LOW
+        }
+    };
+    let names = names.as_array().unwrap().iter();
+    let scores: Map<String, Value> = names
+        .map(|name| (name.as_str().unwrap().to_owned(), json!(score(name))))
+        .collect();
+    Value::Object(scores)
 }
 
 fn completion(content: &str, finish_reason: &str) -> Value {

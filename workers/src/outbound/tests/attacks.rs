@@ -12,7 +12,7 @@ fn table() -> Value {
 }
 
 /// Pairs of a reason's label and what is refused for it.
-fn cases(group: &str) -> Vec<(String, String)> {
+pub(super) fn cases(group: &str) -> Vec<(String, String)> {
     let table = table();
     let reasons = table[group].as_object().unwrap().iter();
     reasons
@@ -42,27 +42,24 @@ fn addresses() -> Vec<(String, IpAddr)> {
 async fn every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
     let receiver = Receiver::answering(OK).await;
     let outbound = Outbound::new(open(receiver.port));
-    for (reason, host) in cases("hosts") {
-        let url = format!("http://{host}:{}/", receiver.port);
-        assert_eq!(
-            refusal(post(&outbound, &url).await).label(),
-            reason,
-            "{url}"
-        );
-    }
-    for (reason, url) in cases("urls") {
-        assert_eq!(
-            refusal(post(&outbound, &url).await).label(),
-            reason,
-            "{url}"
-        );
+    let port = receiver.port;
+    let hosts = cases("hosts").into_iter();
+    let hosts = hosts.map(|(reason, host)| (reason, format!("http://{host}:{port}/")));
+    for (reason, url) in hosts.chain(cases("urls")) {
+        for ask in Ask::ALL {
+            let refusal = refusal(ask.of(&outbound, &url).await);
+            assert_eq!(refusal.label(), reason, "{ask:?} {url}");
+        }
     }
     assert_eq!(receiver.connections(), 0);
 
-    post(&client_of(&receiver), &receiver.url()).await.unwrap();
+    for ask in Ask::ALL {
+        let answer = ask.of(&client_of(&receiver), &receiver.url()).await;
+        assert_eq!(answer.unwrap(), 200);
+    }
     assert_eq!(
         receiver.connections(),
-        1,
+        2,
         "the receiver does count those that reach it"
     );
 }
@@ -79,13 +76,15 @@ async fn names_that_resolve_to_any_of_them_are_refused_alike_and_nothing_is_sent
     let outbound = Outbound::with_resolver(open(receiver.port), ScriptedDns::of(script));
     for (index, (reason, ip)) in addresses.iter().enumerate() {
         let url = format!("http://{}:{}/", name(index), receiver.port);
-        let refusal = refusal(post(&outbound, &url).await);
-        assert_eq!(refusal.label(), reason, "{ip}");
-        assert_eq!(
-            refusal.to_string(),
-            "this address is not permitted",
-            "whichever it is"
-        );
+        for ask in Ask::ALL {
+            let refusal = refusal(ask.of(&outbound, &url).await);
+            assert_eq!(refusal.label(), reason, "{ask:?} {ip}");
+            assert_eq!(
+                refusal.to_string(),
+                "this address is not permitted",
+                "whichever it is"
+            );
+        }
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -107,7 +106,9 @@ async fn one_forbidden_answer_among_permitted_ones_refuses_them_all() {
     for answers in [["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"]] {
         let dns = ScriptedDns::new("attacker.test", [&answers]);
         let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
-        assert_eq!(refusal(post(&outbound, &url).await), Refusal::Loopback);
+        for ask in Ask::ALL {
+            assert_eq!(refusal(ask.of(&outbound, &url).await), Refusal::Loopback);
+        }
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -117,12 +118,14 @@ async fn a_name_that_changes_its_mind_is_refused_at_the_next_connection() {
     let receiver =
         Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             .await;
-    let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
-    let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
     let url = format!("http://attacker.test:{}/", receiver.port);
-    assert_eq!(post(&outbound, &url).await.unwrap().status, 200);
-    assert_eq!(refusal(post(&outbound, &url).await), Refusal::Loopback);
-    assert_eq!(receiver.connections(), 1);
+    for (ask, connections) in Ask::ALL.into_iter().zip(1..) {
+        let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
+        let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+        assert_eq!(ask.of(&outbound, &url).await.unwrap(), 200);
+        assert_eq!(refusal(ask.of(&outbound, &url).await), Refusal::Loopback);
+        assert_eq!(receiver.connections(), connections);
+    }
 }
 
 #[tokio::test]
@@ -138,11 +141,11 @@ async fn an_opened_range_is_open_on_its_ports_only() {
         Err(Refusal::Port)
     );
     let outbound = Outbound::new(policy);
-    assert_eq!(post(&outbound, &receiver.url()).await.unwrap().status, 200);
-    assert_eq!(
-        refusal(post(&outbound, &other.url()).await),
-        Refusal::Loopback
-    );
+    for ask in Ask::ALL {
+        assert_eq!(ask.of(&outbound, &receiver.url()).await.unwrap(), 200);
+        let refusal = refusal(ask.of(&outbound, &other.url()).await);
+        assert_eq!(refusal, Refusal::Loopback);
+    }
     assert_eq!(other.connections(), 0);
 }
 
@@ -177,7 +180,9 @@ async fn an_exemption_is_for_exactly_one_host_and_port() {
     let outbound = Outbound::with_resolver(policy, dns);
 
     for url in [format!("{exempt}/any/path?query"), exempt.to_uppercase()] {
-        assert_eq!(post(&outbound, &url).await.unwrap().status, 200, "{url}");
+        for ask in Ask::ALL {
+            assert_eq!(ask.of(&outbound, &url).await.unwrap(), 200, "{url}");
+        }
     }
     let (port, reached) = (receiver.port, receiver.connections());
     for url in [
@@ -186,20 +191,24 @@ async fn an_exemption_is_for_exactly_one_host_and_port() {
         format!("http://user@hook.test:{port}/"),
         format!("ftp://hook.test:{port}/"),
     ] {
-        refusal(post(&outbound, &url).await);
+        for ask in Ask::ALL {
+            refusal(ask.of(&outbound, &url).await);
+        }
     }
     for name in ["hook.test.", "a.hook.test"] {
-        let answer = post(&outbound, &format!("http://{name}:{port}/")).await;
-        assert!(
-            matches!(answer, Err(OutboundError::Connect(_))),
-            "{answer:?}"
-        );
+        for ask in Ask::ALL {
+            let answer = ask.of(&outbound, &format!("http://{name}:{port}/")).await;
+            assert!(
+                matches!(answer, Err(OutboundError::Connect(_))),
+                "{answer:?}"
+            );
+        }
     }
     assert_eq!((receiver.connections(), other.connections()), (reached, 0));
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_and_its_target_is_not_visited() {
+async fn a_redirect_of_a_post_is_an_answer_and_its_target_is_not_visited() {
     let target = Receiver::answering(OK).await;
     for status in [301, 302, 303, 307, 308] {
         let receiver = Receiver::answering(format!(
@@ -230,7 +239,9 @@ async fn proxy_variables_are_ignored() {
     ];
     if let Ok(target) = std::env::var(TARGET) {
         let outbound = Outbound::new(exempting(&[&target]));
-        assert_eq!(post(&outbound, &target).await.unwrap().status, 200);
+        for ask in Ask::ALL {
+            assert_eq!(ask.of(&outbound, &target).await.unwrap(), 200);
+        }
         return;
     }
     let (receiver, proxy) = (Receiver::answering(OK).await, Receiver::answering(OK).await);

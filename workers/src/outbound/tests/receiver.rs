@@ -38,6 +38,28 @@ impl Receiver {
         .await
     }
 
+    /// Answers a request by its path. `PORT` in an answer is the receiver's own.
+    pub(super) async fn start_with(
+        answer: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let answer = Arc::new(answer);
+        Self::start(move |mut stream, requests| {
+            let answer = Arc::clone(&answer);
+            async move {
+                let port = stream.local_addr().unwrap().port().to_string();
+                while let Some(request) = read_request(&mut stream).await {
+                    let path = request.split(' ').nth(1).unwrap();
+                    let answer = answer(path).replace("PORT", &port);
+                    requests.lock().unwrap().push(request);
+                    if stream.write_all(answer.as_bytes()).await.is_err() {
+                        break;
+                    }
+                }
+            }
+        })
+        .await
+    }
+
     /// Hands each connection, after its first request, to `behaviour`.
     pub(super) async fn behaving<F>(
         behaviour: impl Fn(TcpStream) -> F + Send + Sync + 'static,
@@ -99,10 +121,12 @@ impl Receiver {
     }
 }
 
-/// Reads one request whose body is `{}`; `None` when the connection ended.
+/// Reads one request, with a body `{}` if it is a POST; `None` when the connection ended.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut read = Vec::new();
-    while !read.ends_with(b"\r\n\r\n{}") {
+    while !(read.ends_with(b"\r\n\r\n{}")
+        || read.starts_with(b"GET") && read.ends_with(b"\r\n\r\n"))
+    {
         read.push(stream.read_u8().await.ok()?);
     }
     Some(String::from_utf8(read).unwrap().to_lowercase())

@@ -11,13 +11,7 @@ use crate::{
 
 impl Caller<'_> {
     pub(super) async fn import(&self, path: &str, content_type: &str, body: &str) -> Answer {
-        let target = format!("/management/v1{path}");
-        let authorization = format!("Bearer {}", self.token);
-        let headers = [
-            ("Authorization", authorization.as_str()),
-            ("Content-Type", content_type),
-        ];
-        self.app.request("POST", &target, &headers, body).await
+        self.send_as(content_type, "POST", path, body).await
     }
 
     async fn export(&self, group: &str) -> Answer {

@@ -6,7 +6,7 @@ use api::management::Analysed;
 use domain::{
     decision::Unchecked,
     id::{GroupVersionId, MediaId},
-    media::{ModerationType, Status},
+    media::{Modality, ModerationType, Status},
     score::{Category, Scores},
 };
 use serde_json::{Value, json};
@@ -157,6 +157,7 @@ async fn the_providers_are_asked_only_for_rules_that_want_scores_and_their_failu
             Box::pin(async move {
                 let failed = Unchecked::ProviderFailed {
                     provider: "openai".into(),
+                    modality: Modality::Text,
                     detail: INTERNAL.into(),
                 };
                 let fails = text.contains("fail");

@@ -21,6 +21,7 @@ async fn a_category_that_no_provider_can_score_is_warned_about_until_one_can(poo
             name: "one".into(),
             kind: "openai",
             categories: categories.to_vec(),
+            image_categories: vec![Category::Spam],
         };
         provider::register(&app.pool, &[registration])
             .await
@@ -31,7 +32,12 @@ async fn a_category_that_no_provider_can_score_is_warned_about_until_one_can(poo
         warnings.map(|warning| warning["field"].clone()).collect()
     };
     register(&[Category::Hate]).await;
-    let rules = json!([rule("hate", true), rule("spam", false), rule("adult", true)]);
+    let rules = json!([
+        rule("hate", true),
+        rule("illicit", false),
+        rule("adult", true),
+        rule("spam", true)
+    ]);
     let new = json!({ "name": "House", "rules": rules });
     let made = member.post("/rule-groups", new).await.created();
     assert_eq!(fields(&made), ["rules[2].category"]);

@@ -1,0 +1,105 @@
+//! An item's image put on a hash list, by the hashes that are stored with it.
+
+use std::sync::Arc;
+
+use domain::{
+    id::{HashListId, MediaId},
+    reason::Reason,
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Deserialize;
+use serde_json::json;
+use store::hash_list::{entry::NewEntry, matches};
+
+use super::{
+    entries::{HashEntry, add, entry_example},
+    keep,
+};
+use crate::{
+    answer::Created,
+    management::{
+        Management, Tag,
+        document::{Operation, example},
+        session::{Caller, missing_scope},
+    },
+    member::Member,
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+};
+
+/// An item whose image is to be put on a list.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct NewListedImage {
+    /// The item; one of the list's team, or, for a shared list, of any.
+    media_id: Member<MediaId>,
+    /// A word about it.
+    #[oai(nullable)]
+    note: Option<Member<Reason>>,
+}
+
+pub(crate) struct Images;
+
+#[OpenApi(tag = "Tag::HashLists")]
+impl Images {
+    /// Put an item's image on a hash list
+    ///
+    /// By the hashes that were computed when the item was submitted, so the image itself need not be kept any more. The next
+    /// copy that comes is on the list. The token needs the scope `media:read`, too.
+    #[oai(
+        path = "/hash-lists/:hash_list_id/images",
+        method = "post",
+        operation_id = "addImageToHashList"
+    )]
+    async fn add_image_to_hash_list(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The list.
+        hash_list_id: Path<HashListId>,
+        request: JsonBody<NewListedImage>,
+    ) -> Result<Created<HashEntry>, Refusal> {
+        let new = request.value;
+        let media = new.media_id.0;
+        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
+        let list = keep(&mut session, hash_list_id.0).await?;
+        if !session.has(Scope::MediaRead) {
+            return Err(missing_scope(Scope::MediaRead));
+        }
+        let found = matches::hashes_of(session.conn(), list.team, media).await?;
+        let found = found
+            .ok_or_else(|| Refusal::invalid_field("media_id", "is no media item of the team"))?;
+        let hashes = found.hashes.ok_or_else(|| {
+            Refusal::new(
+                Code::ImageNotHashed,
+                "The item has no image, or none that could be hashed.",
+            )
+        })?;
+        let entry = NewEntry {
+            hashes,
+            note: new.note.as_ref().map_or("", |note| note.as_str()),
+            media: Some(media),
+        };
+        add(session, list.id, entry).await
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let mut entry = entry_example();
+    entry["media_id"] = example::MEDIA.into();
+    vec![Operation {
+        problems: &[
+            Code::SharedList,
+            Code::AlreadyListed,
+            Code::ImageNotHashed,
+            Code::LimitReached,
+        ],
+        request: Some(json!({ "media_id": example::MEDIA, "note": "Rejected on appeal, too." })),
+        answer: Some(entry),
+        ..Operation::new("addImageToHashList", Scope::HashListsWrite)
+    }]
+}

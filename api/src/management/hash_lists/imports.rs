@@ -1,0 +1,314 @@
+//! Files of hashes read into a list: start, watch, see what was refused, stop.
+
+use std::sync::Arc;
+
+use domain::{
+    audit::Action,
+    backtest::State,
+    id::{HashImportId, HashListId, TokenId},
+    image_hash::HashAlgorithm,
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::hash_list::import::{self, MAX_RUNNING};
+use uuid::Uuid;
+
+use super::{keep, lock, record, upload::HashFile};
+use crate::{
+    answer::{Accepted, Json},
+    management::{
+        Management, PREFIX, Tag,
+        document::{Operation, example},
+        list::{Cursor, Limit, List, Part},
+        session::{Caller, Session, created},
+    },
+    member::{Member, Time},
+    path::Path,
+    problem::{Code, Refusal},
+    query::Query,
+};
+
+/// A file of hashes that is read into a list.
+#[derive(Serialize, Object)]
+pub(in super::super) struct HashImport {
+    /// The import.
+    id: Uuid,
+    /// The list.
+    hash_list_id: Uuid,
+    /// What hashes are that do not say it themselves.
+    algorithm: Member<HashAlgorithm>,
+    /// Where it stands.
+    state: Member<State>,
+    /// How many lines the file has.
+    total_lines: i64,
+    /// How many of them were read.
+    lines: i64,
+    /// Hashes that were added.
+    added: i64,
+    /// Hashes that stood on the list already, or in an earlier line.
+    existing: i64,
+    /// Lines that were refused.
+    refused: i64,
+    /// Why it failed; null if it has not.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// The token with which it was started.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
+    /// When it was started.
+    created_at: Member<Time>,
+    /// When it ended; null while it runs.
+    #[oai(nullable)]
+    ended_at: Option<Member<Time>>,
+}
+
+impl From<import::Import> for HashImport {
+    fn from(import: import::Import) -> Self {
+        Self {
+            id: import.id.as_uuid(),
+            hash_list_id: import.list.as_uuid(),
+            algorithm: Member(import.algorithm),
+            state: Member(import.state),
+            total_lines: import.total_lines,
+            lines: import.lines,
+            added: import.added,
+            existing: import.existing,
+            refused: import.refused,
+            error: import.error,
+            created_by: import.created_by.map(TokenId::as_uuid),
+            created_at: import.created_at.into(),
+            ended_at: import.ended_at.map(Member::from),
+        }
+    }
+}
+
+/// A line of a file that was refused.
+#[derive(Serialize, Object)]
+pub(in super::super) struct HashImportRefusal {
+    /// Its number in the file, from 1.
+    line: i64,
+    /// What is wrong with it.
+    message: String,
+}
+
+impl From<import::Refused> for HashImportRefusal {
+    fn from(refused: import::Refused) -> Self {
+        Self {
+            line: refused.line,
+            message: refused.reason,
+        }
+    }
+}
+
+pub(crate) struct Imports;
+
+#[OpenApi(tag = "Tag::HashLists")]
+impl Imports {
+    /// List imports into a hash list
+    ///
+    /// The latest first. They are kept for 90 days.
+    #[oai(
+        path = "/hash-lists/:hash_list_id/imports",
+        method = "get",
+        operation_id = "listHashImports"
+    )]
+    async fn list_hash_imports(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The list.
+        hash_list_id: Path<HashListId>,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: Query<Cursor>,
+    ) -> Result<Json<List<HashImport>>, Refusal> {
+        let mut session = management.read(&caller, Scope::HashListsRead).await?;
+        let list = keep(&mut session, hash_list_id.0).await?;
+        let part = Part::new(&limit, &cursor);
+        let imports = import::list(session.conn(), list.id, part.page()).await?;
+        Ok(Json(part.list(imports, |import| import.id.as_uuid())))
+    }
+
+    /// Import a file of hashes
+    ///
+    /// One hash a line, in 64 hexadecimal digits; after a comma a word about it. A line may say what its hash is: `pdq:...` or
+    /// `sha256:...`. Empty lines and those that begin with `#` are passed over. The file is stored and read in the background:
+    /// what stands on the list already is passed over, and a line that is no hash is refused, without harm to others. A larger
+    /// list than a request's body may hold comes in several files, up to 16 at a time.
+    #[oai(
+        path = "/hash-lists/:hash_list_id/imports",
+        method = "post",
+        operation_id = "createHashImport"
+    )]
+    async fn create_hash_import(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The list.
+        hash_list_id: Path<HashListId>,
+        /// What hashes are that do not say it themselves; `pdq` if nothing is said.
+        algorithm: Query<HashAlgorithm>,
+        request: HashFile,
+    ) -> Result<Accepted<HashImport>, Refusal> {
+        let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
+        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
+        let list = lock(&mut session, hash_list_id.0).await?;
+        let by = session.token();
+        let started = import::create(session.conn(), &list, algorithm, &request.bytes, by).await?;
+        let (id, jobs) = started.ok_or_else(|| {
+            let detail = format!("{MAX_RUNNING} files are being read, which is the most.");
+            Refusal::new(Code::LimitReached, detail)
+        })?;
+        let value = HashImport::from(of_caller(&mut session, id).await?);
+        let details = created(&value);
+        let action = Action::HashImportCreate;
+        record(session, action, list.team, list.id.as_uuid(), details).await?;
+        management.queue.enqueued(&jobs);
+        Ok(Accepted {
+            location: format!("{PREFIX}/hash-imports/{id}"),
+            value,
+        })
+    }
+
+    /// Read an import
+    ///
+    /// How far it has got, and what it has done so far.
+    #[oai(
+        path = "/hash-imports/:hash_import_id",
+        method = "get",
+        operation_id = "getHashImport"
+    )]
+    async fn get_hash_import(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The import.
+        hash_import_id: Path<HashImportId>,
+    ) -> Result<Json<HashImport>, Refusal> {
+        let mut session = management.read(&caller, Scope::HashListsRead).await?;
+        let import = of_caller(&mut session, hash_import_id.0).await?;
+        Ok(Json(import.into()))
+    }
+
+    /// List the lines that an import refused
+    ///
+    /// In the order of the file; the first 1,000 of them.
+    #[oai(
+        path = "/hash-imports/:hash_import_id/refusals",
+        method = "get",
+        operation_id = "listHashImportRefusals"
+    )]
+    async fn list_hash_import_refusals(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The import.
+        hash_import_id: Path<HashImportId>,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: Query<Cursor>,
+    ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
+        let mut session = management.read(&caller, Scope::HashListsRead).await?;
+        let import = of_caller(&mut session, hash_import_id.0).await?;
+        let part = Part::new(&limit, &cursor);
+        // A place in this list is the number of a line.
+        let after = part.after().map_or(0, |place| place.as_u128());
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let limit = part.page().limit;
+        let refusals = import::refusals(session.conn(), import.id, after, limit).await?;
+        let place = |refused: &import::Refused| {
+            Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
+        };
+        Ok(Json(part.list(refusals, place)))
+    }
+
+    /// Cancel an import
+    ///
+    /// What it has added stays on the list. One that has ended stays as it is.
+    #[oai(
+        path = "/hash-imports/:hash_import_id/cancel",
+        method = "post",
+        operation_id = "cancelHashImport"
+    )]
+    async fn cancel_hash_import(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The import.
+        hash_import_id: Path<HashImportId>,
+    ) -> Result<Json<HashImport>, Refusal> {
+        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
+        let import = of_caller(&mut session, hash_import_id.0).await?;
+        let (team, list) = (import.team, import.list.as_uuid());
+        if !import::cancel(session.conn(), import.id).await? {
+            return Ok(Json(import.into()));
+        }
+        let value = HashImport::from(of_caller(&mut session, import.id).await?);
+        let details = json!({ "cancelled": value });
+        record(session, Action::HashImportCancel, team, list, details).await?;
+        Ok(Json(value))
+    }
+}
+
+/// An import that the caller may know of: into a list that he keeps.
+async fn of_caller(session: &mut Session, import: HashImportId) -> Result<import::Import, Refusal> {
+    let of = session.only_team();
+    let import = import::find(session.conn(), of, import).await?;
+    import.ok_or_else(|| Refusal::not_found("import"))
+}
+
+fn import_example() -> Value {
+    json!({
+        "id": example::HASH_IMPORT,
+        "hash_list_id": example::HASH_LIST,
+        "algorithm": "pdq",
+        "state": "running",
+        "total_lines": 100_000,
+        "lines": 40_000,
+        "added": 39_800,
+        "existing": 150,
+        "refused": 50,
+        "error": null,
+        "created_by": example::TOKEN,
+        "created_at": example::CREATED_AT,
+        "ended_at": null,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let import = import_example();
+    vec![
+        Operation {
+            problems: &[Code::SharedList],
+            answer: Some(example::list(&import)),
+            ..Operation::new("listHashImports", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::SharedList, Code::LimitReached],
+            request: Some(format!("{},Reported twice in January.\n", example::PDQ).into()),
+            answer: Some(import.clone()),
+            ..Operation::new("createHashImport", Scope::HashListsWrite)
+        },
+        Operation {
+            answer: Some(import.clone()),
+            ..Operation::new("getHashImport", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(example::list(&json!({
+                "line": 17,
+                "message": "does not begin with a hash of 64 hexadecimal digits",
+            }))),
+            ..Operation::new("listHashImportRefusals", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(import),
+            ..Operation::new("cancelHashImport", Scope::HashListsWrite)
+        },
+    ]
+}

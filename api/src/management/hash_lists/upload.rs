@@ -1,0 +1,50 @@
+//! A file of hashes as a body: text, read within the bounds of all bodies and stored as it is.
+
+use bytes::Bytes;
+use poem::{Request, RequestBody, Result};
+use poem_openapi::{
+    impl_apirequest_for_payload,
+    payload::{ParsePayload, Payload},
+    registry::{MetaSchema, MetaSchemaRef},
+};
+
+use crate::{fair::Share, payload::reader};
+
+pub(super) const TEXT: &str = "text/plain";
+
+/// The file. Which of its lines are refused turns out when it is read.
+pub(in super::super) struct HashFile {
+    pub(super) bytes: Bytes,
+    /// Held until the handler ends.
+    _share: Share,
+}
+
+impl Payload for HashFile {
+    const CONTENT_TYPE: &'static str = TEXT;
+
+    /// As exchanges and spreadsheets call it, too.
+    fn check_content_type(content_type: &str) -> bool {
+        let essence = content_type.split(';').next().unwrap_or_default();
+        [TEXT, "text/csv"]
+            .iter()
+            .any(|text| essence.trim().eq_ignore_ascii_case(text))
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new("string")))
+    }
+}
+
+impl ParsePayload for HashFile {
+    const IS_REQUIRED: bool = true;
+
+    async fn from_request(request: &Request, body: &mut RequestBody) -> Result<Self> {
+        let held = reader(request).read(request, body.take()?).await?;
+        Ok(Self {
+            bytes: held.bytes,
+            _share: held.share,
+        })
+    }
+}
+
+impl_apirequest_for_payload!(HashFile);

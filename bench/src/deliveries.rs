@@ -1,0 +1,174 @@
+//! Webhooks. How many a second a worker delivers, every attempt recorded, beside a bare loop of the same requests; and whether
+//! endpoints that are well notice a dead one, a slow one and one with a backlog.
+
+mod backlog;
+pub(crate) mod bare;
+mod neighbours;
+mod table;
+
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use serde::Serialize;
+use sqlx::PgConnection;
+use store::jobs::WEBHOOKS;
+
+use self::{backlog::Backlog, neighbours::Neighbours};
+use crate::{
+    latency::median,
+    load::per_second,
+    meter::{self, Cost, Meter, empty_tables},
+    receiver::Manners,
+    report::Machine,
+    sites::Tenants,
+    stack::{CommonOptions, Shape, Stack},
+};
+
+/// How long the last deliveries may take.
+const PATIENCE: Duration = Duration::from_mins(5);
+const POLL: Duration = Duration::from_millis(10);
+
+/// Options of `deliveries`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+    /// Deliveries of each round at full speed
+    #[arg(long, default_value_t = 20_000)]
+    deliveries: u32,
+    /// Endpoints that they go to
+    #[arg(long, default_value_t = 8)]
+    endpoints: usize,
+    /// Requests that the bare loop has under way, as many as the worker has
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// Rounds, of both
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Deliveries that wait for the flooded endpoint
+    #[arg(long, default_value_t = 100_000)]
+    backlog: u32,
+    /// Seconds of each round with neighbours; none skips them
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Delivered {
+    machine: Machine,
+    deliveries: u32,
+    endpoints: usize,
+    connections: usize,
+    rounds: Vec<Round>,
+    /// The median over the rounds of what was delivered, divided by what the bare loop sent.
+    ratio: f64,
+    neighbours: Option<Neighbours>,
+}
+
+#[derive(Debug, Serialize)]
+struct Round {
+    /// Deliveries a second, from the first request to the last record.
+    delivered: f64,
+    /// Requests a second of the bare loop.
+    bare: f64,
+    cost: Cost,
+}
+
+/// Runs the benchmark.
+pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
+    let load_before = Machine::load_before();
+    let seed = options.common.seed();
+    let shape = Shape {
+        apis: 0,
+        workers: 1,
+        tenants: Tenants {
+            sites: options.endpoints,
+            sites_per_team: 1,
+        },
+        lease_seconds: 30,
+        manners: Manners {
+            careless: true,
+            ..Manners::default()
+        },
+    };
+    let stack = Stack::start(&options.common, shape, seed).await?;
+    let mut conn = stack.ground.cluster.connect().await?;
+    let machine = Machine::describe(&mut conn, load_before).await?;
+    let mut rounds = Vec::new();
+    // The first warms connections and plans up.
+    for number in 0..=options.rounds {
+        let bare = bare::measure(
+            stack.receiver.address(),
+            options.deliveries,
+            options.connections,
+        )
+        .await?;
+        let (delivered, cost) = full_speed(&stack, &mut conn, options.deliveries).await?;
+        if number > 0 {
+            eprintln!("round {number}: {delivered:.0}/s, bare {bare:.0}/s");
+            rounds.push(Round {
+                delivered,
+                bare,
+                cost,
+            });
+        }
+    }
+    drop(stack);
+    let neighbours = if options.seconds == 0 {
+        None
+    } else {
+        Some(neighbours::run(&options, seed).await?)
+    };
+    Ok(Delivered {
+        machine,
+        deliveries: options.deliveries,
+        endpoints: options.endpoints,
+        connections: options.connections,
+        ratio: median(rounds.iter().map(|round| round.delivered / round.bare)),
+        rounds,
+        neighbours,
+    })
+}
+
+/// Delivers a backlog, and says how many were delivered and recorded a second, and what each cost.
+async fn full_speed(
+    stack: &Stack,
+    conn: &mut PgConnection,
+    deliveries: u32,
+) -> anyhow::Result<(f64, Cost)> {
+    queue::queues::pause(conn, WEBHOOKS, None).await?;
+    empty_tables(conn).await?;
+    Backlog::of_all(conn).await?.fill(conn, deliveries).await?;
+    stack.receiver.clear();
+    let meter = Meter::start(conn).await?;
+    queue::queues::resume(conn, WEBHOOKS).await?;
+    let begun = Instant::now();
+    while meter::jobs(conn).await? > 0 {
+        ensure!(begun.elapsed() < PATIENCE, "the backlog does not end");
+        tokio::time::sleep(POLL).await;
+    }
+    let recorded = Instant::now();
+    let cost = meter.stop(conn, deliveries.into()).await?;
+    let (attempts, delivered): (i64, i64) = sqlx::query_as(
+        "select (select count(*) from delivery_attempts), (select count(*) from deliveries where state = 'delivered')",
+    )
+    .fetch_one(conn)
+    .await?;
+    let each = i64::from(deliveries);
+    ensure!(
+        (attempts, delivered) == (each, each),
+        "{each} deliveries were expected, but {delivered} were delivered in {attempts} attempts"
+    );
+    let (first, _) = stack.receiver.seen().between.context("nothing came")?;
+    Ok((per_second(deliveries.into(), recorded - first), cost))
+}
+
+/// Where webhooks of a site go.
+fn url(receiver: SocketAddr, site: usize) -> String {
+    format!("http://{receiver}/{site}")
+}

@@ -1,0 +1,149 @@
+//! The headers that an endpoint's owner wants on every request, such as the credentials of a gateway before the receiver.
+
+use serde::{Deserialize, Serialize};
+
+/// The most headers of one endpoint.
+pub const MAX_HEADERS: usize = 20;
+/// The longest name, in bytes.
+pub const MAX_NAME_BYTES: usize = 100;
+/// The longest value, in bytes.
+pub const MAX_VALUE_BYTES: usize = 2_000;
+
+/// One header of the owner's. Its `Debug` form does not show the value, which may be a credential.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CustomHeader {
+    name: String,
+    value: String,
+}
+
+/// Why a header is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidHeader {
+    /// Not a token as RFC 9110 has it, or too long.
+    #[error("a header's name consists of up to 100 letters, digits and hyphens or underscores")]
+    Name,
+    /// One that the service or HTTP itself sets.
+    #[error("this header is set by the service and cannot be chosen")]
+    Reserved,
+    /// Something else than visible ASCII and inner spaces, or too long.
+    #[error(
+        "a header's value is 1 to 2,000 visible ASCII characters and spaces, with none at its ends"
+    )]
+    Value,
+}
+
+impl CustomHeader {
+    /// Checks a header.
+    ///
+    /// # Errors
+    /// [`InvalidHeader`] says what is wrong.
+    pub fn new(name: &str, value: &str) -> Result<Self, InvalidHeader> {
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(token) {
+            return Err(InvalidHeader::Name);
+        }
+        let name = name.to_ascii_lowercase();
+        if is_reserved(&name) {
+            return Err(InvalidHeader::Reserved);
+        }
+        let visible = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+        let fits = (1..=MAX_VALUE_BYTES).contains(&value.len()) && value.trim() == value;
+        if !fits || !value.bytes().all(visible) {
+            return Err(InvalidHeader::Value);
+        }
+        Ok(Self {
+            name,
+            value: value.to_owned(),
+        })
+    }
+
+    /// Its name, in lower case.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its value: to be sent, never logged.
+    pub fn expose(&self) -> &str {
+        &self.value
+    }
+}
+
+impl std::fmt::Debug for CustomHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CustomHeader({}: ..)", self.name)
+    }
+}
+
+/// What says who sends, what is sent and how the connection is used. Whoever could choose these could forge a signature's
+/// company or smuggle a second request.
+fn is_reserved(name: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["x-service-", "webhook-", "proxy-", "sec-"];
+    const NAMES: [&str; 13] = [
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+    ];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_service_or_http_sets_cannot_be_chosen_in_any_spelling() {
+        for name in [
+            "Host",
+            "content-LENGTH",
+            "X-Service-Signature",
+            "Webhook-Id",
+            "Transfer-Encoding",
+        ] {
+            assert_eq!(
+                CustomHeader::new(name, "x"),
+                Err(InvalidHeader::Reserved),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_that_ends_a_line_or_hides_gets_through() {
+        for name in ["", "a b", "a:b", "ä", "a\r\nb"] {
+            assert_eq!(
+                CustomHeader::new(name, "x"),
+                Err(InvalidHeader::Name),
+                "{name:?}"
+            );
+        }
+        for value in ["", " x", "x ", "a\r\nb: c", "a\nb", "a\0", "ä", "\t"] {
+            assert_eq!(
+                CustomHeader::new("a", value),
+                Err(InvalidHeader::Value),
+                "{value:?}"
+            );
+        }
+        let long = "x".repeat(MAX_VALUE_BYTES + 1);
+        assert_eq!(CustomHeader::new("a", &long), Err(InvalidHeader::Value));
+    }
+
+    #[test]
+    fn a_credential_is_taken_and_not_shown() {
+        let header = CustomHeader::new("Authorization", "Bearer hunter2 x").unwrap();
+        assert_eq!(
+            (header.name(), header.expose()),
+            ("authorization", "Bearer hunter2 x")
+        );
+        assert!(!format!("{header:?}").contains("hunter2"));
+    }
+}

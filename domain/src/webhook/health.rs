@@ -1,0 +1,97 @@
+//! How an endpoint fares: a circuit breaker that spares an endpoint which keeps failing, and the end of one that is dead.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::breaker::{Breaker, BreakerSettings, Right};
+
+/// How long an endpoint may fail without one success before it is disabled.
+pub const DEAD_AFTER: Duration = Duration::from_hours(5 * 24);
+
+/// Ten failures in a row, then 5 s, 10 s, ... up to five minutes. What waits meanwhile is charged no attempt.
+pub const BREAKER: BreakerSettings = BreakerSettings {
+    failures: 10,
+    first: Duration::from_secs(5),
+    longest: Duration::from_mins(5),
+};
+
+/// What is known of an endpoint. One that nothing is known of is well.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Whether it is being left alone.
+    pub breaker: Breaker,
+    /// Its first failure since its last success; none when its last attempt succeeded.
+    pub failing_since: Option<DateTime<Utc>>,
+}
+
+impl Health {
+    /// Whether nothing speaks against it, so that a success changes nothing.
+    pub fn is_well(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// An attempt succeeded.
+    pub fn succeeded(&mut self, right: Right) {
+        self.breaker.succeeded(right);
+        self.failing_since = None;
+    }
+
+    /// An attempt failed; `chance` (0 up to 1, uniform) spreads the breaker's waits.
+    pub fn failed(&mut self, right: Right, now: DateTime<Utc>, chance: f64) {
+        self.breaker.failed(right, now, chance, &BREAKER);
+        self.failing_since.get_or_insert(now);
+    }
+
+    /// Whether it has failed for so long that it is to be disabled.
+    pub fn is_dead(&self, now: DateTime<Utc>) -> bool {
+        self.failing_since
+            .is_some_and(|since| (now - since).to_std().is_ok_and(|age| age >= DEAD_AFTER))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 24 * 3600;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
+
+    #[test]
+    fn five_days_of_failures_are_its_death_and_one_success_among_them_is_not() {
+        let mut health = Health::default();
+        for day in 0..5 {
+            health.failed(Right::Everybody, at(day * DAY), 0.5);
+            assert!(!health.is_dead(at(day * DAY)), "day {day}");
+        }
+        assert!(!health.is_dead(at(5 * DAY - 1)));
+        assert!(health.is_dead(at(5 * DAY)));
+
+        health.succeeded(Right::Everybody);
+        assert!(!health.is_dead(at(5 * DAY)));
+        health.failed(Right::Everybody, at(5 * DAY), 0.5);
+        assert!(!health.is_dead(at(9 * DAY)));
+    }
+
+    #[test]
+    fn a_success_that_began_before_the_breaker_opened_ends_the_failing_and_leaves_the_breaker_to_its_probe()
+     {
+        let mut health = Health::default();
+        for _ in 0..BREAKER.failures {
+            health.failed(Right::Everybody, at(0), 0.5);
+        }
+        assert_eq!(health.breaker.open_until, Some(at(5)));
+        health.succeeded(Right::Everybody);
+        assert_eq!(health.failing_since, None);
+        assert!(!health.is_well());
+        let probe = health
+            .breaker
+            .probe(at(5), Duration::from_secs(20))
+            .unwrap();
+        health.succeeded(probe);
+        assert!(health.is_well());
+    }
+}

@@ -1,0 +1,353 @@
+//! One provider in the file, and how it is set up.
+
+use std::{
+    fs,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context as _, anyhow, bail, ensure};
+use domain::{breaker::BreakerSettings, media::Modality, policy::Policy, score::Category};
+use serde::Deserialize;
+use url::Url;
+use workers::provider::{
+    Auth, AwsKey, Azure, Builtin, Chat, Http, OpenAi, Provider, ProviderError, Rekognition, Remote,
+    Scope, Sightengine, Style, Vision,
+};
+
+use super::kind::Kind;
+use crate::config::{
+    providers::{CONCURRENCY, DEADLINE, LONGEST_DEADLINE_SECONDS},
+    variable,
+};
+
+/// One provider as it stands there. Which members it may have depends on its kind.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    kind: Kind,
+    url: Option<Url>,
+    region: Option<String>,
+    model: Option<String>,
+    style: Option<StyleName>,
+    policy_file: Option<PathBuf>,
+    key_id: Option<String>,
+    key_env: Option<String>,
+    key_file: Option<PathBuf>,
+    auth: Option<AuthName>,
+    modalities: Option<Vec<Modality>>,
+    categories: Option<Vec<Category>>,
+    deadline_seconds: Option<u64>,
+    concurrency: Option<u64>,
+    piece_bytes: Option<u64>,
+    breaker_failures: Option<u64>,
+    breaker_seconds: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StyleName {
+    LlamaGuard,
+    Policy,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum AuthName {
+    Bearer,
+    Hmac,
+}
+
+impl Entry {
+    /// Sets it up.
+    pub(super) fn provider(self, directory: &Path) -> anyhow::Result<Arc<dyn Provider>> {
+        self.check_members()?;
+        let failed = |error: ProviderError| anyhow!("its client cannot be set up: {error}");
+        Ok(match self.kind {
+            Kind::Builtin => {
+                let scope = self.scope(None)?;
+                Arc::new(Builtin::new(self.name, scope.text))
+            }
+            Kind::Openai => {
+                let auth = Auth::Bearer(self.needed_key(directory)?);
+                let remote = self.remote(Some(OpenAi::URL), auth, None)?;
+                let model = self.model.unwrap_or_else(|| OpenAi::MODEL.to_owned());
+                Arc::new(OpenAi::new(remote, model).map_err(failed)?)
+            }
+            Kind::Chat => {
+                let style = self.style(directory)?;
+                let auth = self.auth(directory)?;
+                let remote = self.remote(None, auth, Some(&style))?;
+                let model = self.model.context("it needs its model")?;
+                Arc::new(Chat::new(remote, model, style).map_err(failed)?)
+            }
+            Kind::Http => {
+                let auth = self.auth(directory)?;
+                let remote = self.remote(None, auth, None)?;
+                Arc::new(Http::new(remote).map_err(failed)?)
+            }
+            Kind::Azure => {
+                let auth = Auth::Header(Azure::KEY_HEADER, self.needed_key(directory)?);
+                let remote = self.remote(None, auth, None)?;
+                Arc::new(Azure::new(remote).map_err(failed)?)
+            }
+            Kind::Vision => {
+                let auth = Auth::Header(Vision::KEY_HEADER, self.needed_key(directory)?);
+                let remote = self.remote(Some(Vision::URL), auth, None)?;
+                Arc::new(Vision::new(remote).map_err(failed)?)
+            }
+            Kind::Rekognition => {
+                let region = self.region()?;
+                let (id, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
+                let usual = Rekognition::url(&region);
+                let remote = self.remote(Some(&usual), Auth::Nothing, None)?;
+                let key = AwsKey { id, secret };
+                Arc::new(Rekognition::new(remote, region, key).map_err(failed)?)
+            }
+            Kind::Sightengine => {
+                let (user, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
+                let remote = self.remote(Some(Sightengine::URL), Auth::Nothing, None)?;
+                Arc::new(Sightengine::new(remote, user, secret).map_err(failed)?)
+            }
+        })
+    }
+
+    /// Refuses members that another kind has: they would be meant to do something, and do nothing.
+    fn check_members(&self) -> anyhow::Result<()> {
+        let members: [(&str, bool, &[Kind]); 15] = [
+            ("url", self.url.is_some(), Kind::REMOTE),
+            ("region", self.region.is_some(), &[Kind::Rekognition]),
+            ("model", self.model.is_some(), &[Kind::Openai, Kind::Chat]),
+            ("style", self.style.is_some(), &[Kind::Chat]),
+            ("policy_file", self.policy_file.is_some(), &[Kind::Chat]),
+            ("key_id", self.key_id.is_some(), Kind::WITH_KEY_ID),
+            ("key_env", self.key_env.is_some(), Kind::REMOTE),
+            ("key_file", self.key_file.is_some(), Kind::REMOTE),
+            ("auth", self.auth.is_some(), &[Kind::Http]),
+            ("modalities", self.modalities.is_some(), Kind::OF_BOTH),
+            (
+                "deadline_seconds",
+                self.deadline_seconds.is_some(),
+                Kind::REMOTE,
+            ),
+            ("concurrency", self.concurrency.is_some(), Kind::REMOTE),
+            ("piece_bytes", self.piece_bytes.is_some(), Kind::OF_TEXTS),
+            (
+                "breaker_failures",
+                self.breaker_failures.is_some(),
+                Kind::REMOTE,
+            ),
+            (
+                "breaker_seconds",
+                self.breaker_seconds.is_some(),
+                Kind::REMOTE,
+            ),
+        ];
+        for (member, is_there, kinds) in members {
+            ensure!(
+                !is_there || kinds.contains(&self.kind),
+                "its kind has no member {member}"
+            );
+        }
+        Ok(())
+    }
+
+    /// What it is to score: the categories that are named, or else all, as far as it can score them of what it looks at.
+    fn scope(&self, style: Option<&Style>) -> anyhow::Result<Scope> {
+        let usual = self.kind.usual_modalities();
+        let modalities = self.modalities.as_deref().unwrap_or(usual);
+        ensure!(!modalities.is_empty(), "its modalities are none");
+        ensure!(
+            self.categories.is_some() || !self.kind.is_taught(style),
+            "it needs the categories that it is to score"
+        );
+        let can = |modality: Modality| {
+            let looks = modalities.contains(&modality);
+            let can = self.kind.can_score(modality, style);
+            if looks { can } else { &[] }
+        };
+        if let Some(named) = &self.categories {
+            ensure!(!named.is_empty(), "its categories are none");
+            let cannot = |c: &&Category| Modality::ALL.iter().all(|m| !can(*m).contains(c));
+            if let Some(other) = named.iter().find(cannot) {
+                bail!("it cannot score {other}");
+            }
+        }
+        let wanted = |category: &Category| {
+            let named = self.categories.as_ref();
+            named.is_none_or(|named| named.contains(category))
+        };
+        let scored = |modality: Modality| {
+            let all = Category::ALL.into_iter().filter(wanted);
+            all.filter(|category| can(modality).contains(category))
+                .collect()
+        };
+        Ok(Scope {
+            text: scored(Modality::Text),
+            image: scored(Modality::Image),
+        })
+    }
+
+    fn style(&self, directory: &Path) -> anyhow::Result<Style> {
+        let style = self
+            .style
+            .context("it needs its style, llama_guard or policy")?;
+        match (style, &self.policy_file) {
+            (StyleName::LlamaGuard, None) => Ok(Style::LlamaGuard),
+            (StyleName::LlamaGuard, Some(_)) => bail!("its style has no member policy_file"),
+            (StyleName::Policy, None) => bail!("it needs a policy_file"),
+            (StyleName::Policy, Some(path)) => {
+                let usual = read(&directory.join(path))?;
+                let usual =
+                    Policy::try_from(usual).map_err(|error| anyhow!("its policy {error}"))?;
+                Ok(Style::Policy {
+                    usual: usual.into(),
+                })
+            }
+        }
+    }
+
+    fn region(&self) -> anyhow::Result<String> {
+        let region = self.region.clone().context("it needs its region")?;
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        ensure!(
+            !region.is_empty() && region.chars().all(allowed),
+            "its region is not of a-z, 0-9 and -"
+        );
+        Ok(region)
+    }
+
+    fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
+        match (self.key(directory)?, self.auth) {
+            (None, None) => Ok(Auth::Nothing),
+            (None, Some(_)) => bail!("it has auth and no key"),
+            (Some(key), None | Some(AuthName::Bearer)) => Ok(Auth::Bearer(key)),
+            (Some(key), Some(AuthName::Hmac)) => Ok(Auth::Hmac(key)),
+        }
+    }
+
+    fn needed_key(&self, directory: &Path) -> anyhow::Result<String> {
+        let key = self.key(directory)?;
+        key.context("it needs its key, in key_env or key_file")
+    }
+
+    fn needed_key_id(&self) -> anyhow::Result<String> {
+        let id = self.key_id.clone().context("it needs its key_id")?;
+        ensure!(
+            is_printable(&id),
+            "its key_id is empty or has characters other than printable ASCII"
+        );
+        Ok(id)
+    }
+
+    fn key(&self, directory: &Path) -> anyhow::Result<Option<String>> {
+        let key = match (&self.key_env, &self.key_file) {
+            (Some(_), Some(_)) => bail!("it has key_env and key_file; give one"),
+            (Some(name), None) => {
+                let key = variable(name)?;
+                Some(key.with_context(|| format!("the variable {name} with its key is not set"))?)
+            }
+            (None, Some(path)) => Some(read(&directory.join(path))?),
+            (None, None) => None,
+        };
+        ensure!(
+            key.as_deref().is_none_or(is_printable),
+            "its key is empty or has characters other than printable ASCII"
+        );
+        Ok(key)
+    }
+
+    /// How it is reached, at the address that is given or else the usual one.
+    fn remote(
+        &self,
+        usual_url: Option<&str>,
+        auth: Auth,
+        style: Option<&Style>,
+    ) -> anyhow::Result<Remote> {
+        let url = match (&self.url, usual_url) {
+            (Some(url), _) => url.clone(),
+            (None, Some(usual)) => usual.parse()?,
+            (None, None) => bail!("it needs its url"),
+        };
+        let plain =
+            url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+        ensure!(
+            matches!(url.scheme(), "http" | "https") && url.has_host() && plain,
+            "its url is not http or https, or has a user or a fragment"
+        );
+        let usual = BreakerSettings::default();
+        let first = usual.first.as_secs();
+        let longest = usual.longest.as_secs();
+        let deadline = self.deadline_seconds;
+        let deadline = within(
+            "deadline_seconds",
+            deadline,
+            DEADLINE.as_secs(),
+            1..=LONGEST_DEADLINE_SECONDS,
+        )?;
+        let concurrency = within(
+            "concurrency",
+            self.concurrency,
+            CONCURRENCY as u64,
+            1..=1_000,
+        )?;
+        let (usual_piece, largest_piece) = self.kind.piece_bytes();
+        let pieces = within(
+            "piece_bytes",
+            self.piece_bytes,
+            usual_piece,
+            1_000..=largest_piece,
+        )?;
+        let failures = self.breaker_failures;
+        let failures = within(
+            "breaker_failures",
+            failures,
+            usual.failures.into(),
+            1..=1_000,
+        )?;
+        let wait = within("breaker_seconds", self.breaker_seconds, first, 1..=longest)?;
+        Ok(Remote {
+            name: self.name.clone(),
+            url,
+            auth,
+            scope: self.scope(style)?,
+            deadline: Duration::from_secs(deadline),
+            concurrency: usize::try_from(concurrency)?,
+            breaker: BreakerSettings {
+                failures: u32::try_from(failures)?,
+                first: Duration::from_secs(wait),
+                ..usual
+            },
+            piece_bytes: usize::try_from(pieces)?,
+        })
+    }
+}
+
+fn within(
+    member: &str,
+    given: Option<u64>,
+    usual: u64,
+    range: RangeInclusive<u64>,
+) -> anyhow::Result<u64> {
+    let value = given.unwrap_or(usual);
+    let (least, most) = (range.start(), range.end());
+    ensure!(
+        range.contains(&value),
+        "its {member} is not from {least} to {most}"
+    );
+    Ok(value)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+/// What cannot stand in a header would fail with every request.
+fn is_printable(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
+}

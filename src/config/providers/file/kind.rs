@@ -1,0 +1,91 @@
+//! The kinds of providers: which members they have, and what each can score.
+
+use domain::{media::Modality, score::Category};
+use serde::Deserialize;
+use workers::provider::{
+    Azure, Builtin, Chat, Http, OpenAi, Rekognition, Sightengine, Style, Vision,
+};
+
+/// Bytes of the longest text that is taken.
+const LONGEST_TEXT: usize = 102_400;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Builtin,
+    Openai,
+    Chat,
+    Http,
+    Azure,
+    Vision,
+    Rekognition,
+    Sightengine,
+}
+
+impl Kind {
+    /// Those over the network.
+    pub(super) const REMOTE: &[Self] = &[
+        Self::Openai,
+        Self::Chat,
+        Self::Http,
+        Self::Azure,
+        Self::Vision,
+        Self::Rekognition,
+        Self::Sightengine,
+    ];
+    /// Those of them that look at texts.
+    pub(super) const OF_TEXTS: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
+    /// Those that look at texts and at images.
+    pub(super) const OF_BOTH: &[Self] = &[Self::Openai, Self::Http, Self::Azure];
+    /// Those whose key has an id.
+    pub(super) const WITH_KEY_ID: &[Self] = &[Self::Rekognition, Self::Sightengine];
+
+    /// What it looks at if nothing is said. A service of the operator's may have been written before there were images.
+    pub(super) fn usual_modalities(self) -> &'static [Modality] {
+        match self {
+            Self::Builtin | Self::Chat | Self::Http => &[Modality::Text],
+            Self::Openai | Self::Azure => Modality::ALL,
+            Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
+        }
+    }
+
+    /// Whether it has to be said what it can score: it is what somebody has taught it.
+    pub(super) fn is_taught(self, style: Option<&Style>) -> bool {
+        self == Self::Http || matches!(style, Some(Style::Policy { .. }))
+    }
+
+    /// What it can score of one modality; a chat's style decides that.
+    pub(super) fn can_score(
+        self,
+        modality: Modality,
+        style: Option<&Style>,
+    ) -> &'static [Category] {
+        let (text, image): (&'static [Category], &'static [Category]) = match self {
+            Self::Builtin => (Builtin::CATEGORIES, &[]),
+            Self::Openai => (OpenAi::TEXT, OpenAi::IMAGE),
+            Self::Chat => (style.map_or(&[], Chat::categories_of), &[]),
+            Self::Http => (&Category::ALL, &Category::ALL),
+            Self::Azure => (Azure::CATEGORIES, Azure::CATEGORIES),
+            Self::Vision => (&[], Vision::CATEGORIES),
+            Self::Rekognition => (&[], Rekognition::CATEGORIES),
+            Self::Sightengine => (&[], Sightengine::CATEGORIES),
+        };
+        match modality {
+            Modality::Text => text,
+            Modality::Image => image,
+        }
+    }
+
+    /// Bytes of text that it takes in one piece, and the most that it may be told to take.
+    pub(super) fn piece_bytes(self) -> (u64, u64) {
+        let (usual, most) = match self {
+            Self::Openai => (OpenAi::PIECE_BYTES, LONGEST_TEXT),
+            Self::Chat => (Chat::PIECE_BYTES, LONGEST_TEXT),
+            Self::Azure => (Azure::PIECE_BYTES, Azure::PIECE_BYTES),
+            Self::Builtin | Self::Http | Self::Vision | Self::Rekognition | Self::Sightengine => {
+                (Http::PIECE_BYTES, LONGEST_TEXT)
+            }
+        };
+        (usual as u64, most as u64)
+    }
+}

@@ -1,0 +1,110 @@
+//! Webhook endpoints: where a site's events go, and how it stands with each.
+
+pub(crate) mod health;
+mod permit;
+
+use domain::{
+    event::EventKind,
+    id::{EndpointId, SiteId},
+    webhook::CustomHeader,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+pub use health::{Probe, take_probe};
+pub use permit::permit;
+
+use crate::{Error, seal::MasterKey};
+
+/// Adds a webhook endpoint to a site.
+pub async fn create(
+    conn: &mut PgConnection,
+    site: SiteId,
+    url: &str,
+    events: &[EventKind],
+) -> Result<EndpointId, Error> {
+    let id = Uuid::now_v7();
+    let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
+    sqlx::query!(
+        "insert into webhook_endpoints (id, site_id, url, events) values ($1, $2, $3, $4)",
+        id,
+        site.as_uuid(),
+        url,
+        &events as &[&str],
+    )
+    .execute(conn)
+    .await?;
+    Ok(id.into())
+}
+
+/// Sets where an endpoint is, enabling it again.
+pub async fn relocate(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+    url: &str,
+) -> Result<bool, Error> {
+    let moved = sqlx::query!(
+        "
+        update webhook_endpoints
+        set url = $2, disabled_at = null, disabled_reason = null
+        where id = $1 and (url <> $2 or disabled_at is not null)
+        ",
+        endpoint.as_uuid(),
+        url,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if moved.rows_affected() > 0 {
+        health::forget(conn, endpoint).await?;
+        return Ok(true);
+    }
+    let there = sqlx::query_scalar!(
+        r#"select exists (select from webhook_endpoints where id = $1) as "there!""#,
+        endpoint.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(there)
+}
+
+/// Disables endpoints, each for a reason that its owner is shown.
+pub(crate) async fn disable(
+    conn: &mut PgConnection,
+    endpoints: &[(EndpointId, &'static str)],
+) -> Result<(), sqlx::Error> {
+    if endpoints.is_empty() {
+        return Ok(());
+    }
+    let (endpoints, reasons): (Vec<Uuid>, Vec<&str>) = endpoints
+        .iter()
+        .map(|(endpoint, reason)| (endpoint.as_uuid(), *reason))
+        .unzip();
+    sqlx::query!(
+        "
+        update webhook_endpoints p
+        set disabled_at = now(), disabled_reason = r.reason
+        from unnest($1::uuid [], $2::text []) as r (endpoint_id, reason)
+        where p.id = r.endpoint_id and p.disabled_at is null
+        ",
+        &endpoints,
+        &reasons as &[&str],
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Opens the headers that an endpoint's owner wants on every request.
+pub(crate) fn open_headers(
+    key: &MasterKey,
+    endpoint: EndpointId,
+    sealed: &[u8],
+) -> Result<Vec<CustomHeader>, Error> {
+    let headers = key.open(&headers_owner(endpoint), sealed)?;
+    Ok(serde_json::from_slice(&headers)?)
+}
+
+/// What an endpoint's headers are sealed for.
+pub(crate) fn headers_owner(endpoint: EndpointId) -> String {
+    format!("webhook_headers:{endpoint}")
+}

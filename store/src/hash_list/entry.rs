@@ -1,0 +1,258 @@
+//! What stands on a list: one hash, or both of one picture, each pair once. What was taken off stays for a while as a row
+//! that says so, so that whoever holds the list in memory learns of it by asking for what is newer than he knows.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    hash_list::EntryHashes,
+    id::{HashEntryId, HashListId, MediaId, TokenId},
+    image_hash::{Pdq, Sha256Digest},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{MAX_ENTRIES, count, matches::bytes, raise};
+use crate::{Error, page::Page};
+
+/// How long a removed entry is remembered.
+pub const REMEMBERED: Duration = Duration::from_hours(7 * 24);
+
+/// Something on a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The entry.
+    pub id: HashEntryId,
+    /// What a picture is recognised by.
+    pub hashes: EntryHashes,
+    /// What was said of it; may be empty.
+    pub note: String,
+    /// The item whose image it is, if it was added from one.
+    pub media: Option<MediaId>,
+    /// The list's revision that added it.
+    pub revision: i64,
+    /// By which token.
+    pub added_by: Option<TokenId>,
+    /// When.
+    pub added_at: DateTime<Utc>,
+}
+
+/// Something to be put on a list.
+#[derive(Clone, Copy, Debug)]
+pub struct NewEntry<'a> {
+    /// What a picture is recognised by.
+    pub hashes: EntryHashes,
+    /// What is said of it; may be empty.
+    pub note: &'a str,
+    /// The item whose image it is.
+    pub media: Option<MediaId>,
+}
+
+/// What became of something that was to be put on a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Addition {
+    /// It stands there now.
+    Added(HashEntryId),
+    /// It stood there already.
+    There(HashEntryId),
+    /// The team's lists have [`MAX_ENTRIES`].
+    Full,
+}
+
+/// Puts something on a list. Run it in a transaction that has locked the list.
+pub async fn add(
+    conn: &mut PgConnection,
+    list: HashListId,
+    new: NewEntry<'_>,
+    by: TokenId,
+) -> Result<Addition, Error> {
+    if let Some(there) = find_same(conn, list, new.hashes).await? {
+        return Ok(Addition::There(there));
+    }
+    let Some(raised) = raise(conn, list).await? else {
+        return Ok(Addition::Full);
+    };
+    if raised.entries >= MAX_ENTRIES {
+        return Ok(Addition::Full);
+    }
+    let id = HashEntryId::from(Uuid::now_v7());
+    insert(conn, list, raised.revision, &[(id, new)], Some(by)).await?;
+    count(conn, list, 1).await?;
+    Ok(Addition::Added(id))
+}
+
+/// Puts those on a list that are not there yet, and returns how many they are. The list is the caller's, who raised it to
+/// this revision.
+pub(crate) async fn insert(
+    conn: &mut PgConnection,
+    list: HashListId,
+    revision: i64,
+    new: &[(HashEntryId, NewEntry<'_>)],
+    by: Option<TokenId>,
+) -> Result<u64, sqlx::Error> {
+    let ids: Vec<Uuid> = new.iter().map(|(id, _)| id.as_uuid()).collect();
+    let sha256: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| sha256(e.hashes)).collect();
+    let pdq: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| pdq(e.hashes)).collect();
+    let notes: Vec<&str> = new.iter().map(|(_, entry)| entry.note).collect();
+    let media: Vec<Option<Uuid>> = new
+        .iter()
+        .map(|(_, e)| e.media.map(MediaId::as_uuid))
+        .collect();
+    let inserted = sqlx::query!(
+        "
+        insert into hash_entries (list_id, id, sha256, pdq, note, media_id, revision, added_by)
+        select $1, i.id, i.sha256, i.pdq, i.note, i.media_id, $2, $3
+        from unnest($4::uuid [], $5::bytea [], $6::bytea [], $7::text [], $8::uuid [])
+            as i (id, sha256, pdq, note, media_id)
+        on conflict (list_id, pdq, sha256) where removed_at is null do nothing
+        ",
+        list.as_uuid(),
+        revision,
+        by.map(TokenId::as_uuid),
+        &ids,
+        &sha256 as &[Option<Vec<u8>>],
+        &pdq as &[Option<Vec<u8>>],
+        &notes as &[&str],
+        &media as &[Option<Uuid>],
+    )
+    .execute(conn)
+    .await?;
+    Ok(inserted.rows_affected())
+}
+
+async fn find_same(
+    conn: &mut PgConnection,
+    list: HashListId,
+    hashes: EntryHashes,
+) -> Result<Option<HashEntryId>, Error> {
+    let found = sqlx::query_scalar!(
+        "
+        select id
+        from hash_entries
+        where
+            list_id = $1 and removed_at is null
+            and (pdq = $2 or $2 is null and pdq is null) and (sha256 = $3 or $3 is null and sha256 is null)
+        ",
+        list.as_uuid(),
+        pdq(hashes),
+        sha256(hashes),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(found.map(HashEntryId::from))
+}
+
+/// Takes an entry off a list; false: it does not stand there. Run it in a transaction that has locked the list.
+pub async fn remove(
+    conn: &mut PgConnection,
+    list: HashListId,
+    entry: HashEntryId,
+) -> Result<bool, Error> {
+    let Some(raised) = raise(conn, list).await? else {
+        return Ok(false);
+    };
+    let removed = sqlx::query!(
+        "
+        update hash_entries
+        set removed_at = clock_timestamp(), revision = $3
+        where list_id = $1 and id = $2 and removed_at is null
+        ",
+        list.as_uuid(),
+        entry.as_uuid(),
+        raised.revision,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if removed.rows_affected() == 0 {
+        return Ok(false);
+    }
+    count(conn, list, -1).await?;
+    Ok(true)
+}
+
+/// An entry that stands on a list.
+pub async fn find(
+    conn: &mut PgConnection,
+    list: HashListId,
+    entry: HashEntryId,
+) -> Result<Option<Entry>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select id, sha256, pdq, note, media_id, revision, added_by, added_at
+        from hash_entries
+        where list_id = $1 and id = $2 and removed_at is null
+        ",
+        list.as_uuid(),
+        entry.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Entry::try_from).transpose()
+}
+
+/// What stands on a list, in the order in which it was added.
+pub async fn list(
+    conn: &mut PgConnection,
+    list: HashListId,
+    page: Page,
+) -> Result<Vec<Entry>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select id, sha256, pdq, note, media_id, revision, added_by, added_at
+        from hash_entries
+        where list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
+        order by id
+        limit $3
+        ",
+        list.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Entry::try_from).collect()
+}
+
+fn sha256(hashes: EntryHashes) -> Option<Vec<u8>> {
+    hashes.sha256().map(|hash| hash.as_bytes().to_vec())
+}
+
+fn pdq(hashes: EntryHashes) -> Option<Vec<u8>> {
+    hashes.pdq().map(|hash| hash.as_bytes().to_vec())
+}
+
+/// Hashes as they are stored.
+pub(super) fn stored(sha256: Option<Vec<u8>>, pdq: Option<Vec<u8>>) -> Result<EntryHashes, Error> {
+    let (sha256, pdq) = (bytes(sha256)?, bytes(pdq)?);
+    let hashes = EntryHashes::new(sha256.map(Sha256Digest::from), pdq.map(Pdq::from));
+    hashes.ok_or_else(|| Error::Unreadable("an entry of a hash list has no hash".to_owned()))
+}
+
+pub(super) struct Row {
+    pub(super) id: Uuid,
+    pub(super) sha256: Option<Vec<u8>>,
+    pub(super) pdq: Option<Vec<u8>>,
+    pub(super) note: String,
+    pub(super) media_id: Option<Uuid>,
+    pub(super) revision: i64,
+    pub(super) added_by: Option<Uuid>,
+    pub(super) added_at: DateTime<Utc>,
+}
+
+impl TryFrom<Row> for Entry {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.id.into(),
+            hashes: stored(row.sha256, row.pdq)?,
+            note: row.note,
+            media: row.media_id.map(MediaId::from),
+            revision: row.revision,
+            added_by: row.added_by.map(TokenId::from),
+            added_at: row.added_at,
+        })
+    }
+}

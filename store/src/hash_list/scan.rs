@@ -1,0 +1,295 @@
+//! Lists held against stored pictures, slice by slice ([`slice`]), as jobs of a queue of their own. What a slice found is
+//! stored by the transaction that finishes its job, so nothing is lost or counted twice. No verdict changes.
+
+pub mod slice;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    backtest::State,
+    id::{HashEntryId, HashListId, HashScanId, MediaId, TeamId, TokenId},
+    image_hash::HashAlgorithm,
+    media::Status,
+};
+use queue::NewJobs;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::{Error, jobs, page::Page};
+
+/// The most matches of a scan that are listed.
+pub const LISTED: i64 = 100_000;
+/// How long a scan is remembered after its end.
+pub const KEPT: Duration = Duration::from_hours(90 * 24);
+
+/// A scan to run.
+#[derive(Clone, Copy, Debug)]
+pub struct NewScan {
+    /// The list.
+    pub list: HashListId,
+    /// Whose items; none: those of all teams.
+    pub team: Option<TeamId>,
+    /// Only entries with a newer revision; none: all.
+    pub since_revision: Option<i64>,
+    /// By which token.
+    pub by: TokenId,
+}
+
+/// A scan, and how far it has got.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The scan.
+    pub id: HashScanId,
+    /// The list.
+    pub list: HashListId,
+    /// Whose items; none: those of all teams.
+    pub team: Option<TeamId>,
+    /// Only entries with a newer revision; none: all.
+    pub since_revision: Option<i64>,
+    /// Only items accepted before this time, the newest first.
+    pub until: DateTime<Utc>,
+    /// When the oldest of them was accepted; none: there is none.
+    pub oldest: Option<DateTime<Utc>>,
+    /// It has looked at all that were accepted after this time; none: at none yet.
+    pub reached: Option<DateTime<Utc>>,
+    /// Where it stands.
+    pub state: State,
+    /// How many hashed images it has looked at.
+    pub looked_at: i64,
+    /// How many of them are on the list.
+    pub matched: i64,
+    /// By which token it was asked for.
+    pub created_by: Option<TokenId>,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// An item whose image is on the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Match {
+    /// The item.
+    pub media: MediaId,
+    /// Where it stands now.
+    pub status: Status,
+    /// The nearest entry.
+    pub entry: HashEntryId,
+    /// The kind of hash that the entry is.
+    pub algorithm: HashAlgorithm,
+    /// In how many bits image and entry differ.
+    pub distance: u32,
+}
+
+/// Creates a scan with its first job, of which the queue must hear after the commit. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::ScanRunning`].
+pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId, NewJobs), Error> {
+    let id = HashScanId::from(Uuid::now_v7());
+    sqlx::query!(
+        "
+        insert into hash_scans (id, list_id, team_id, since_revision, until, oldest, created_by)
+        select
+            $1, $2, $3, $4, now(),
+            case
+                when $3::uuid is null then (select m.created_at from media m order by m.id limit 1)
+                else (
+                    select min(o.created_at)
+                    from sites s
+                    cross join lateral (
+                        select m.created_at from media m where m.site_id = s.id order by m.id limit 1
+                    ) o
+                    where s.team_id = $3
+                )
+            end,
+            $5
+        ",
+        id.as_uuid(),
+        new.list.as_uuid(),
+        new.team.map(TeamId::as_uuid),
+        new.since_revision,
+        new.by.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    let mut jobs = NewJobs::new();
+    jobs.push(jobs::scan(id, new.list, new.team));
+    queue::enqueue(conn, &jobs).await?;
+    Ok((id, jobs))
+}
+
+/// A scan; none if there is none, or if it is not over items of the team `of`.
+pub async fn find(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    scan: HashScanId,
+) -> Result<Option<Scan>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        "
+        select
+            id, list_id, team_id, since_revision, until, oldest, state, walked_to, looked_at, matched, created_by,
+            created_at, ended_at, error
+        from hash_scans
+        where id = $1 and ($2::uuid is null or team_id = $2)
+        ",
+        scan.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Scan::try_from).transpose()
+}
+
+/// A list's scans, the latest first: all, or those over items of the team `of`.
+pub async fn list(
+    conn: &mut PgConnection,
+    of: Option<TeamId>,
+    list: HashListId,
+    page: Page,
+) -> Result<Vec<Scan>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        "
+        select
+            id, list_id, team_id, since_revision, until, oldest, state, walked_to, looked_at, matched, created_by,
+            created_at, ended_at, error
+        from hash_scans
+        where list_id = $1 and ($2::uuid is null or team_id = $2) and ($3::uuid is null or id < $3)
+        order by id desc
+        limit $4
+        ",
+        list.as_uuid(),
+        of.map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Scan::try_from).collect()
+}
+
+/// What a scan found, the newest items first.
+pub async fn matches(
+    conn: &mut PgConnection,
+    scan: HashScanId,
+    page: Page,
+) -> Result<Vec<Match>, Error> {
+    let rows = sqlx::query!(
+        "
+        select f.media_id, m.status, f.entry_id, f.algorithm, f.distance
+        from hash_scan_matches f
+        join media m on m.id = f.media_id
+        where f.scan_id = $1 and ($2::uuid is null or f.media_id < $2)
+        order by f.media_id desc
+        limit $3
+        ",
+        scan.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Match {
+                media: row.media_id.into(),
+                status: row.status.parse()?,
+                entry: row.entry_id.into(),
+                algorithm: row.algorithm.parse()?,
+                distance: u32::try_from(row.distance).unwrap_or(0),
+            })
+        })
+        .collect()
+}
+
+/// Stops a scan; false: it has ended already. What it found stays; the slice that runs counts for nothing.
+pub async fn cancel(conn: &mut PgConnection, scan: HashScanId) -> Result<bool, Error> {
+    let cancelled = sqlx::query!(
+        "
+        update hash_scans
+        set state = 'cancelled', ended_at = clock_timestamp()
+        where id = $1 and state = 'running'
+        ",
+        scan.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(cancelled.rows_affected() > 0)
+}
+
+/// Stops all scans for a list.
+pub(super) async fn cancel_all(conn: &mut PgConnection, list: HashListId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update hash_scans
+        set state = 'cancelled', ended_at = clock_timestamp()
+        where list_id = $1 and state = 'running'
+        ",
+        list.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Forgets scans that ended before [`KEPT`], and says how many.
+pub(super) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
+    let forgotten = sqlx::query!(
+        "delete from hash_scans where ended_at <= now() - $1::float8 * interval '1 second'",
+        KEPT.as_secs_f64(),
+    )
+    .execute(pool)
+    .await?;
+    Ok(forgotten.rows_affected())
+}
+
+struct Row {
+    id: Uuid,
+    list_id: Uuid,
+    team_id: Option<Uuid>,
+    since_revision: Option<i64>,
+    until: DateTime<Utc>,
+    oldest: Option<DateTime<Utc>>,
+    state: String,
+    walked_to: Option<Uuid>,
+    looked_at: i64,
+    matched: i64,
+    created_by: Option<Uuid>,
+    created_at: DateTime<Utc>,
+    ended_at: Option<DateTime<Utc>>,
+    error: Option<String>,
+}
+
+impl TryFrom<Row> for Scan {
+    type Error = Error;
+
+    fn try_from(row: Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.id.into(),
+            list: row.list_id.into(),
+            team: row.team_id.map(TeamId::from),
+            since_revision: row.since_revision,
+            until: row.until,
+            oldest: row.oldest,
+            reached: row.walked_to.and_then(accepted_at),
+            state: row.state.parse()?,
+            looked_at: row.looked_at,
+            matched: row.matched,
+            created_by: row.created_by.map(TokenId::from),
+            created_at: row.created_at,
+            ended_at: row.ended_at,
+            error: row.error,
+        })
+    }
+}
+
+/// When the item with this id was accepted, to the millisecond: an id begins with that time.
+fn accepted_at(media: Uuid) -> Option<DateTime<Utc>> {
+    let (seconds, nanos) = media.get_timestamp()?.to_unix();
+    DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)
+}

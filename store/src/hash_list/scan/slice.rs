@@ -1,0 +1,280 @@
+//! A slice of a scan: what a job looks at, and the effect of having looked at it.
+
+use domain::{
+    backtest::State,
+    id::{HashListId, HashScanId, MediaId, TeamId},
+    image_hash::{HashMatch, Hashed, MIN_QUALITY, Pdq, Sha256Digest},
+};
+use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use sqlx::{PgConnection, PgPool};
+use tracing::error;
+use uuid::Uuid;
+
+use super::LISTED;
+use crate::{
+    Error,
+    hash_list::matches,
+    jobs::{self, HashScanJob},
+    media::ids_within,
+};
+
+/// Items of a slice: some milliseconds' work in all.
+pub const SLICE: i64 = 1_000;
+
+/// The next slice.
+#[derive(Debug)]
+pub struct Slice {
+    /// The scan.
+    pub scan: HashScanId,
+    /// The list.
+    pub list: HashListId,
+    /// Only entries with a newer revision; none: all.
+    pub since_revision: Option<i64>,
+    /// The images, the newest first.
+    pub images: Vec<(MediaId, Hashed)>,
+    team: Option<TeamId>,
+    /// How many more matches may be listed.
+    room: usize,
+    /// Where it begins: after this item,
+    from: Option<MediaId>,
+    /// and where it ends: with this one.
+    to: Option<MediaId>,
+    /// Whether it is the last one.
+    last: bool,
+}
+
+/// Loads the next slice; none if the scan has ended.
+pub async fn next(pool: &PgPool, scan: HashScanId) -> Result<Option<Slice>, Error> {
+    let row = sqlx::query!(
+        "
+        select list_id, team_id, since_revision, until, walked_to, listed
+        from hash_scans
+        where id = $1 and state = 'running'
+        ",
+        scan.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    let (_, before) = ids_within(None, Some(row.until));
+    let before = row.walked_to.map_or(before, |walked| walked.min(before));
+    let walked = match row.team_id {
+        Some(team) => walk_team(pool, team, before).await?,
+        None => walk_all(pool, before).await?,
+    };
+    let from = row.walked_to.map(MediaId::from);
+    Ok(Some(Slice {
+        scan,
+        list: row.list_id.into(),
+        since_revision: row.since_revision,
+        images: images(pool, &walked).await?,
+        team: row.team_id.map(TeamId::from),
+        room: usize::try_from(LISTED - row.listed).unwrap_or(0),
+        from,
+        to: walked.last().copied().map(MediaId::from).or(from),
+        last: i64::try_from(walked.len()).unwrap_or(i64::MAX) < SLICE,
+    }))
+}
+
+/// The next items of a team's sites.
+async fn walk_team(pool: &PgPool, team: Uuid, before: Uuid) -> Result<Vec<Uuid>, Error> {
+    let walked = sqlx::query_scalar!(
+        r#"
+        select w.id as "id!"
+        from sites s
+        cross join lateral (
+            select m.id from media m where m.site_id = s.id and m.id < $2 order by m.id desc limit $3
+        ) w
+        where s.team_id = $1
+        order by w.id desc
+        limit $3
+        "#,
+        team,
+        before,
+        SLICE,
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(walked)
+}
+
+/// The next items with images.
+async fn walk_all(pool: &PgPool, before: Uuid) -> Result<Vec<Uuid>, Error> {
+    let walked = sqlx::query_scalar!(
+        "select media_id from media_images where media_id < $1 order by media_id desc limit $2",
+        before,
+        SLICE,
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(walked)
+}
+
+/// The images of these items that have hashes, the newest first.
+async fn images(pool: &PgPool, media: &[Uuid]) -> Result<Vec<(MediaId, Hashed)>, Error> {
+    let rows = sqlx::query!(
+        r#"
+        select i.media_id, i.sha256 as "sha256!", i.pdq
+        from media_images i
+        -- Inline images of submissions that were refused have no item.
+        join media m on m.id = i.media_id
+        where i.media_id = any($1) and i.sha256 is not null
+        order by i.media_id desc
+        "#,
+        media,
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter()
+        .map(|row| {
+            let sha256 = matches::bytes(Some(row.sha256))?.unwrap_or_default();
+            let hashed = Hashed {
+                sha256: Sha256Digest::from(sha256),
+                pdq: matches::bytes(row.pdq)?.map(Pdq::from),
+                // What is stored was worth it.
+                quality: MIN_QUALITY,
+            };
+            Ok((row.media_id.into(), hashed))
+        })
+        .collect()
+}
+
+/// The effect of a slice: what it found is stored, and the next one is enqueued.
+#[derive(Debug)]
+pub struct Scanned {
+    scan: HashScanId,
+    list: HashListId,
+    team: Option<TeamId>,
+    from: Option<MediaId>,
+    to: Option<MediaId>,
+    last: bool,
+    room: usize,
+    looked_at: i64,
+    matches: Vec<(MediaId, HashMatch)>,
+}
+
+impl Scanned {
+    /// Of a slice whose images were looked at and are on the list as told.
+    pub fn new(slice: &Slice, matches: Vec<(MediaId, HashMatch)>) -> Self {
+        Self {
+            scan: slice.scan,
+            list: slice.list,
+            team: slice.team,
+            from: slice.from,
+            to: slice.to,
+            last: slice.last,
+            room: slice.room,
+            looked_at: i64::try_from(slice.images.len()).unwrap_or(i64::MAX),
+            matches,
+        }
+    }
+}
+
+impl Effect for Scanned {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for Survivor { effect, .. } in batch {
+            if !effect.advance(tx.conn).await? {
+                continue;
+            }
+            matches::record(tx.conn, &effect.matches, Some(effect.scan)).await?;
+            effect.list(tx.conn).await?;
+            if !effect.last {
+                tx.jobs
+                    .push(jobs::scan(effect.scan, effect.list, effect.team));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scanned {
+    /// As many of the matches as may be listed.
+    fn listed(&self) -> &[(MediaId, HashMatch)] {
+        &self.matches[..self.matches.len().min(self.room)]
+    }
+
+    /// False: the scan was stopped, or is not where the slice begins.
+    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let state = if self.last {
+            State::Finished
+        } else {
+            State::Running
+        };
+        let advanced = sqlx::query!(
+            "
+            update hash_scans
+            set
+                walked_to = $3,
+                looked_at = looked_at + $4,
+                matched = matched + $5,
+                listed = listed + $6,
+                state = $7,
+                ended_at = case when $7 = 'finished' then clock_timestamp() end
+            where id = $1 and state = 'running' and walked_to is not distinct from $2
+            ",
+            self.scan.as_uuid(),
+            self.from.map(MediaId::as_uuid),
+            self.to.map(MediaId::as_uuid),
+            self.looked_at,
+            i64::try_from(self.matches.len()).unwrap_or(i64::MAX),
+            i64::try_from(self.listed().len()).unwrap_or(i64::MAX),
+            state.as_str(),
+        )
+        .execute(conn)
+        .await?;
+        Ok(advanced.rows_affected() > 0)
+    }
+
+    async fn list(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let listed = self.listed();
+        let media: Vec<Uuid> = listed.iter().map(|(media, _)| media.as_uuid()).collect();
+        let entries: Vec<Uuid> = listed.iter().map(|(_, m)| m.entry.as_uuid()).collect();
+        let algorithms: Vec<&str> = listed.iter().map(|(_, m)| m.algorithm.as_str()).collect();
+        let distances: Vec<i16> = listed
+            .iter()
+            .map(|(_, m)| i16::try_from(m.distance).unwrap_or(i16::MAX))
+            .collect();
+        sqlx::query!(
+            "
+            insert into hash_scan_matches (scan_id, media_id, entry_id, algorithm, distance)
+            select $1, m.* from unnest($2::uuid [], $3::uuid [], $4::text [], $5::smallint []) as m
+            ",
+            self.scan.as_uuid(),
+            &media,
+            &entries,
+            &algorithms as &[&str],
+            &distances,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
+
+/// A scan that could not go on: it says so.
+pub struct ScanDied;
+
+impl Obituary for ScanDied {
+    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for job in dead {
+            let Ok(HashScanJob { scan }) = job.args() else {
+                error!(job.id = %job.id, "a dead scan names no scan");
+                continue;
+            };
+            sqlx::query!(
+                "
+                update hash_scans
+                set state = 'failed', ended_at = clock_timestamp(), error = $2
+                where id = $1 and state = 'running'
+                ",
+                scan.as_uuid(),
+                job.cause.as_str(),
+            )
+            .execute(&mut *tx.conn)
+            .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The secrets that sign a site's webhooks. A new one signs from a time on; for a day from then the one before it signs, too, so
+//! that receivers change over when they like.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::SiteId,
+    signature::{SigningSecrets, WebhookSecret},
+};
+use sqlx::PgConnection;
+
+use crate::{Error, seal::MasterKey};
+
+/// What a site's row says of its secrets at a moment.
+pub(crate) struct Sealed<'a> {
+    pub(crate) secret: &'a [u8],
+    pub(crate) next: Option<&'a [u8]>,
+    /// Whether the next one signs already.
+    pub(crate) is_active: bool,
+    /// Whether the one before it signs, too.
+    pub(crate) is_grace: bool,
+}
+
+impl Sealed<'_> {
+    pub(crate) fn open(&self, key: &MasterKey, site: SiteId) -> Result<SigningSecrets, Error> {
+        let open = |sealed: &[u8]| open(key, site, sealed);
+        Ok(match self.next {
+            Some(next) if self.is_active => SigningSecrets {
+                current: open(next)?,
+                previous: if self.is_grace {
+                    Some(open(self.secret)?)
+                } else {
+                    None
+                },
+            },
+            _ => SigningSecrets {
+                current: open(self.secret)?,
+                previous: None,
+            },
+        })
+    }
+}
+
+/// What signs a site's webhooks now; none if there is no such site.
+pub async fn signing(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+) -> Result<Option<SigningSecrets>, Error> {
+    let row = sqlx::query!(
+        r#"
+        select
+            webhook_secret,
+            next_webhook_secret,
+            coalesce(next_webhook_secret_at <= now(), false) as "is_active!",
+            coalesce(next_webhook_secret_at > now() - interval '24 hours', false) as "is_grace!"
+        from sites
+        where id = $1
+        "#,
+        site.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| {
+        Sealed {
+            secret: &row.webhook_secret,
+            next: row.next_webhook_secret.as_deref(),
+            is_active: row.is_active,
+            is_grace: row.is_grace,
+        }
+        .open(key, site)
+    })
+    .transpose()
+}
+
+/// A new secret, and from when on it signs.
+#[derive(Debug)]
+pub struct Rotated {
+    /// To be shown once.
+    pub secret: WebhookSecret,
+    /// From then on it signs.
+    pub activates_at: DateTime<Utc>,
+    /// Until then the one before it signs, too.
+    pub previous_until: DateTime<Utc>,
+}
+
+/// Makes a new secret for a site, which signs from `activate_at` on, or from now if that is past or none. One that was to sign
+/// later and does not yet is dropped. None if there is no such site.
+pub async fn rotate(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+    activate_at: Option<DateTime<Utc>>,
+) -> Result<Option<Rotated>, Error> {
+    let secret = WebhookSecret::from_random(rand::random());
+    let row = sqlx::query!(
+        r#"
+        update sites
+        set
+            webhook_secret = case when next_webhook_secret_at <= now() then next_webhook_secret else webhook_secret end,
+            next_webhook_secret = $2,
+            next_webhook_secret_at = greatest($3, now())
+        where id = $1
+        returning
+            next_webhook_secret_at as "activates_at!",
+            next_webhook_secret_at + interval '24 hours' as "previous_until!"
+        "#,
+        site.as_uuid(),
+        key.seal(&owner(site), secret.expose().as_bytes()),
+        activate_at,
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| Rotated {
+        secret,
+        activates_at: row.activates_at,
+        previous_until: row.previous_until,
+    }))
+}
+
+fn open(key: &MasterKey, site: SiteId, sealed: &[u8]) -> Result<WebhookSecret, Error> {
+    let secret = key.open(&owner(site), sealed)?;
+    let damaged = || Error::Unreadable("a webhook secret of an unknown form".into());
+    let text = String::from_utf8(secret).map_err(|_| damaged())?;
+    text.parse().map_err(|_| damaged())
+}
+
+/// What a site's webhook secrets are sealed for.
+pub(crate) fn owner(site: SiteId) -> String {
+    format!("webhook_secret:{site}")
+}

@@ -1,0 +1,53 @@
+//! Google Cloud Vision.
+
+use hyper::http::request::Parts;
+use serde_json::{Value, json};
+
+use super::{FakeProvider, Picture, Refusal, Shown, knows_key};
+
+const INVALID: Refusal = Refusal(400, "INVALID_ARGUMENT");
+
+pub(super) fn read(parts: &Parts, body: &[u8], request: &Value) -> Result<Shown, Refusal> {
+    knows_key(parts, "x-goog-api-key", FakeProvider::KEY)?;
+    if parts.uri.path() != "/v1/images:annotate" {
+        return Err(Refusal(404, "NOT_FOUND"));
+    }
+    if body.len() > 10_000_000 {
+        return Err(Refusal(400, "INVALID_ARGUMENT"));
+    }
+    let [asked] = request["requests"].as_array().ok_or(INVALID)?.as_slice() else {
+        return Err(INVALID);
+    };
+    if asked["features"] != json!([{ "type": "SAFE_SEARCH_DETECTION" }]) {
+        return Err(INVALID);
+    }
+    let file = asked["image"]["content"].as_str().ok_or(INVALID)?;
+    let picture = Picture::of_base64(file).ok_or(INVALID)?;
+    Ok(Shown::picture(request, &picture))
+}
+
+pub(super) fn well(shown: &Shown) -> Value {
+    let violence = if shown.violent[0] {
+        "VERY_LIKELY"
+    } else {
+        "VERY_UNLIKELY"
+    };
+    annotated(&json!({ "safeSearchAnnotation": {
+        "adult": "VERY_UNLIKELY", "spoof": "UNLIKELY", "medical": "UNKNOWN",
+        "violence": violence, "racy": "POSSIBLE",
+    } }))
+}
+
+pub(super) fn annotated(image: &Value) -> Value {
+    json!({ "responses": [image] })
+}
+
+/// Resources are exhausted, and the status is 200.
+pub(super) fn hidden() -> (u16, Value) {
+    let error = json!({ "code": 8, "message": "Quota exceeded." });
+    (200, annotated(&json!({ "error": error })))
+}
+
+pub(super) fn error(code: &str) -> Value {
+    json!({ "error": { "code": 400, "message": code, "status": code } })
+}

@@ -1,0 +1,47 @@
+//! An endpoint that is well is told of an item's acceptance before it is told the verdict.
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+
+use super::Service;
+
+const SOON: Duration = Duration::from_secs(20);
+
+#[sqlx::test(migrations = false)]
+async fn a_verdict_waits_until_the_endpoint_has_answered_to_the_acceptance(pool: PgPool) {
+    let service = Service::start(pool).await;
+    let thinks = Duration::from_millis(700);
+    service.receiver.answer(200, thinks);
+    for _ in 0..3 {
+        let media = service.submit().await;
+        service.up.verdict(&media).await;
+        let created = service.receiver.event("media.created", &media, SOON);
+        let created = created.await;
+        let moderated = service.receiver.event("media.moderated", &media, SOON);
+        let moderated = moderated.await;
+        let between = moderated.at.checked_duration_since(created.at);
+        assert!(
+            between.is_some_and(|between| between >= thinks),
+            "{between:?}"
+        );
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_failed_attempt_lets_the_verdict_go_first(pool: PgPool) {
+    let service = Service::start(pool).await;
+    service.receiver.answer(500, Duration::ZERO);
+    let media = service.submit().await;
+    service.receiver.event("media.created", &media, SOON).await;
+    service.receiver.answer(200, Duration::ZERO);
+    service
+        .receiver
+        .event("media.moderated", &media, SOON)
+        .await;
+    let tells_acceptance = |requests: &[_]| {
+        let is = |request: &&crate::support::Received| request.tells("media.created", &media);
+        requests.iter().filter(is).count()
+    };
+    assert_eq!(tells_acceptance(&service.receiver.received()), 1);
+}

@@ -1,0 +1,78 @@
+//! The picture of an item, as providers are shown it. It is loaded when the first of them is ready to look, and decoded again for
+//! each: its file is kept, its pixels are not.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::{decision::ImageProblem, id::MediaId};
+use store::{Error, PgPool, image};
+use tokio::time::timeout;
+
+use crate::{
+    darkroom::{Darkroom, Held},
+    picture::{Limits, Rendition},
+};
+
+/// What a picture takes while it is shown, in bytes: its file as it was taken in, and a rendition, which is mostly far smaller.
+const WEIGHT: usize = 2 * (10 << 20);
+/// How long a job waits for that. Its own place among the jobs is taken meanwhile.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An item's picture.
+pub(super) struct Sight<'a> {
+    media: MediaId,
+    pool: &'a PgPool,
+    darkroom: &'a Darkroom,
+    held: Option<Held>,
+    file: Option<Bytes>,
+}
+
+/// Why nobody can be shown it.
+#[derive(Debug)]
+pub(super) enum Unseen {
+    /// Its bytes have been removed meanwhile.
+    Gone,
+    /// It cannot be decoded, or not be made to obey the limits.
+    Problem(ImageProblem),
+}
+
+impl<'a> Sight<'a> {
+    pub(super) fn new(media: MediaId, pool: &'a PgPool, darkroom: &'a Darkroom) -> Self {
+        Self {
+            media,
+            pool,
+            darkroom,
+            held: None,
+            file: None,
+        }
+    }
+
+    /// Whether there is room for it.
+    pub(super) async fn has_room(&mut self) -> bool {
+        if self.held.is_none() {
+            self.held = timeout(PATIENCE, self.darkroom.hold(WEIGHT)).await.ok();
+        }
+        self.held.is_some()
+    }
+
+    /// The picture within these limits. There must be room for it.
+    ///
+    /// # Errors
+    /// The bytes could not be read from the database.
+    pub(super) async fn within(
+        &mut self,
+        limits: Limits,
+    ) -> Result<Result<Rendition, Unseen>, Error> {
+        if self.file.is_none() {
+            let file = image::bytes(self.pool, self.media).await?;
+            self.file = file.map(Bytes::from);
+        }
+        let Some(file) = self.file.clone() else {
+            return Ok(Err(Unseen::Gone));
+        };
+        let developing = self
+            .darkroom
+            .develop(file, move |picture| picture.rendition(&limits));
+        Ok(developing.await.map_err(Unseen::Problem))
+    }
+}

@@ -1,0 +1,148 @@
+//! Where pictures are decoded: apart from the threads that serve others, and within the memory that a process has for it.
+//!
+//! A file of a few kilobytes may be a picture of hundreds of megabytes, and 64 jobs run at once. So whoever wants a picture
+//! waits for room, in units of memory and in the order of coming: first for the file itself ([`Darkroom::hold`]), then for
+//! what decoding it takes ([`Darkroom::develop`]). A file is held while its pixels are waited for, never the other way round,
+//! so nobody waits in a circle.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::decision::ImageProblem;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tracing::warn;
+
+use crate::picture::{Claim, MAX_MEMORY, Picture};
+
+/// Memory for the files of a process, in bytes.
+const FILES: usize = 256 << 20;
+/// Memory for the pixels of a process, in bytes, with what decoders take. The greediest picture fits exactly.
+const PIXELS: usize = MAX_MEMORY;
+/// What a permit stands for, in bytes.
+const UNIT: usize = 1 << 10;
+
+/// The darkroom of a process. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct Darkroom {
+    files: Arc<Semaphore>,
+    pixels: Arc<Semaphore>,
+}
+
+/// Room for a file, until dropped.
+#[derive(Debug)]
+pub struct Held {
+    _room: OwnedSemaphorePermit,
+}
+
+impl Default for Darkroom {
+    fn default() -> Self {
+        Self {
+            files: Arc::new(Semaphore::new(FILES / UNIT)),
+            pixels: Arc::new(Semaphore::new(PIXELS / UNIT)),
+        }
+    }
+}
+
+impl Darkroom {
+    /// Waits for room for a file of up to so many bytes. To be taken before it is loaded, and kept as long as it is.
+    pub async fn hold(&self, bytes: usize) -> Held {
+        Held {
+            _room: room(&self.files, bytes, FILES).await,
+        }
+    }
+
+    /// Decodes a file and does something with its picture, on a thread where that may take its time.
+    ///
+    /// # Errors
+    /// Those of [`Picture::decode`] and of `work`. A decoder that panics did not understand the file either.
+    pub async fn develop<T: Send + 'static>(
+        &self,
+        file: Bytes,
+        work: impl FnOnce(&Picture) -> Result<T, ImageProblem> + Send + 'static,
+    ) -> Result<T, ImageProblem> {
+        let claim = Claim::of(&file)?;
+        let room = room(&self.pixels, claim.memory(), PIXELS).await;
+        let developing = tokio::task::spawn_blocking(move || {
+            // Whoever asked may be gone by the end; the memory is in use until then.
+            let _room = room;
+            work(&claim.decode(&file)?)
+        });
+        developing.await.unwrap_or_else(|error| {
+            warn!(%error, "a picture could not be decoded");
+            Err(ImageProblem::Undecodable)
+        })
+    }
+}
+
+async fn room(semaphore: &Arc<Semaphore>, bytes: usize, all: usize) -> OwnedSemaphorePermit {
+    let units = bytes.min(all).div_ceil(UNIT);
+    Arc::clone(semaphore)
+        .acquire_many_owned(u32::try_from(units).unwrap_or(u32::MAX))
+        .await
+        .expect("the semaphore is never closed")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{mpsc, oneshot};
+
+    use super::*;
+
+    /// A PNG of 20 million black pixels: some kilobytes that take 80 MB to decode.
+    fn black() -> Bytes {
+        use image::{ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};
+        let mut file = Vec::new();
+        let pixels = vec![0; 5_000 * 4_000];
+        PngEncoder::new(&mut file)
+            .write_image(&pixels, 5_000, 4_000, ExtendedColorType::L8)
+            .unwrap();
+        file.into()
+    }
+
+    #[tokio::test]
+    async fn no_more_pictures_are_decoded_at_once_than_there_is_memory_for() {
+        let (darkroom, file) = (Darkroom::default(), black());
+        let memory = Claim::of(&file).unwrap().memory();
+        let (arrive, mut arrived) = mpsc::unbounded_channel();
+        let developing: Vec<_> = (0..=PIXELS / memory)
+            .map(|_| {
+                let (darkroom, file, arrive) = (darkroom.clone(), file.clone(), arrive.clone());
+                tokio::spawn(async move {
+                    let work = move |picture: &Picture| {
+                        let (go, wait) = oneshot::channel();
+                        arrive.send(go).unwrap();
+                        wait.blocking_recv().unwrap();
+                        Ok(picture.rgb().len())
+                    };
+                    darkroom.develop(file, work).await
+                })
+            })
+            .collect();
+        let mut inside = Vec::new();
+        for _ in 0..PIXELS / memory {
+            inside.push(arrived.recv().await.unwrap());
+        }
+        let left = darkroom.pixels.available_permits() * UNIT;
+        assert!(left < memory, "there is room for one more: {left}");
+        assert!(arrived.try_recv().is_err(), "and one more is there");
+        // Where one leaves, the next one comes.
+        inside.pop().unwrap().send(()).unwrap();
+        inside.push(arrived.recv().await.unwrap());
+        for go in inside {
+            go.send(()).unwrap();
+        }
+        for developed in developing {
+            assert_eq!(developed.await.unwrap(), Ok(5_000 * 4_000 * 3));
+        }
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_is_a_picture_that_could_not_be_decoded_and_frees_its_room() {
+        let darkroom = Darkroom::default();
+        let answer = darkroom
+            .develop::<()>(black(), |_| panic!("a test's"))
+            .await;
+        assert_eq!(answer, Err(ImageProblem::Undecodable));
+        assert_eq!(darkroom.pixels.available_permits(), PIXELS / UNIT);
+    }
+}

@@ -1,0 +1,68 @@
+//! Scan: a hash list is held against a slice of stored pictures. Nothing is fetched or decoded: their hashes are stored.
+
+use std::sync::Arc;
+
+use apalis::prelude::{BoxDynError, Data};
+use domain::{id::HashScanId, image_hash::HashMatch};
+use quick_cache::sync::Cache;
+use store::{
+    PgPool,
+    hash_list::scan::slice::{self, Scanned, Slice},
+    jobs::HashScanJob,
+};
+use tokio::task::block_in_place;
+
+use super::{HashLists, Snapshot};
+
+/// Scans whose new entries are kept in memory; more than that rarely run at once.
+const KEPT: usize = 2;
+
+/// What scanning works with.
+#[derive(Clone)]
+pub struct Scanner {
+    lists: HashLists,
+    /// Entries that are newer than a revision, by scan: gathered once and held against every slice.
+    newer: Arc<Cache<HashScanId, Option<Snapshot>>>,
+    pool: PgPool,
+}
+
+impl Scanner {
+    /// A scanner who works with these lists.
+    pub fn new(pool: PgPool, lists: HashLists) -> Self {
+        Self {
+            lists,
+            newer: Arc::new(Cache::new(KEPT)),
+            pool,
+        }
+    }
+
+    async fn snapshot(&self, slice: &Slice) -> Result<Option<Snapshot>, BoxDynError> {
+        let load = async {
+            let snapshot = self.lists.snapshot(slice.list, slice.since_revision);
+            Ok::<_, BoxDynError>(snapshot.await?)
+        };
+        match slice.since_revision {
+            None => load.await,
+            Some(_) => self.newer.get_or_insert_async(&slice.scan, load).await,
+        }
+    }
+}
+
+/// Runs one job: one slice. The effect enqueues the next one.
+pub(crate) async fn scan(
+    job: HashScanJob,
+    scanner: Data<Scanner>,
+) -> Result<Option<Scanned>, BoxDynError> {
+    let Some(slice) = slice::next(&scanner.pool, job.scan).await? else {
+        return Ok(None);
+    };
+    let Some(list) = scanner.snapshot(&slice).await? else {
+        return Ok(None);
+    };
+    let find = || {
+        let images = slice.images.iter();
+        images.filter_map(|(media, hashed)| Some((*media, list.find(hashed)?)))
+    };
+    let matches: Vec<(_, HashMatch)> = block_in_place(|| find().collect());
+    Ok(Some(Scanned::new(&slice, matches)))
+}

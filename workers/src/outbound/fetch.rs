@@ -1,0 +1,158 @@
+//! Fetching a file from an address that a tenant chose: GET, whole or not at all.
+
+use std::time::Duration;
+
+use reqwest::{
+    Response, StatusCode,
+    header::{
+        ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, LOCATION, USER_AGENT,
+    },
+};
+use url::Url;
+
+use super::{Outbound, OutboundError, Refusal, blocked, retry_after};
+
+/// A redirect more than this many is one too many.
+pub const MAX_REDIRECTS: usize = 3;
+
+/// A file to be fetched.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetch<'a> {
+    /// Where from, as the tenant wrote it.
+    pub url: &'a str,
+    /// The header `Accept`.
+    pub accept: &'static str,
+    /// Bytes at most; one more and there is no file.
+    pub limit: usize,
+    /// The time for everything, redirects included.
+    pub deadline: Duration,
+}
+
+/// Why there is no file.
+///
+/// What it displays may be shown to the tenant; it says nothing that the tenant's own server does not know.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// There is no complete answer.
+    #[error(transparent)]
+    Outbound(#[from] OutboundError),
+    /// Something else than 200.
+    #[error("the server answered {status}")]
+    Status {
+        /// The HTTP status code.
+        status: u16,
+        /// The header `Retry-After`, when it is text.
+        retry_after: Option<String>,
+    },
+    /// A redirect to no URL, from https to http, or one too many.
+    #[error("the redirect cannot be followed")]
+    Redirect,
+    /// It is compressed, which was not asked for: how large it is would show only by unpacking it.
+    #[error("the file came with a content encoding")]
+    Encoded,
+    /// It is larger than the limit.
+    #[error("the file is too large")]
+    TooLarge,
+}
+
+impl FetchError {
+    /// Whether the same request may succeed some seconds later.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::Outbound(
+                OutboundError::Timeout
+                | OutboundError::Connect(_)
+                | OutboundError::Tls(_)
+                | OutboundError::Protocol(_),
+            ) => true,
+            Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
+            Self::Outbound(OutboundError::Refused(_))
+            | Self::Redirect
+            | Self::Encoded
+            | Self::TooLarge => false,
+        }
+    }
+}
+
+impl Outbound {
+    /// Fetches a file. Redirects are followed, each judged like the first URL and within the same deadline; only 200 counts.
+    /// Neither cookies nor a referer are sent.
+    pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
+        let file = tokio::time::timeout(fetch.deadline, self.follow(fetch))
+            .await
+            .unwrap_or(Err(OutboundError::Timeout.into()));
+        if let Err(FetchError::Outbound(OutboundError::Refused(reason))) = &file {
+            blocked(*reason).increment(1);
+        }
+        file
+    }
+
+    async fn follow(&self, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
+        let mut url = Url::parse(fetch.url).map_err(|_| OutboundError::Refused(Refusal::Url))?;
+        for _ in 0..=MAX_REDIRECTS {
+            let client = self.client_for(&url).map_err(OutboundError::Refused)?;
+            let request = client.get(url.clone()).headers(headers(fetch.accept));
+            let response = request.send().await.map_err(OutboundError::from)?;
+            match response.status() {
+                StatusCode::OK => return read_whole(fetch.limit, response).await,
+                StatusCode::MOVED_PERMANENTLY
+                | StatusCode::FOUND
+                | StatusCode::SEE_OTHER
+                | StatusCode::TEMPORARY_REDIRECT
+                | StatusCode::PERMANENT_REDIRECT => url = target(&url, response.headers())?,
+                status => {
+                    return Err(FetchError::Status {
+                        status: status.as_u16(),
+                        retry_after: retry_after(&response),
+                    });
+                }
+            }
+        }
+        Err(FetchError::Redirect)
+    }
+}
+
+fn headers(accept: &'static str) -> HeaderMap {
+    let value = HeaderValue::from_static;
+    HeaderMap::from_iter([
+        (ACCEPT, value(accept)),
+        (ACCEPT_ENCODING, value("identity")),
+        (USER_AGENT, value("Service-Images/1.0")),
+    ])
+}
+
+/// Where a redirect leads. Whoever asked for https did not ask for a file that anybody on the way may replace.
+pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, FetchError> {
+    let mut locations = headers.get_all(LOCATION).iter();
+    let (Some(location), None) = (locations.next(), locations.next()) else {
+        return Err(FetchError::Redirect);
+    };
+    let location = location.to_str().map_err(|_| FetchError::Redirect)?;
+    let to = from.join(location).map_err(|_| FetchError::Redirect)?;
+    if from.scheme() == "https" && to.scheme() == "http" {
+        return Err(FetchError::Redirect);
+    }
+    Ok(to)
+}
+
+/// The whole body, or none of it. Dropping the response closes a connection with bytes left to read.
+async fn read_whole(limit: usize, mut response: Response) -> Result<Vec<u8>, FetchError> {
+    let mut encodings = response.headers().get_all(CONTENT_ENCODING).iter();
+    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(FetchError::Encoded);
+    }
+    if response
+        .content_length()
+        .is_some_and(|length| length > limit as u64)
+    {
+        return Err(FetchError::TooLarge);
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(OutboundError::from)? {
+        if body.len() + chunk.len() > limit {
+            return Err(FetchError::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,42 @@
+//! PNG. Its decoder checks the sums of its parts and ends with an error when the file does before the pixels do; what follows
+//! the last pixel is not read. An animated PNG is read like any other: a still image comes first in it.
+
+use std::io::Cursor;
+
+use domain::decision::ImageProblem;
+use image::{ImageDecoder as _, Limits, codecs::png::PngDecoder, metadata::Orientation};
+
+use super::{Header, Raster, orientation, problem};
+
+/// Memory for compressed metadata before the pixels. Colour profiles have a megabyte or two.
+const METADATA: u64 = 16 << 20;
+
+pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
+    let decoder = open(bytes)?;
+    let (width, height) = decoder.dimensions();
+    let pixel = Raster::memory_per_pixel(decoder.color_type());
+    Ok(Header {
+        width,
+        height,
+        memory: Header::pixels(width, height) * pixel + METADATA,
+    })
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
+    let mut decoder = open(bytes)?;
+    let (width, height) = decoder.dimensions();
+    let color = decoder.color_type();
+    let exif = decoder.exif_metadata().unwrap_or_default();
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
+    decoder
+        .read_image(&mut pixels)
+        .map_err(|error| problem(&error))?;
+    let raster = Raster::of(width, height, color, pixels)?;
+    Ok((raster, orientation(exif.as_deref())))
+}
+
+fn open(bytes: &[u8]) -> Result<PngDecoder<Cursor<&[u8]>>, ImageProblem> {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(METADATA);
+    PngDecoder::with_limits(Cursor::new(bytes), limits).map_err(|error| problem(&error))
+}

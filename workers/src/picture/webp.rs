@@ -1,0 +1,82 @@
+//! WebP. Its decoder ends with an error when the file does before the pixels do. It believes the size that a lossy frame
+//! gives for itself before it compares it with the file's, so that is compared here first.
+
+use std::io::Cursor;
+
+use domain::decision::ImageProblem;
+use image::{ImageDecoder as _, codecs::webp::WebPDecoder, metadata::Orientation};
+
+use super::{Header, Raster, orientation, problem};
+
+/// What decoding takes for each pixel at its peak, in bytes. A lossy frame with compressed opacity: 1.5 for its planes, 4
+/// for the pixels, 4 and 1 for the opacity.
+const STILL: u64 = 11;
+/// In an animation a frame, the canvas and what is asked for stand side by side.
+const ANIMATED: u64 = 20;
+
+pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
+    let decoder = open(bytes)?;
+    let (width, height) = decoder.dimensions();
+    let lying = lossy_frames(bytes).any(|(w, h)| w > width || h > height);
+    if lying {
+        return Err(ImageProblem::Undecodable);
+    }
+    let pixel = if decoder.has_animation() {
+        ANIMATED
+    } else {
+        STILL
+    };
+    Ok(Header {
+        width,
+        height,
+        memory: Header::pixels(width, height) * pixel,
+    })
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem> {
+    let mut decoder = open(bytes)?;
+    let (width, height) = decoder.dimensions();
+    let color = decoder.color_type();
+    let exif = decoder.exif_metadata().unwrap_or_default();
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
+    decoder
+        .read_image(&mut pixels)
+        .map_err(|error| problem(&error))?;
+    let raster = Raster::of(width, height, color, pixels)?;
+    Ok((raster, orientation(exif.as_deref())))
+}
+
+fn open(bytes: &[u8]) -> Result<WebPDecoder<Cursor<&[u8]>>, ImageProblem> {
+    WebPDecoder::new(Cursor::new(bytes)).map_err(|error| problem(&error))
+}
+
+/// The sizes of everything that a decoder could take for a lossy frame, wherever it stands: a chunk's name, its length, three
+/// bytes, the start code, width and height (RFC 9649, RFC 6386 9.1). By chance that stands in no file.
+fn lossy_frames(bytes: &[u8]) -> impl Iterator<Item = (u32, u32)> {
+    bytes.windows(18).filter_map(|window| match *window {
+        [
+            b'V',
+            b'P',
+            b'8',
+            b' ',
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            _,
+            0x9d,
+            0x01,
+            0x2a,
+            w,
+            x,
+            h,
+            i,
+        ] => {
+            let side = |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3fff);
+            Some((side(w, x), side(h, i)))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,327 @@
+//! Sightengine, `POST {base}/1.0/check.json` as `multipart/form-data`, so that the secret stands in no URL.
+//!
+//! Source: Sightengine's published description of the API and of its models. The classes of nudity exclude one another, so
+//! those that are adult are added up; of symbols the most certain one counts. A swastika of Asia and a finger are no hatred.
+
+use domain::{
+    image::ImageFormat,
+    score::{Category, Scores},
+};
+use futures::{FutureExt as _, future::BoxFuture};
+use reqwest::{
+    header::HeaderMap,
+    multipart::{Form, Part},
+};
+use serde::Deserialize;
+
+use super::{
+    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    wire::{Auth, Meaning, Remote, Wire, parsed, score},
+};
+use crate::picture::{Limits, Rendition};
+
+/// What it is shown.
+const LIMITS: Limits = Limits {
+    bytes: 8 << 20,
+    min_side: 1,
+    max_side: IMAGE_SIDE,
+    formats: &[ImageFormat::Jpeg, ImageFormat::Png],
+};
+
+/// The service, and our key to it.
+pub struct Sightengine {
+    wire: Wire,
+    user: String,
+    secret: String,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    status: String,
+    error: Option<Failure>,
+    nudity: Option<Nudity>,
+    gore: Option<Probability>,
+    violence: Option<Probability>,
+    #[serde(rename = "self-harm")]
+    self_harm: Option<Probability>,
+    offensive: Option<Offensive>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+impl Failure {
+    fn meaning(&self) -> Meaning {
+        match self.kind.as_str() {
+            "usage_limit" | "rate_limit" => Meaning::Limited,
+            "api_error" | "internal_error" => Meaning::Failed,
+            _ => Meaning::Refused,
+        }
+    }
+}
+
+/// The classes that are adult. The others, from `very_suggestive` to `none`, are the rest to 1.
+#[derive(Deserialize)]
+struct Nudity {
+    sexual_activity: f64,
+    sexual_display: f64,
+    erotica: f64,
+}
+
+#[derive(Deserialize)]
+struct Probability {
+    prob: f64,
+}
+
+#[derive(Deserialize)]
+struct Offensive {
+    nazi: f64,
+    confederate: f64,
+    supremacist: f64,
+    terrorist: f64,
+}
+
+impl Sightengine {
+    /// What it can score, of images.
+    pub const CATEGORIES: &[Category] = &[
+        Category::Adult,
+        Category::Violence,
+        Category::Hate,
+        Category::SelfHarm,
+    ];
+    /// Where it is.
+    pub const URL: &str = "https://api.sightengine.com";
+
+    /// The service at `remote`, whose URL is the base and whose own `auth` is of no use here, for the user with this secret.
+    ///
+    /// # Errors
+    /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
+    pub fn new(mut remote: Remote, user: String, secret: String) -> Result<Self, ProviderError> {
+        remote.auth = Auth::Own(format!("{user}:{secret}"));
+        let wire = Wire::new(remote, "sightengine")?;
+        Ok(Self {
+            wire: wire.with_images(LIMITS).with_explanations(explain),
+            user,
+            secret,
+        })
+    }
+
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
+        let Content::Image(Rendition { format, bytes }) = question.content else {
+            return Ok(Answer::default());
+        };
+        let length = bytes.len() as u64;
+        let media =
+            Part::stream_with_length(bytes.clone(), length).file_name(format!("image.{format}"));
+        let form = Form::new()
+            .text("api_user", self.user.clone())
+            .text("api_secret", self.secret.clone())
+            .text("models", models(question.categories))
+            .part("media", media);
+        let request = self.wire.request(self.wire.at("/1.0/check.json"));
+        let received = self.wire.send(request.multipart(form)).await?;
+        let scores = read(&received.body, question.categories)?;
+        Ok(received.answer(scores))
+    }
+}
+
+/// The models that score these categories: each one costs.
+fn models(categories: &[Category]) -> String {
+    let models = categories.iter().flat_map(|category| match category {
+        Category::Adult => ["nudity-2.1"].as_slice(),
+        Category::Violence => &["violence", "gore-2.0"],
+        Category::Hate => &["offensive-2.0"],
+        Category::SelfHarm => &["self-harm"],
+        Category::Harassment | Category::SexualMinors | Category::Illicit | Category::Spam => &[],
+    });
+    models.copied().collect::<Vec<_>>().join(",")
+}
+
+/// What an error says, which comes with a status of its own or with 200.
+fn explain(_: &HeaderMap, body: &[u8]) -> Option<Meaning> {
+    let response: Response = parsed(body).ok()?;
+    let kind = response.error?;
+    // Of what it does not explain, the status says more.
+    match kind.meaning() {
+        Meaning::Refused => None,
+        meaning => Some(meaning),
+    }
+}
+
+fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let response: Response = parsed(body)?;
+    if let Some(error) = &response.error {
+        return Err(error.meaning().error(200, None));
+    }
+    if response.status != "success" {
+        return Err(ProviderError::Malformed("neither success nor failure"));
+    }
+    categories
+        .iter()
+        .filter(|category| Sightengine::CATEGORIES.contains(category))
+        .map(|category| Ok((*category, response.score(*category)?)))
+        .collect()
+}
+
+impl Response {
+    /// Our score, for one of [`Sightengine::CATEGORIES`].
+    fn score(&self, category: Category) -> Result<f64, ProviderError> {
+        let numbers = self.numbers(category);
+        let numbers = numbers.ok_or(ProviderError::Malformed("a model's answer is missing"))?;
+        let numbers: Vec<f64> = numbers.into_iter().map(score).collect::<Result<_, _>>()?;
+        Ok(match category {
+            Category::Adult => numbers.iter().sum::<f64>().min(1.0),
+            _ => numbers.into_iter().fold(0.0, f64::max),
+        })
+    }
+
+    /// What a category is made of, if all of it is there.
+    fn numbers(&self, category: Category) -> Option<Vec<f64>> {
+        match category {
+            Category::Adult => {
+                let nudity = self.nudity.as_ref()?;
+                Some(vec![
+                    nudity.sexual_activity,
+                    nudity.sexual_display,
+                    nudity.erotica,
+                ])
+            }
+            Category::Violence => {
+                let (violence, gore) = (self.violence.as_ref()?, self.gore.as_ref()?);
+                Some(vec![violence.prob, gore.prob])
+            }
+            Category::Hate => {
+                let symbols = self.offensive.as_ref()?;
+                Some(vec![
+                    symbols.nazi,
+                    symbols.confederate,
+                    symbols.supremacist,
+                    symbols.terrorist,
+                ])
+            }
+            Category::SelfHarm => Some(vec![self.self_harm.as_ref()?.prob]),
+            Category::Harassment | Category::SexualMinors | Category::Illicit | Category::Spam => {
+                None
+            }
+        }
+    }
+}
+
+impl Provider for Sightengine {
+    fn profile(&self) -> &Profile {
+        self.wire.profile()
+    }
+
+    fn analyse<'a>(
+        &'a self,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
+        self.ask(question).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn result() -> Value {
+        json!({
+            "status": "success",
+            "request": { "id": "req_1", "timestamp": 1.5, "operations": 5 },
+            "nudity": {
+                "sexual_activity": 0.5, "sexual_display": 0.375, "erotica": 0.25, "very_suggestive": 0.01, "none": 0.01,
+                "context": { "outdoor_other": 0.9 },
+            },
+            "gore": { "prob": 0.75 },
+            "violence": { "prob": 0.25, "classes": { "physical_violence": 0.25 } },
+            "self-harm": { "prob": 0.125, "type": { "real": 0.01 } },
+            "offensive": {
+                "nazi": 0.25, "asian_swastika": 0.9, "confederate": 0.01, "supremacist": 0.5, "terrorist": 0.01,
+                "middle_finger": 0.99,
+            },
+            "media": { "id": "med_1", "uri": "image.jpeg" },
+        })
+    }
+
+    fn read_all(answer: &Value) -> Result<Scores, ProviderError> {
+        let body = serde_json::to_vec(answer).unwrap();
+        read(&body, Sightengine::CATEGORIES)
+    }
+
+    #[test]
+    fn classes_that_exclude_one_another_are_added_up_to_1_and_of_others_the_highest_counts() {
+        let scores = read_all(&result()).unwrap();
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [
+                (Category::Adult, 1.0),
+                (Category::Violence, 0.75),
+                (Category::Hate, 0.5),
+                (Category::SelfHarm, 0.125),
+            ]
+        );
+        let mut calm = result();
+        calm["nudity"]["sexual_activity"] = json!(0.125);
+        calm["nudity"]["sexual_display"] = json!(0.125);
+        let scores = read_all(&calm).unwrap();
+        assert_eq!(scores.get(Category::Adult), Some(0.5));
+    }
+
+    #[test]
+    fn only_the_models_that_are_needed_are_asked_for() {
+        let asked = [Category::Violence, Category::SelfHarm];
+        assert_eq!(models(&asked), "violence,gore-2.0,self-harm");
+        let mut without = result();
+        without.as_object_mut().unwrap().remove("nudity");
+        let body = serde_json::to_vec(&without).unwrap();
+        assert_eq!(read(&body, &asked).unwrap().iter().count(), 2);
+    }
+
+    #[test]
+    fn an_error_says_what_it_is_with_whatever_status() {
+        let failure = |kind: &str| json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } });
+        let read = |kind| read_all(&failure(kind));
+        assert!(matches!(
+            read("usage_limit"),
+            Err(ProviderError::Limited { .. })
+        ));
+        assert!(matches!(read("api_error"), Err(ProviderError::Failed(200))));
+        assert!(matches!(
+            read("media_error"),
+            Err(ProviderError::Refused(200))
+        ));
+        let explain = |body: &[u8]| explain(&HeaderMap::new(), body);
+        let explained = |kind| explain(&serde_json::to_vec(&failure(kind)).unwrap());
+        assert_eq!(explained("usage_limit"), Some(Meaning::Limited));
+        assert_eq!(explained("media_error"), None);
+        assert_eq!(explain(b"<html>"), None);
+    }
+
+    #[test]
+    fn everything_else_is_malformed() {
+        let mut half = result();
+        half.as_object_mut().unwrap().remove("gore");
+        let mut beyond = result();
+        beyond["self-harm"]["prob"] = json!(1.5);
+        let mut odd = result();
+        odd["offensive"] = json!({ "prob": 0.1 });
+        let mut unsaid = result();
+        unsaid["status"] = json!("queued");
+        for answer in [
+            half,
+            beyond,
+            odd,
+            unsaid,
+            json!({}),
+            json!({ "status": "success" }),
+        ] {
+            assert!(read_all(&answer).is_err(), "{answer}");
+        }
+    }
+}

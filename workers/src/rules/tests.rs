@@ -1,0 +1,88 @@
+//! What becomes of an item's image.
+
+use domain::{
+    image_hash::{HashAlgorithm, HashMatch, ListKind},
+    media::{Modality, OnFailure, Status},
+    rules::Draft,
+};
+use uuid::Uuid;
+
+use super::*;
+
+const LIST: Uuid = Uuid::from_u128(1);
+
+fn group(lists: &[Uuid]) -> Arc<CompiledGroup> {
+    let document = serde_json::json!({
+        "name": "known images", "type": "image_hash", "lists": lists, "effect": "reject",
+    });
+    let draft: Draft = serde_json::from_value(document).unwrap();
+    let rules = [draft.into_rule(Uuid::from_u128(9).into())];
+    let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules);
+    Arc::new(compiled.unwrap())
+}
+
+/// An image without a text, which no provider looked at.
+fn image(matches: &[ListKind]) -> ToJudge {
+    let found = |kind: &ListKind| HashMatch {
+        list: LIST.into(),
+        kind: *kind,
+        entry: Uuid::from_u128(2).into(),
+        algorithm: HashAlgorithm::Pdq,
+        distance: 5,
+    };
+    ToJudge {
+        image_scored: false,
+        media: Uuid::from_u128(3).into(),
+        text: None,
+        has_image: true,
+        image_matches: matches.iter().map(found).collect(),
+        group_versions: Vec::new(),
+        shadows: Vec::new(),
+        scores: None,
+        unchecked: Vec::new(),
+        on_failure: OnFailure::Review,
+        age_ms: 0,
+    }
+}
+
+#[test]
+fn an_image_is_judged_by_the_lists_that_it_is_on() {
+    let unknown = vec![Unchecked::ImageNotExamined];
+    for (matches, lists, status, unchecked) in [
+        (&[ListKind::Deny][..], LIST, Status::Rejected, vec![]),
+        (&[ListKind::Allow], LIST, Status::Approved, vec![]),
+        // On no list, and on one that no rule names: nobody has looked at it.
+        (&[], LIST, Status::PendingReview, unknown.clone()),
+        (
+            &[ListKind::Deny],
+            Uuid::max(),
+            Status::PendingReview,
+            unknown.clone(),
+        ),
+    ] {
+        let groups = [group(&[lists])];
+        assert!(!groups[0].uses_ai());
+        let verdict = verdict_on(&image(matches), &groups);
+        assert_eq!(
+            (verdict.status, verdict.trace.unchecked),
+            (status, unchecked),
+            "{matches:?}"
+        );
+    }
+}
+
+#[test]
+fn being_on_an_allow_list_does_not_hide_what_else_was_not_checked() {
+    let failed = Unchecked::ProviderFailed {
+        provider: "openai".to_owned(),
+        modality: Modality::Image,
+        detail: String::new(),
+    };
+    let mut item = image(&[ListKind::Allow]);
+    item.unchecked.push(failed.clone());
+    let verdict = verdict_on(&item, &[group(&[LIST])]);
+    assert_eq!(
+        (verdict.status, verdict.trace.unchecked),
+        (Status::PendingReview, vec![failed])
+    );
+}

@@ -1,0 +1,221 @@
+//! Which step works on which queue, and with what bounds.
+
+use std::{sync::Arc, time::Duration};
+
+use apalis::prelude::{Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
+use queue::{BackendSettings, Queue, QueueName};
+use store::{
+    PgPool,
+    analysis::AnalysisDied,
+    backtest::slice::ReplayDied,
+    delivery::DeliveryDied,
+    hash_list::{import::slice::ImportDied, scan::slice::ScanDied},
+    image::ExaminationDied,
+    jobs::{self, BacktestJob, DeliveryJob, HashImportJob, HashScanJob, MediaJob},
+    seal::MasterKey,
+    verdict::JudgementDied,
+};
+
+use crate::{
+    RETRY, RUN_DEADLINE,
+    analysis::{self, Analyst},
+    backtests::{self, Replayer},
+    darkroom::Darkroom,
+    groups::Groups,
+    hash_lists::{
+        HashLists,
+        imports::{self, Importer},
+        scans::{self, Scanner},
+    },
+    images::{self, Examiner},
+    outbound::Outbound,
+    provider::Panel,
+    rules::{self, Judge},
+    webhooks::{self, Courier},
+};
+
+/// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
+const DELIVERIES_PER_ENDPOINT: u32 = 32;
+
+/// One team's share of a process's slots for images, and of its room for their files, so that slow servers of one delay no
+/// other's.
+const IMAGES_PER_TEAM: u32 = 16;
+
+/// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
+const REPLAYS: usize = 1;
+
+/// Chunks of files of hashes that a process reads at once, and slices that it scans: for the same reason.
+const HASH_LIST_WORK: usize = 1;
+
+/// What the steps of a process share.
+pub(crate) struct Steps {
+    pub(crate) pool: PgPool,
+    pub(crate) queue: Queue,
+    pub(crate) master_key: MasterKey,
+    pub(crate) panel: Arc<Panel>,
+    pub(crate) groups: Groups,
+    pub(crate) lists: HashLists,
+    pub(crate) darkroom: Darkroom,
+    pub(crate) outbound: Outbound,
+    /// How long an item waits for a provider that is paused.
+    pub(crate) patience: Duration,
+    /// Jobs of each queue that run at the same time.
+    pub(crate) concurrency: usize,
+}
+
+impl Steps {
+    /// Lets the monitor run the step of a queue.
+    pub(crate) fn register(&self, queue: QueueName, monitor: Monitor) -> Monitor {
+        match queue {
+            jobs::IMAGES => self.images(monitor),
+            jobs::ANALYSIS => self.analysis(monitor),
+            jobs::RULES => self.rules(monitor),
+            jobs::WEBHOOKS => self.webhooks(monitor),
+            jobs::BACKTESTS => self.backtests(monitor),
+            jobs::HASH_IMPORTS => self.hash_imports(monitor),
+            jobs::HASH_SCANS => self.hash_scans(monitor),
+            unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
+        }
+    }
+
+    fn images(&self, monitor: Monitor) -> Monitor {
+        let lists = self.lists.clone();
+        let examiner = Examiner::new(
+            self.pool.clone(),
+            self.outbound.clone(),
+            self.darkroom.clone(),
+            lists,
+        );
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::IMAGES)
+                .lane_cap(IMAGES_PER_TEAM)
+                .retry(RETRY)
+                .on_dead::<ExaminationDied>();
+            WorkerBuilder::new("images")
+                .backend(queue.backend::<MediaJob>(backend))
+                .data(examiner.clone())
+                .concurrency(concurrency)
+                .timeout(images::EXAMINATION_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(images::examine)
+        })
+    }
+
+    fn analysis(&self, monitor: Monitor) -> Monitor {
+        let analyst = Analyst::new(
+            self.pool.clone(),
+            Arc::clone(&self.panel),
+            self.groups.clone(),
+            self.patience,
+            self.darkroom.clone(),
+        );
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::ANALYSIS)
+                .retry(RETRY)
+                .on_dead::<AnalysisDied>();
+            WorkerBuilder::new("analysis")
+                .backend(queue.backend::<MediaJob>(backend))
+                .data(analyst.clone())
+                .concurrency(concurrency)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(analysis::analyse)
+        })
+    }
+
+    fn rules(&self, monitor: Monitor) -> Monitor {
+        let judge = Judge::new(self.pool.clone(), self.groups.clone());
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::RULES)
+                .retry(RETRY)
+                .on_dead::<JudgementDied>();
+            WorkerBuilder::new("rules")
+                .backend(queue.backend::<MediaJob>(backend))
+                .data(judge.clone())
+                .concurrency(concurrency)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(rules::judge)
+        })
+    }
+
+    fn backtests(&self, monitor: Monitor) -> Monitor {
+        let replayer = Replayer::new(self.pool.clone(), self.groups.clone());
+        let queue = self.queue.clone();
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::BACKTESTS)
+                .prefetch(1)
+                .lane_cap(1)
+                .retry(RETRY)
+                .on_dead::<ReplayDied>();
+            WorkerBuilder::new("backtests")
+                .backend(queue.backend::<BacktestJob>(backend))
+                .data(replayer.clone())
+                .concurrency(REPLAYS)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(backtests::replay)
+        })
+    }
+
+    fn hash_imports(&self, monitor: Monitor) -> Monitor {
+        let importer = Importer::new(self.pool.clone());
+        let queue = self.queue.clone();
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::HASH_IMPORTS)
+                .prefetch(1)
+                .lane_cap(1)
+                .retry(RETRY)
+                .on_dead::<ImportDied>();
+            WorkerBuilder::new("hash-imports")
+                .backend(queue.backend::<HashImportJob>(backend))
+                .data(importer.clone())
+                .concurrency(HASH_LIST_WORK)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(imports::import)
+        })
+    }
+
+    fn hash_scans(&self, monitor: Monitor) -> Monitor {
+        let scanner = Scanner::new(self.pool.clone(), self.lists.clone());
+        let queue = self.queue.clone();
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::HASH_SCANS)
+                .prefetch(1)
+                .lane_cap(1)
+                .retry(RETRY)
+                .on_dead::<ScanDied>();
+            WorkerBuilder::new("hash-scans")
+                .backend(queue.backend::<HashScanJob>(backend))
+                .data(scanner.clone())
+                .concurrency(HASH_LIST_WORK)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(scans::scan)
+        })
+    }
+
+    fn webhooks(&self, monitor: Monitor) -> Monitor {
+        let courier = Courier::new(
+            self.pool.clone(),
+            self.master_key.clone(),
+            self.outbound.clone(),
+        );
+        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::WEBHOOKS)
+                .lane_cap(DELIVERIES_PER_ENDPOINT)
+                .on_dead::<DeliveryDied>();
+            WorkerBuilder::new("webhooks")
+                .backend(queue.backend::<DeliveryJob>(backend))
+                .data(courier.clone())
+                .concurrency(concurrency)
+                .timeout(RUN_DEADLINE)
+                .build(webhooks::deliver)
+        })
+    }
+}

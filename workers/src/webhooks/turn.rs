@@ -1,0 +1,66 @@
+//! Whether it is a delivery's turn: its endpoint is not being left alone, takes one more request this second, and has been
+//! told what goes before. Whatever has to wait is charged no attempt.
+
+use std::time::Duration;
+
+use domain::{
+    breaker::{Allowed, Right},
+    webhook::{ATTEMPT_DEADLINE, LONGEST_HOLD},
+};
+use store::{
+    Error, PgPool,
+    delivery::ToDeliver,
+    endpoint::{self, Probe},
+};
+
+/// What a delivery may do.
+pub(super) enum Turn {
+    /// Be sent.
+    Now(Right),
+    /// Come back in so long.
+    Later(Duration),
+}
+
+/// How long the one that probes an endpoint may take, with the record of what it found.
+const PROBE_LEASE: Duration = ATTEMPT_DEADLINE.saturating_add(Duration::from_secs(5));
+
+/// The shortest and the longest time between two looks whether what goes before has been told. In between a delivery has
+/// waited as long as it waits next, so that few looks suffice and the wait at most doubles.
+const SHORTEST_LOOK: Duration = Duration::from_millis(20);
+const LONGEST_LOOK: Duration = Duration::from_secs(1);
+
+pub(super) async fn turn(pool: &PgPool, delivery: &ToDeliver) -> Result<Turn, Error> {
+    let allowed = delivery.health.breaker.allows(delivery.at);
+    match allowed {
+        // Only while the endpoint is well: one that is probed gets whatever comes first.
+        Allowed::Asking if delivery.is_held => return Ok(Turn::Later(next_look(delivery))),
+        Allowed::Nothing(until) => {
+            let wait = (until - delivery.at).to_std().unwrap_or_default();
+            return Ok(Turn::Later(wait));
+        }
+        Allowed::Asking | Allowed::Probing => {}
+    }
+    // Before the probe: whoever has it sends at once, or it would keep the others out for nothing.
+    if let Some(max) = delivery.max_per_second
+        && let Some(wait) = endpoint::permit(pool, delivery.endpoint, max).await?
+    {
+        return Ok(Turn::Later(wait));
+    }
+    if allowed != Allowed::Probing {
+        return Ok(Turn::Now(Right::Everybody));
+    }
+    Ok(
+        match endpoint::take_probe(pool, delivery.endpoint, PROBE_LEASE).await? {
+            Probe::Mine(right) => Turn::Now(right),
+            Probe::Later(wait) => Turn::Later(wait),
+        },
+    )
+}
+
+fn next_look(delivery: &ToDeliver) -> Duration {
+    let age = (delivery.at - delivery.occurred_at)
+        .to_std()
+        .unwrap_or_default();
+    let rest = LONGEST_HOLD.saturating_sub(age);
+    age.clamp(SHORTEST_LOOK, LONGEST_LOOK).min(rest)
+}
