@@ -2,6 +2,7 @@
 
 mod health;
 mod limits;
+mod neighbours;
 mod order;
 mod rotation;
 
