@@ -34,8 +34,9 @@ pub use refusal::Refusal;
 use dns::{GuardedDns, SystemDns};
 use policy::Route;
 
-/// Idle connections kept for each receiver.
-const IDLE_PER_HOST: usize = 32;
+/// Idle connections kept for each host. Many endpoints may be on one, such as a customer's gateway; a connection that is not kept
+/// costs a handshake for each request beyond.
+const IDLE_PER_HOST: usize = 256;
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);
 

@@ -212,6 +212,7 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::WEBHOOKS)
+                .prefetch(concurrency)
                 .lane_cap(DELIVERIES_PER_ENDPOINT)
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")
