@@ -38,6 +38,9 @@ use crate::{
 /// never answer, each with its share of them, must leave room for the others.
 const DELIVERIES_PER_JOB: usize = 4;
 
+/// Deliveries claimed ahead at most. A claim takes little longer for many than for few.
+const DELIVERIES_AHEAD: usize = 1_024;
+
 /// One endpoint's share of them.
 const DELIVERIES_PER_ENDPOINT: u32 = 32;
 
@@ -212,7 +215,7 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::WEBHOOKS)
-                .prefetch(concurrency)
+                .prefetch(concurrency.min(DELIVERIES_AHEAD))
                 .lane_cap(DELIVERIES_PER_ENDPOINT)
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")
