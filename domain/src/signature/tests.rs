@@ -53,9 +53,8 @@ fn what_is_sent_is_signed_as_an_independent_tool_signs_it() {
             assert_eq!(value, text(headers, name), "{name}: {}", vector["name"]);
         }
         let expected = headers.as_object().unwrap().keys();
-        let is_of_a_signature = |name: &&String| {
-            name.starts_with("webhook-") || name.starts_with(SERVICE_SIGNATURE)
-        };
+        let is_of_a_signature =
+            |name: &&String| name.starts_with("webhook-") || name.starts_with(SERVICE_SIGNATURE);
         assert_eq!(
             signed.iter().count(),
             expected.filter(is_of_a_signature).count(),
