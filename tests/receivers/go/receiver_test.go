@@ -1,4 +1,4 @@
-// The Go of docs/webhooks.md against the vectors, and against what a real service sent.
+// The Go of docs/webhooks.md, by hand, against the vectors, and against what a real service sent.
 
 package receiver
 
@@ -46,17 +46,6 @@ func TestByHand(t *testing.T) {
 	for _, v := range append(vectors(t, "VECTORS"), vectors(t, "RECEIVED")...) {
 		if IsGenuine([]byte(v.Body), v.headers(), v.Secret) != (v.Expected.Service == "valid") {
 			t.Error(v.Name)
-		}
-	}
-}
-
-func TestLibraryWithWhatWasReceived(t *testing.T) {
-	for _, v := range vectors(t, "RECEIVED") {
-		if err := Verify([]byte(v.Body), v.headers(), v.Secret); err != nil {
-			t.Error(v.Name, err)
-		}
-		if Verify([]byte(v.Body+" "), v.headers(), v.Secret) == nil {
-			t.Error("forged", v.Name)
 		}
 	}
 }

@@ -100,8 +100,9 @@ async fn an_application_that_is_not_there_or_no_server_is_a_bad_gateway() {
     let url = format!("http://{}/", free.local_addr().unwrap());
     drop(free);
     let headers = signed(1, None, now());
-    let failure = url.parse::<Target>().unwrap();
-    let failure = failure.forward(&header_map(&headers), Bytes::from_static(BODY));
+    let target: Target = url.parse().unwrap();
+    let map = header_map(&headers);
+    let failure = target.forward(&map, Bytes::from_static(BODY));
     let failure = failure.await.unwrap_err().to_string();
     assert!(
         failure.starts_with(&format!("cannot connect to {url}: "))
@@ -119,14 +120,11 @@ async fn an_application_that_is_not_there_or_no_server_is_a_bad_gateway() {
 async fn an_application_that_hangs_is_a_gateway_timeout_before_gatehouse_gives_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let target: Target = url.parse().unwrap();
+    let mut target: Target = url.parse().unwrap();
     assert!(target.deadline < domain::webhook::ATTEMPT_DEADLINE);
-    let hasty = Target {
-        deadline: Duration::from_millis(100),
-        ..target
-    };
+    target.deadline = Duration::from_millis(100);
     let receiver = Receiver {
-        forward: Some(hasty),
+        forward: Some(target),
         ..receiver(1)
     };
     let answer = answer_of(receiver, &signed(1, None, now()), BODY).await;
