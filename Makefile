@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-queue bench-rules endurance chaos
+.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-queue bench-rules endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -40,6 +40,11 @@ bench: ## the service's figures of docs/performance.md, beside pgbench (about 20
 	target/release/gatehouse-bench memory
 	target/release/gatehouse-bench flow
 
+bench-webhooks: ## webhooks beside a bare loop of requests, and well endpoints beside dead and flooded ones (about 10 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench deliveries
+
 bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse-bench
@@ -64,6 +69,7 @@ chaos: ## SIGKILLs and Postgres restarts under load, then an audit of every item
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench chaos
 	target/release/gatehouse-bench chaos --restart-postgres
+	target/release/gatehouse-bench chaos --kill-receiver --items 30000 --rate 50 --patience-seconds 1800
 
 fix: ## format, and bring the described queries and the generated documents up to date
 	cargo fmt --all

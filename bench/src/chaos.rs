@@ -64,6 +64,9 @@ pub(crate) struct Options {
     /// Restart Postgres in the middle, too, in the modes fast and immediate by turns
     #[arg(long)]
     restart_postgres: bool,
+    /// Kill the receiver of webhooks, too, and revive it after up to 15 seconds, all the time
+    #[arg(long)]
+    kill_receiver: bool,
     /// How long everything may take to come to rest after the last submission, in seconds
     #[arg(long, default_value_t = 300)]
     patience_seconds: u64,
@@ -115,8 +118,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
         lease_seconds: options.lease_seconds,
         manners: Manners {
             failing: options.failing,
-            delay: Duration::ZERO,
-            careless: false,
+            mortal: options.kill_receiver,
+            ..Manners::default()
         },
     };
     let mut stack = Stack::start(&options.common, shape, seed).await?;
@@ -171,8 +174,13 @@ async fn prove(
         }
         anyhow::Ok(())
     };
+    let mut relay = stack.relay.take();
     let wreaking = havoc::wreak(stack, plan, &ledger, &finished);
-    let ((), (), mut havoc) = tokio::try_join!(submitting, reporting, wreaking)?;
+    let toppling = havoc::topple(relay.as_mut(), seed, &finished);
+    let ((), (), mut havoc, receivers_killed) =
+        tokio::try_join!(submitting, reporting, wreaking, toppling)?;
+    havoc.receivers_killed = receivers_killed;
+    stack.relay = relay;
     let ledger = ledger.into_inner();
 
     let (drained, rest) = drain(
@@ -260,6 +268,7 @@ impl Report for Proof {
         let Havoc {
             workers_killed,
             apis_killed,
+            receivers_killed,
             postgres_restarts,
             ..
         } = &self.havoc;
@@ -277,7 +286,9 @@ impl Report for Proof {
             ),
             Line::fact(
                 "killed",
-                format!("{workers_killed} times a worker, {apis_killed} times an API"),
+                format!(
+                    "{workers_killed} times a worker, {apis_killed} times an API, {receivers_killed} times the receiver"
+                ),
             ),
             Line::fact("Postgres restarted", format!("{postgres_restarts} times")),
             Line::fact(

@@ -35,6 +35,7 @@ mod processes;
 mod protocol;
 mod python;
 mod receiver;
+mod relay;
 mod remote;
 mod report;
 mod requests;
@@ -90,6 +91,9 @@ enum Command {
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
+    /// Stands before the receiver, to be killed
+    #[command(hide = true)]
+    Relay(relay::Options),
     /// The bare loop
     #[command(hide = true)]
     Post(deliveries::bare::Options),
@@ -187,6 +191,10 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Driver(options) => {
             driver::run(options).await?;
+            true
+        }
+        Command::Relay(options) => {
+            relay::run(options).await?;
             true
         }
         Command::Post(options) => {

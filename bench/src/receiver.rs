@@ -39,6 +39,8 @@ pub(crate) struct Manners {
     pub(crate) delay: Duration,
     /// Takes everything as it is, and only counts it.
     pub(crate) careless: bool,
+    /// Can be killed: everything comes through a relay.
+    pub(crate) mortal: bool,
 }
 
 /// What came for one event of one item.
@@ -86,6 +88,8 @@ struct Shared {
 /// A running receiver.
 pub(crate) struct Receiver {
     address: SocketAddr,
+    /// Where it is said to be.
+    public: SocketAddr,
     shared: Arc<Shared>,
 }
 
@@ -102,7 +106,11 @@ impl Receiver {
             seen: Mutex::default(),
         });
         tokio::spawn(listen(listener, Arc::clone(&shared)));
-        Ok(Self { address, shared })
+        Ok(Self {
+            address,
+            public: address,
+            shared,
+        })
     }
 
     /// Where it listens.
@@ -110,11 +118,16 @@ impl Receiver {
         self.address
     }
 
+    /// From now on says that it is somewhere else, from where what comes is passed on to it.
+    pub(crate) const fn move_behind(&mut self, public: SocketAddr) {
+        self.public = public;
+    }
+
     /// The URL for webhooks that are signed with this secret. Sites are counted from 0.
     pub(crate) fn url_for(&self, secret: WebhookSecret) -> String {
         let mut secrets = lock(&self.shared.secrets);
         secrets.push(secret);
-        format!("http://{}/{}", self.address, secrets.len() - 1)
+        format!("http://{}/{}", self.public, secrets.len() - 1)
     }
 
     /// From now on answers to these sites only after so long, and to all others as its manners are.

@@ -12,6 +12,7 @@ use crate::{
     ground::{Ground, GroundOptions},
     processes::{Gatehouse, Kind, Process},
     receiver::{Manners, Receiver},
+    relay::Relay,
     sites::{self, Site, Tenants},
 };
 
@@ -53,6 +54,7 @@ pub(crate) struct Stack {
     pub(crate) workers: Vec<Process>,
     pub(crate) ground: Ground,
     pub(crate) receiver: Receiver,
+    pub(crate) relay: Option<Relay>,
     pub(crate) sites: Vec<Site>,
 }
 
@@ -75,7 +77,14 @@ impl Stack {
             binary.display()
         );
         let ground = Ground::start(&options.ground).await?;
-        let receiver = Receiver::start(shape.manners, seed).await?;
+        let mut receiver = Receiver::start(shape.manners, seed).await?;
+        let relay = if shape.manners.mortal {
+            Some(Relay::start(receiver.address()).await?)
+        } else {
+            None
+        };
+        let public = relay.as_ref().map_or(receiver.address(), Relay::address);
+        receiver.move_behind(public);
         let master_key: [u8; 32] = rand::random();
         let gatehouse = Gatehouse {
             binary,
@@ -84,7 +93,7 @@ impl Stack {
                 ("DATABASE_URL", ground.cluster.url(Role::Gatehouse)),
                 ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
                 ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
-                ("GATEHOUSE_EGRESS_ALLOW", receiver.address().to_string()),
+                ("GATEHOUSE_EGRESS_ALLOW", public.to_string()),
                 ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
             ],
             logs: ground.directory(),
@@ -98,6 +107,7 @@ impl Stack {
             workers: Vec::new(),
             ground,
             receiver,
+            relay,
             sites,
         };
         for number in 0..shape.apis {

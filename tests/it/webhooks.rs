@@ -4,6 +4,7 @@ mod answers;
 mod health;
 mod killed;
 mod limits;
+mod neighbours;
 mod order;
 mod rotation;
 mod rude;

@@ -34,7 +34,11 @@ use crate::{
     webhooks::{self, Courier},
 };
 
-/// One endpoint's share of a process's delivery slots, so that a slow one leaves room for the others.
+/// Deliveries under way for each job of another queue: they do nothing but wait for receivers, and several endpoints that
+/// never answer, each with its share of them, must leave room for the others.
+const DELIVERIES_PER_JOB: usize = 4;
+
+/// One endpoint's share of them.
 const DELIVERIES_PER_ENDPOINT: u32 = 32;
 
 /// One team's share of a process's slots for images, and of its room for their files, so that slow servers of one delay no
@@ -205,7 +209,7 @@ impl Steps {
             self.master_key.clone(),
             self.outbound.clone(),
         );
-        let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::WEBHOOKS)
                 .lane_cap(DELIVERIES_PER_ENDPOINT)

@@ -148,7 +148,7 @@ fn all_places() -> Vec<Place> {
     documents.iter().flat_map(places).collect()
 }
 
-async fn assert_isolated(app: &App, place: &Place) {
+async fn assert_isolated(app: &App, theirs: &Things, place: &Place) {
     let Place {
         operation,
         position,
@@ -158,11 +158,8 @@ async fn assert_isolated(app: &App, place: &Place) {
         operation.method, operation.template
     );
     // Anew for each place: what is tried with our own things may change them.
-    let (our, their) = (
-        Tenant::create(&app.pool, "our").await,
-        Tenant::create(&app.pool, "their").await,
-    );
-    let (ours, theirs) = (Things::of(app, &our).await, Things::of(app, &their).await);
+    let our = Tenant::create(&app.pool, "our").await;
+    let ours = Things::of(app, &our).await;
     let name = position.name();
     let id = theirs.named(name).unwrap_or_else(|| {
         panic!("{what}: add one to isolation/things.rs, so that it can be tried")
@@ -200,9 +197,11 @@ async fn case_26_another_teams_things_are_as_unknown_as_nobodys_wherever_they_ar
     pool: PgPool,
 ) {
     let app = App::start(pool).await;
+    let their = Tenant::create(&app.pool, "their").await;
+    let theirs = Things::of(&app, &their).await;
     let places = all_places();
     for place in &places {
-        assert_isolated(&app, place).await;
+        assert_isolated(&app, &theirs, place).await;
     }
     assert!(places.len() >= 14, "{}", places.len());
 }

@@ -3,6 +3,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    ops::Range,
     time::{Duration, Instant},
 };
 
@@ -10,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedMutRandom as
 use serde::Serialize;
 
 use super::client::Ledger;
-use crate::{cluster::Stop, processes::Process, stack::Stack};
+use crate::{cluster::Stop, processes::Process, relay::Relay, stack::Stack};
 
 /// The share of kills that hit a worker.
 const WORKERS_SHARE: f64 = 0.7;
@@ -21,6 +22,9 @@ const RESTARTS: [(u64, Stop); 4] = [
     (5, Stop::Fast),
     (7, Stop::Immediate),
 ];
+/// How long, in milliseconds, the receiver lives and is dead each time.
+const RECEIVER_LIVES: Range<u64> = 100..20_000;
+const RECEIVER_IS_DEAD: Range<u64> = 50..15_000;
 const WATCH: Duration = Duration::from_millis(100);
 
 /// What is to be done.
@@ -36,6 +40,7 @@ pub(super) struct Plan {
 pub(super) struct Havoc {
     pub(super) workers_killed: u32,
     pub(super) apis_killed: u32,
+    pub(super) receivers_killed: u32,
     pub(super) postgres_restarts: u32,
     /// Processes that ended though nobody killed them.
     pub(super) deaths: Vec<String>,
@@ -110,4 +115,34 @@ pub(super) async fn wreak(
         }
     }
     Ok(havoc)
+}
+
+/// Kills the receiver, if it can be killed, again and again until the submissions are finished, and tells how often. Then it
+/// lives.
+pub(super) async fn topple(
+    relay: Option<&mut Relay>,
+    seed: u64,
+    finished: &Cell<bool>,
+) -> anyhow::Result<u32> {
+    let mut kills = 0;
+    let Some(relay) = relay else {
+        return Ok(kills);
+    };
+    let mut random = StdRng::seed_from_u64(seed);
+    loop {
+        let alive = Duration::from_millis(random.random_range(RECEIVER_LIVES));
+        let start = Instant::now();
+        while start.elapsed() < alive {
+            if finished.get() {
+                return Ok(kills);
+            }
+            tokio::time::sleep(WATCH).await;
+        }
+        let dead = Duration::from_millis(random.random_range(RECEIVER_IS_DEAD));
+        eprintln!("killing the receiver for {:.1} s", dead.as_secs_f64());
+        relay.kill().await?;
+        kills += 1;
+        tokio::time::sleep(dead).await;
+        relay.revive().await?;
+    }
 }

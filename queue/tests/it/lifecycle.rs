@@ -16,7 +16,7 @@ async fn a_shutdown_ends_what_runs_and_returns_the_rest_uncharged(pool: PgPool) 
         &pool,
         (0..30).map(|_| {
             job(&Act {
-                sleep_ms: 300,
+                sleep_ms: 2_000,
                 ..act("slow")
             })
         }),

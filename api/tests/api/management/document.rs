@@ -1,6 +1,6 @@
 //! The management interface's document: complete, in agreement with the service, and served.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use domain::scope::Scope;
 use serde_json::{Value, json};
@@ -51,8 +51,11 @@ impl Operation {
     }
 }
 
-pub(super) fn document() -> Value {
-    serde_json::from_str(&api::openapi::management_document()).unwrap()
+/// Rendered once: that takes a moment.
+pub(super) fn document() -> &'static Value {
+    static DOCUMENT: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(&api::openapi::management_document()).unwrap());
+    &DOCUMENT
 }
 
 pub(super) fn operations() -> Vec<Operation> {
@@ -174,7 +177,7 @@ pub(super) fn assert_answers(method: &str, template: &str, answer: &Value) {
     let (status, success) = responses.iter().find(|(s, _)| s.starts_with('2')).unwrap();
     let schema = &success["content"]["application/json"]["schema"];
     assert_fits(
-        &document,
+        document,
         schema,
         answer,
         &format!("{method} {template} {status}"),
@@ -258,8 +261,7 @@ fn every_operation_says_everything_about_itself() {
                 }
                 "200" | "201" | "202" => {
                     let content = &response["content"]["application/json"];
-                    let document = document();
-                    assert_fits(&document, &content["schema"], &content["example"], &at);
+                    assert_fits(document(), &content["schema"], &content["example"], &at);
                 }
                 "204" => assert!(response.get("content").is_none(), "{at}"),
                 _ => assert!(
