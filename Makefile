@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-schemathesis reliability audit fix bench bench-webhooks bench-queue bench-rules endurance chaos
+.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-queue bench-rules endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -15,6 +15,9 @@ lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js
 
 test-clients: ## generated TypeScript, Python and Rust clients against a real service (needs Node.js and Python)
 	@scripts/test-clients $(CLIENTS)
+
+test-receivers: ## the code of docs/webhooks.md against vectors and a real service (needs Node.js and Python)
+	@scripts/test-receivers $(RECEIVERS)
 
 test-schemathesis: ## thousands of requests made out of the documents, right and wrong ones (needs Python; about 5 minutes)
 	@scripts/test-schemathesis

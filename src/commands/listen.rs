@@ -1,5 +1,5 @@
 //! `gatehouse listen`: a local webhook receiver to try things out with. It verifies both signatures, prints each event,
-//! and can fail on purpose so that retries can be watched.
+//! passes it on to the application that is being developed, and can fail on purpose so that retries can be watched.
 
 use std::{
     convert::Infallible,
@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use domain::signature::WebhookSecret;
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Request, Response, StatusCode,
     body::{Bytes, Incoming},
@@ -24,8 +24,11 @@ use tokio::{net::TcpListener, time};
 
 use crate::duration;
 
+mod forward;
 mod print;
 mod verify;
+
+use forward::Target;
 
 /// Larger than any event that Gatehouse sends, in bytes.
 const LONGEST_BODY: usize = 1024 * 1024;
@@ -44,6 +47,13 @@ pub(crate) struct Args {
     /// The demo.json to read the webhook secret from [default: the one in the data directory]
     #[arg(long, value_name = "FILE")]
     demo: Option<PathBuf>,
+    /// Pass what verifies on to this URL, and answer what is answered there
+    #[arg(
+        long,
+        value_name = "http://localhost:3000/path",
+        conflicts_with = "status"
+    )]
+    forward: Option<Target>,
     /// Answer with this status instead of 200 (or 401 when the signature is wrong)
     #[arg(long, value_parser = final_status)]
     status: Option<StatusCode>,
@@ -64,6 +74,7 @@ enum Secret {
 #[derive(Debug)]
 struct Receiver {
     secret: Secret,
+    forward: Option<Target>,
     status: Option<StatusCode>,
     delay: Duration,
 }
@@ -81,6 +92,7 @@ pub(crate) async fn run(args: Args, default_demo: Option<PathBuf>) -> anyhow::Re
     };
     let receiver = Arc::new(Receiver {
         secret,
+        forward: args.forward,
         status: args.status,
         delay: args.delay,
     });
@@ -90,7 +102,7 @@ pub(crate) async fn run(args: Args, default_demo: Option<PathBuf>) -> anyhow::Re
             args.listen
         )
     })?;
-    print::banner(listener.local_addr()?, &receiver.secret)?;
+    print::banner(listener.local_addr()?, &receiver)?;
     tokio::select! {
         () = accept(&listener, &receiver) => Ok(()),
         stopped = tokio::signal::ctrl_c() => stopped.context("cannot wait for Ctrl-C"),
@@ -107,11 +119,7 @@ async fn accept(listener: &TcpListener, receiver: &Arc<Receiver>) {
         let receiver = Arc::clone(receiver);
         let service = service_fn(move |request| {
             let receiver = Arc::clone(&receiver);
-            async move {
-                let mut answer = Response::new(Empty::<Bytes>::new());
-                *answer.status_mut() = receiver.receive(request).await;
-                Ok::<_, Infallible>(answer)
-            }
+            async move { Ok::<_, Infallible>(receiver.receive(request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -127,30 +135,45 @@ async fn accept(listener: &TcpListener, receiver: &Arc<Receiver>) {
 
 impl Receiver {
     /// Prints one request and chooses the answer.
-    async fn receive(&self, request: Request<Incoming>) -> StatusCode {
+    async fn receive(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         let body =
             match time::timeout(READ_TIMEOUT, Limited::new(body, LONGEST_BODY).collect()).await {
                 Ok(Ok(body)) => body.to_bytes(),
-                Ok(Err(_)) => return StatusCode::PAYLOAD_TOO_LARGE,
-                Err(_) => return StatusCode::REQUEST_TIMEOUT,
+                Ok(Err(_)) => return nothing_but(StatusCode::PAYLOAD_TOO_LARGE),
+                Err(_) => return nothing_but(StatusCode::REQUEST_TIMEOUT),
             };
         let verdict = match self.secret.load() {
             Ok(secret) => verify::verify(&secret, &head.headers, &body),
             Err(reason) => verify::Verdict::NoSecret(reason),
         };
-        let honest = if verdict.is_rejection() {
-            StatusCode::UNAUTHORIZED
-        } else {
-            StatusCode::OK
+        let (answer, from) = match &self.forward {
+            _ if verdict.is_rejection() => (
+                nothing_but(self.status.unwrap_or(StatusCode::UNAUTHORIZED)),
+                String::new(),
+            ),
+            Some(target) => match target.forward(&head.headers, body.clone()).await {
+                Ok(answer) => (answer, format!("by {target}")),
+                Err(failure) => (nothing_but(failure.status()), failure.to_string()),
+            },
+            None => (
+                nothing_but(self.status.unwrap_or(StatusCode::OK)),
+                String::new(),
+            ),
         };
-        let status = self.status.unwrap_or(honest);
-        if let Err(error) = print::event(&head.headers, &verdict, status, &body) {
+        let shown = print::event(&head.headers, &verdict, (answer.status(), &from), &body);
+        if let Err(error) = shown {
             tracing::warn!(%error, "cannot print an event");
         }
         time::sleep(self.delay).await;
-        status
+        answer
     }
+}
+
+fn nothing_but(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut answer = Response::default();
+    *answer.status_mut() = status;
+    answer
 }
 
 impl Secret {

@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Act, DataDir, Gallery, Up, picture};
+use crate::support::{Act, DataDir, ScriptedServer, Up, picture};
 
 mod files;
 mod hostile_files;
@@ -25,7 +25,7 @@ fn problem(reason: &str) -> Option<&'static str> {
         .find(|clause| reason.contains(clause))
 }
 
-async fn start(data: &DataDir, gallery: &Gallery) -> Up {
+async fn start(data: &DataDir, gallery: &ScriptedServer) -> Up {
     Up::start(data, &["--egress-allow", &gallery.allowed()]).await
 }
 
@@ -33,7 +33,7 @@ async fn start(data: &DataDir, gallery: &Gallery) -> Up {
 async fn an_image_by_url_is_fetched_once_examined_and_shown_to_moderators() {
     let file = picture("rotated.jpg");
     let served = file.clone();
-    let gallery = Gallery::start(move |path, asked| match (path, asked) {
+    let gallery = ScriptedServer::start(move |path, asked| match (path, asked) {
         ("/old", _) => Act::head("302 Found\r\nLocation: /new.png"),
         ("/new.png", 1) => Act::head("503 Busy\r\nRetry-After: 1"),
         ("/new.png", _) => Act::file("image/png", served.clone()),
@@ -79,7 +79,7 @@ async fn an_image_by_url_is_fetched_once_examined_and_shown_to_moderators() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_image_that_cannot_be_had_leaves_its_text_to_the_rules() {
-    let gallery = Gallery::start(|_, _| Act::head("404 Not Found")).await;
+    let gallery = ScriptedServer::start(|_, _| Act::head("404 Not Found")).await;
     let data = DataDir::new();
     let up = start(&data, &gallery).await;
     for (text, expected) in [
@@ -101,7 +101,7 @@ async fn an_image_that_cannot_be_had_leaves_its_text_to_the_rules() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_inline_image_is_examined_where_it_is() {
-    let gallery = Gallery::start(|_, _| Act::head("404 Not Found")).await;
+    let gallery = ScriptedServer::start(|_, _| Act::head("404 Not Found")).await;
     let data = DataDir::new();
     let up = start(&data, &gallery).await;
     let file = picture("lossy.webp");

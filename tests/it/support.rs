@@ -3,10 +3,10 @@
 
 mod api;
 mod data_dir;
-mod gallery;
 mod panel;
 mod provider;
 mod receiver;
+mod scripted;
 mod up;
 mod worker;
 
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
 pub(crate) use data_dir::DataDir;
-pub(crate) use gallery::{Act, Gallery, picture};
 pub(crate) use panel::Panel;
 pub(crate) use provider::{FakeProvider, Mode, Wire};
 pub(crate) use receiver::{Received, Receiver};
+pub(crate) use scripted::{Act, ScriptedServer, picture};
 pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 

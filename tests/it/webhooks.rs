@@ -1,15 +1,24 @@
 //! Webhooks through the whole service: what their receivers can rely on, however they behave.
 
+mod answers;
 mod health;
+mod killed;
 mod limits;
 mod neighbours;
 mod order;
 mod rotation;
+mod rude;
+mod wire;
+
+use std::time::Duration;
 
 use serde_json::json;
 use sqlx::{ConnectOptions as _, PgPool};
 
-use crate::support::{DataDir, Receiver, Up};
+use crate::support::{
+    Api, DataDir, Receiver, ScriptedServer, Site, Up, Worker, admin, eventually, gatehouse,
+    new_site,
+};
 
 /// A service whose only endpoint is a receiver in the test.
 struct Service {
@@ -47,5 +56,76 @@ impl Service {
             .fetch_one(&self.pool)
             .await
             .unwrap()
+    }
+}
+
+/// A service, an interface and a worker, that sends the events of a site to endpoints on one server.
+struct Endpoints {
+    api: Api,
+    worker: Worker,
+    site: Site,
+    pool: PgPool,
+}
+
+/// The first attempt to deliver a `media.created`, and what came of it.
+#[derive(Debug, sqlx::FromRow)]
+struct First {
+    url: String,
+    /// Of the delivery.
+    state: String,
+    /// Of the delivery, by now.
+    attempts: i16,
+    outcome: String,
+    status_code: Option<i16>,
+    response_body: Option<Vec<u8>>,
+    duration_ms: i32,
+    /// From the end of the last attempt to the next one, in seconds.
+    wait: Option<f64>,
+}
+
+impl Endpoints {
+    async fn start(pool: PgPool, server: &ScriptedServer, paths: &[&str]) -> Self {
+        let site = new_site(&pool);
+        for path in paths {
+            let url = server.url(path);
+            let endpoint = ["create-endpoint", "--site", &site.id, "--url", &url];
+            admin(&pool, &endpoint);
+        }
+        let api = Api::start(&pool).await;
+        let mut command = gatehouse(&pool);
+        command.env("GATEHOUSE_EGRESS_ALLOW", server.allowed());
+        let worker = Worker::launch(command).await;
+        Self {
+            api,
+            worker,
+            site,
+            pool,
+        }
+    }
+
+    async fn submit(&self) {
+        let fields = json!({ "api_key": self.site.key, "body": "a fine day" });
+        let answer = self.api.post("submit-media", None, &fields).await;
+        assert_eq!(answer.unwrap().0, 200);
+    }
+
+    /// The first attempts of one item, one for each endpoint, as soon as they all have been made.
+    async fn firsts(&self, endpoints: usize, within: Duration) -> Vec<First> {
+        eventually("the first attempts", within, async || {
+            let firsts: Vec<First> = sqlx::query_as(
+                "select
+                    e.url, d.state, d.attempts, a.outcome, a.status_code, a.response_body, a.duration_ms,
+                    extract(epoch from d.next_attempt_at - a.started_at)::float8 - a.duration_ms / 1e3 as wait
+                from deliveries d
+                join events v on v.id = d.event_id and v.kind = 'media.created'
+                join webhook_endpoints e on e.id = d.endpoint_id
+                join delivery_attempts a on a.delivery_id = d.id and a.number = 1",
+            )
+            .fetch_all(&self.pool)
+            .await
+            .unwrap();
+            (firsts.len() == endpoints).then_some(firsts)
+        })
+        .await
     }
 }

@@ -8,38 +8,42 @@ use std::{
 use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 
-use super::{Secret, verify::Verdict};
+use super::{Receiver, Secret, verify::Verdict};
 
 /// Longer bodies are cut here, in characters: enough for any event with ordinary metadata.
 const SHOWN_BODY: usize = 4_000;
 
-/// The first lines: where it listens and what it verifies with.
-pub(super) fn banner(address: SocketAddr, secret: &Secret) -> io::Result<()> {
-    let with = match secret {
+/// The first lines: where it listens, what it verifies with and where it passes things on.
+pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()> {
+    let with = match &receiver.secret {
         Secret::Given(_) => "the given secret".to_owned(),
         Secret::InFile(path) => format!("the secret in {}", path.display()),
         Secret::Unknown => "no secret: signatures will not be checked".to_owned(),
     };
+    let passing = match &receiver.forward {
+        Some(target) => format!(", passing on to {target}"),
+        None => String::new(),
+    };
     writeln!(
         io::stdout(),
-        "Listening on http://{address}, verifying with {with}. Ctrl-C stops.\n"
+        "Listening on http://{address}, verifying with {with}{passing}. Ctrl-C stops.\n"
     )
 }
 
-/// One received event.
+/// One received event. The answer is a status, and who gave it or why nobody did; empty if it was this command.
 pub(super) fn event(
     headers: &HeaderMap,
     verdict: &Verdict,
-    status: StatusCode,
+    answer: (StatusCode, &str),
     body: &[u8],
 ) -> io::Result<()> {
-    io::stdout().write_all(render(headers, verdict, status, body).as_bytes())
+    io::stdout().write_all(render(headers, verdict, answer, body).as_bytes())
 }
 
 pub(super) fn render(
     headers: &HeaderMap,
     verdict: &Verdict,
-    status: StatusCode,
+    (status, from): (StatusCode, &str),
     body: &[u8],
 ) -> String {
     let header = |name| {
@@ -50,8 +54,8 @@ pub(super) fn render(
     };
     let event = header("x-service-event");
     let delivery = header("x-service-delivery-id");
-    let answer = status.as_u16();
-    let body = cut(&printable(&pretty(body)));
+    let answer = format!("{} {from}", status.as_u16());
+    let (answer, body) = (answer.trim_end(), cut(&printable(&pretty(body))));
     format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
 }
 

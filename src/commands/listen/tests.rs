@@ -1,5 +1,7 @@
 //! `listen` over a real socket, and its parts.
 
+mod forwarding;
+
 use domain::signature::{SignatureHeaders, SigningSecrets, Unverified};
 use hyper::HeaderMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -38,6 +40,11 @@ fn header_map(signed: &SignatureHeaders) -> HeaderMap {
 
 /// Sends one request to a receiver and returns the status line.
 async fn answer_of(receiver: Receiver, headers: &SignatureHeaders, body: &[u8]) -> String {
+    let answer = whole_answer_of(receiver, headers, body).await;
+    answer.lines().next().unwrap().to_owned()
+}
+
+async fn whole_answer_of(receiver: Receiver, headers: &SignatureHeaders, body: &[u8]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let serving = tokio::spawn(async move { accept(&listener, &Arc::new(receiver)).await });
@@ -55,12 +62,13 @@ async fn answer_of(receiver: Receiver, headers: &SignatureHeaders, body: &[u8]) 
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     serving.abort();
-    answer.lines().next().unwrap().to_owned()
+    answer
 }
 
 fn receiver(byte: u8) -> Receiver {
     Receiver {
         secret: Secret::Given(secret(byte)),
+        forward: None,
         status: None,
         delay: Duration::ZERO,
     }
@@ -159,7 +167,7 @@ fn an_event_is_printed_without_obeying_it() {
         service: Ok(()),
         standard: Err(Flaw::Missing),
     };
-    let shown = |body| print::render(&headers, &verdict, StatusCode::OK, body);
+    let shown = |body| print::render(&headers, &verdict, (StatusCode::OK, ""), body);
     assert_eq!(
         shown(br#"{"a":1}"#),
         "media.created  delivery d-1  answered 200\nNOT VERIFIED; webhook-signature: missing\n{\n  \"a\": 1\n}\n\n"

@@ -11,7 +11,7 @@ use super::{
     files::{Case, cases, greedy},
     problem,
 };
-use crate::support::{Act, Api, Gallery, Worker, eventually, gatehouse, site_key};
+use crate::support::{Act, Api, ScriptedServer, Worker, eventually, gatehouse, site_key};
 
 const MIB: u64 = 1 << 20;
 /// What a process holds that works on nothing, in a build without optimisation.
@@ -56,7 +56,7 @@ async fn case_34_files_that_are_not_what_they_seem_are_refused_or_reviewed_withi
     let cases: Arc<[Case]> = cases().into();
     let greedy = greedy();
     let (files, large) = (Arc::clone(&cases), greedy.clone());
-    let gallery = Gallery::start(move |path, _| {
+    let gallery = ScriptedServer::start(move |path, _| {
         let name = path.trim_start_matches('/');
         match files.iter().find(|case| case.name == name) {
             Some(case) => Act::file(case.declared, case.file.clone()),

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use tokio::time::sleep;
 
 use super::{NOT_FETCHED, TOO_LARGE, UNDECODABLE, UNSUPPORTED, hostile_files::verdict, problem};
-use crate::support::{Act, Api, Gallery, Worker, gatehouse, picture, site_key};
+use crate::support::{Act, Api, ScriptedServer, Worker, gatehouse, picture, site_key};
 
 const SEED: u64 = 34;
 
@@ -131,7 +131,7 @@ async fn treat(pool: &PgPool, images: usize, manners: &'static [Manner]) {
         .map(|_| manners[chance.random_range(0..manners.len())])
         .collect();
     let served = Arc::clone(&drawn);
-    let gallery = Gallery::start(move |path, asked| {
+    let gallery = ScriptedServer::start(move |path, asked| {
         let number = path.split('/').nth(1).unwrap();
         let number: usize = number.parse().unwrap();
         served[number].act(path, asked)

@@ -110,6 +110,11 @@ impl Receiver {
         self.address.to_string()
     }
 
+    /// The exception for the egress guard that a worker needs.
+    pub(crate) fn allowed(&self) -> String {
+        format!("{}/32:{}", self.address.ip(), self.address.port())
+    }
+
     /// From now on answers with this status after this delay.
     pub(crate) fn answer(&self, status: u16, delay: Duration) {
         let mut state = self.state.lock().unwrap();

@@ -7,7 +7,10 @@ use super::*;
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 fn table() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/egress.json");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/egress/addresses.json"
+    );
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
@@ -39,7 +42,7 @@ fn addresses() -> Vec<(String, IpAddr)> {
 }
 
 #[tokio::test]
-async fn every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
+async fn case_24_every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
     let receiver = Receiver::answering(OK).await;
     let outbound = Outbound::new(open(receiver.port));
     let port = receiver.port;
@@ -65,7 +68,7 @@ async fn every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn names_that_resolve_to_any_of_them_are_refused_alike_and_nothing_is_sent() {
+async fn case_24_names_that_resolve_to_any_of_them_are_refused_alike_and_nothing_is_sent() {
     let receiver = Receiver::answering(OK).await;
     let addresses = addresses();
     let name = |index| format!("attacker-{index}.test");
@@ -90,7 +93,7 @@ async fn names_that_resolve_to_any_of_them_are_refused_alike_and_nothing_is_sent
 }
 
 #[test]
-fn public_neighbours_of_special_ranges_are_permitted() {
+fn case_24_public_neighbours_of_special_ranges_are_permitted() {
     let policy = EgressPolicy::default();
     for ip in table()["public"].as_array().unwrap() {
         let ip = ip.as_str().unwrap().parse().unwrap();
@@ -100,7 +103,7 @@ fn public_neighbours_of_special_ranges_are_permitted() {
 }
 
 #[tokio::test]
-async fn one_forbidden_answer_among_permitted_ones_refuses_them_all() {
+async fn case_24_one_forbidden_answer_among_permitted_ones_refuses_them_all() {
     let receiver = Receiver::answering(OK).await;
     let url = format!("http://attacker.test:{}/", receiver.port);
     for answers in [["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"]] {
@@ -114,7 +117,7 @@ async fn one_forbidden_answer_among_permitted_ones_refuses_them_all() {
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_mind_is_refused_at_the_next_connection() {
+async fn case_24_a_name_that_changes_its_mind_is_refused_at_the_next_connection() {
     let receiver =
         Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             .await;
@@ -227,7 +230,7 @@ async fn a_redirect_of_a_post_is_an_answer_and_its_target_is_not_visited() {
 
 /// The environment can only be set for a new process, so this test runs itself in one.
 #[tokio::test]
-async fn proxy_variables_are_ignored() {
+async fn case_24_proxy_variables_are_ignored() {
     const TARGET: &str = "GATEHOUSE_TEST_PROXY_TARGET";
     const PROXIES: [&str; 6] = [
         "http_proxy",
@@ -248,7 +251,7 @@ async fn proxy_variables_are_ignored() {
     let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
     child.args([
         "--exact",
-        "outbound::tests::attacks::proxy_variables_are_ignored",
+        "outbound::tests::attacks::case_24_proxy_variables_are_ignored",
     ]);
     child.env_remove("NO_PROXY").env_remove("no_proxy");
     child.envs(PROXIES.map(|variable| (variable, format!("http://127.0.0.1:{}", proxy.port))));

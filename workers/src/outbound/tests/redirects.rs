@@ -78,7 +78,7 @@ async fn a_location_that_leads_nowhere_is_final() {
 }
 
 #[tokio::test]
-async fn every_place_in_the_table_is_refused_as_the_target_of_a_redirect_too() {
+async fn case_24_every_place_in_the_table_is_refused_as_the_target_of_a_redirect_too() {
     let bystander = Receiver::answering(OK).await;
     let mut refused = 0;
     let port = bystander.port;
@@ -107,12 +107,12 @@ async fn every_place_in_the_table_is_refused_as_the_target_of_a_redirect_too() {
         }
         refused += 1;
     }
-    assert!(refused > 150, "{refused}");
+    assert!(refused > 400, "{refused}");
     assert_eq!(bystander.connections(), 0);
 }
 
 #[tokio::test]
-async fn a_name_that_changes_its_mind_between_hops_is_refused() {
+async fn case_24_a_name_that_changes_its_mind_between_hops_is_refused() {
     let receiver = redirecting(&["/again"]).await;
     let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
     let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);

@@ -1,4 +1,5 @@
-//! A server of images in the test's own process: what it does depends on the path, and on how often it was asked for it.
+//! A server in the test's own process, of images or for webhooks: what it does depends on the path, and on how often it
+//! was asked for it.
 
 use std::{
     collections::HashMap,
@@ -32,6 +33,10 @@ pub(crate) enum Act {
     BreakOff(Vec<u8>),
     /// A body without end.
     Endless,
+    /// This status, and a body of so many bytes.
+    Flood(&'static str, usize),
+    /// These bytes, one a second, and nothing after them.
+    Trickle(&'static [u8]),
     /// Nothing, for longer than anybody waits.
     Hang,
 }
@@ -48,25 +53,28 @@ impl Act {
     }
 }
 
+/// What came, by path: each request's bytes.
+type Requests = HashMap<String, Vec<Vec<u8>>>;
+
 /// The server. Dropping it closes the port and every connection.
-pub(crate) struct Gallery {
+pub(crate) struct ScriptedServer {
     address: SocketAddr,
-    asked: Arc<Mutex<HashMap<String, usize>>>,
+    asked: Arc<Mutex<Requests>>,
     server: AbortHandle,
 }
 
-impl Gallery {
+impl ScriptedServer {
     /// Does what `act` says for a path that is asked for the n-th time, from 1.
     pub(crate) async fn start(act: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let asked: Arc<Mutex<HashMap<String, usize>>> = Arc::default();
-        let (act, counts) = (Arc::new(act), Arc::clone(&asked));
+        let asked: Arc<Mutex<Requests>> = Arc::default();
+        let (act, requests) = (Arc::new(act), Arc::clone(&asked));
         let server = tokio::spawn(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (act, counts) = (Arc::clone(&act), Arc::clone(&counts));
-                connections.spawn(serve(stream, act, counts));
+                let (act, requests) = (Arc::clone(&act), Arc::clone(&requests));
+                connections.spawn(serve(stream, act, requests));
             }
         });
         Self {
@@ -88,11 +96,17 @@ impl Gallery {
 
     /// How often a path was asked for.
     pub(crate) fn asked(&self, path: &str) -> usize {
-        self.asked.lock().unwrap().get(path).copied().unwrap_or(0)
+        self.requests(path).len()
+    }
+
+    /// What came for a path, each request to the byte.
+    pub(crate) fn requests(&self, path: &str) -> Vec<Vec<u8>> {
+        let asked = self.asked.lock().unwrap();
+        asked.get(path).cloned().unwrap_or_default()
     }
 }
 
-impl Drop for Gallery {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.server.abort();
     }
@@ -101,29 +115,39 @@ impl Drop for Gallery {
 async fn serve<A: Fn(&str, usize) -> Act>(
     mut stream: TcpStream,
     act: Arc<A>,
-    counts: Arc<Mutex<HashMap<String, usize>>>,
+    requests: Arc<Mutex<Requests>>,
 ) {
-    let Some(path) = request(&mut stream).await else {
+    let Some((path, request)) = request(&mut stream).await else {
         return;
     };
     let asked = {
-        let mut counts = counts.lock().unwrap();
-        let asked = counts.entry(path.clone()).or_default();
-        *asked += 1;
-        *asked
+        let mut requests = requests.lock().unwrap();
+        let asked = requests.entry(path.clone()).or_default();
+        asked.push(request);
+        asked.len()
     };
     // One who does not want to hear more closes the connection, which is no concern of ours.
     let _ = perform(&mut stream, act(&path, asked)).await;
 }
 
-/// The path of a request; none when the connection ends before.
-async fn request(stream: &mut TcpStream) -> Option<String> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        head.push(stream.read_u8().await.ok()?);
+/// A whole request and its path; none when the connection ends before.
+async fn request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(stream.read_u8().await.ok()?);
     }
-    let head = String::from_utf8(head).ok()?;
-    head.split(' ').nth(1).map(str::to_owned)
+    let head = String::from_utf8(request.clone()).ok()?;
+    let path = head.split(' ').nth(1)?.to_owned();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    if let Some(length) = length {
+        let whole = request.len() + length.parse::<usize>().ok()?;
+        while request.len() < whole {
+            request.push(stream.read_u8().await.ok()?);
+        }
+    }
+    Some((path, request))
 }
 
 async fn perform(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
@@ -158,6 +182,22 @@ async fn perform(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
             loop {
                 stream.write_all(&chunk).await?;
             }
+        }
+        Act::Flood(status, length) => {
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n");
+            stream.write_all(head.as_bytes()).await?;
+            let piece = vec![b'x'; 1 << 16];
+            for _ in 0..length / piece.len() {
+                stream.write_all(&piece).await?;
+            }
+            Ok(())
+        }
+        Act::Trickle(bytes) => {
+            for byte in bytes {
+                stream.write_all(&[*byte]).await?;
+                sleep(Duration::from_secs(1)).await;
+            }
+            Ok(())
         }
         Act::Hang => {
             sleep(Duration::from_mins(1)).await;

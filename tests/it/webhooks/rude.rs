@@ -1,0 +1,74 @@
+//! Receivers that accept and hang, dawdle or flood: an attempt ends at its deadline, little of an answer is kept, and the
+//! worker needs no more memory for it.
+
+use std::time::Duration;
+
+use domain::webhook::{ATTEMPT_DEADLINE, KEPT_ANSWER_BYTES};
+use sqlx::PgPool;
+
+use super::{Endpoints, First};
+use crate::support::{Act, ScriptedServer};
+
+/// 64 MiB, compressed to 64 KiB.
+const BOMB: &[u8] = include_bytes!("../../fixtures/bomb.gz");
+
+const GIGABYTE: usize = 1 << 30;
+/// Of the worker, while all of them are at it.
+const MORE_MEMORY: u64 = 32 << 20;
+
+const FLOODS: [&str; 4] = ["/endless", "/gigabyte", "/bomb", "/gigabyte-503"];
+const STALLS: [&str; 3] = ["/silence", "/trickling-head", "/trickling-body"];
+
+#[sqlx::test(migrations = false)]
+async fn case_20_rude_receivers_cost_their_deadline_and_no_memory(pool: PgPool) {
+    let server = ScriptedServer::start(|path, _| match path {
+        "/silence" => Act::Hang,
+        "/trickling-head" => Act::Trickle(b"HTTP/1.1 200 OK\r\nX-Patience: please wait"),
+        "/trickling-body" => Act::Trickle(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"),
+        "/endless" => Act::Endless,
+        "/gigabyte" => Act::Flood("200 OK", GIGABYTE),
+        "/gigabyte-503" => Act::Flood("503 Busy", GIGABYTE),
+        "/bomb" => Act::Answer("200 OK\r\nContent-Encoding: gzip".to_owned(), BOMB.to_vec()),
+        _ => Act::head("200 OK"),
+    })
+    .await;
+    let paths = [&FLOODS[..], &STALLS, &["/well"]].concat();
+    let service = Endpoints::start(pool, &server, &paths).await;
+    let before = service.worker.most_memory();
+    service.submit().await;
+    let firsts = service
+        .firsts(paths.len(), ATTEMPT_DEADLINE + Duration::from_secs(30))
+        .await;
+    let of = |path: &str| -> &First {
+        let first = firsts.iter().find(|first| first.url.ends_with(path));
+        first.unwrap()
+    };
+
+    for path in STALLS {
+        let first = of(path);
+        assert_eq!(first.outcome, "timeout", "{first:?}");
+        assert_eq!((first.status_code, &first.response_body), (None, &None));
+        let took = Duration::from_millis(first.duration_ms.try_into().unwrap());
+        assert!(
+            took >= ATTEMPT_DEADLINE && took < 2 * ATTEMPT_DEADLINE,
+            "{first:?}"
+        );
+    }
+    for path in FLOODS {
+        let first = of(path);
+        let outcome = if path.ends_with("503") {
+            "status"
+        } else {
+            "delivered"
+        };
+        assert_eq!(first.outcome, outcome, "{path}");
+        let kept = first.response_body.as_deref().unwrap();
+        assert_eq!(kept.len(), KEPT_ANSWER_BYTES, "{path}");
+        if path == "/bomb" {
+            assert!(BOMB.starts_with(kept), "it was unpacked");
+        }
+    }
+    assert_eq!(of("/well").state, "delivered");
+    let more = service.worker.most_memory() - before;
+    assert!(more < MORE_MEMORY, "{more} bytes");
+}

@@ -1,0 +1,3 @@
+module gatehouse/receiver
+
+go 1.19
