@@ -1,4 +1,5 @@
-//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, and what is done with hash lists. Each step
+//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests,
+//! recoveries, and what is done with hash lists. Each step
 //! loads what its job names, does its work outside any transaction, and returns an effect that the queue applies when it
 //! finishes the job.
 
@@ -11,6 +12,7 @@ pub mod images;
 pub mod outbound;
 pub mod picture;
 pub mod provider;
+pub mod recoveries;
 pub mod rules;
 mod steps;
 mod tls;
