@@ -9,7 +9,6 @@ use domain::{
     id::{DeliveryId, EndpointId, EventId, MediaId, RecoveryId, SiteId},
     recovery::RecoveryKind,
 };
-use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
 use store::{
     Error, endpoint,
@@ -129,27 +128,6 @@ impl Fixture {
                 Next::Slice(slice) => return Some(slice),
             }
         }
-    }
-
-    /// What a finisher does with slices that ended together.
-    async fn finish(&self, slices: &[Slice]) -> NewJobs {
-        let survivors: Vec<_> = slices
-            .iter()
-            .map(|effect| Survivor {
-                job: JobId(1),
-                attempt: 1,
-                effect,
-            })
-            .collect();
-        let mut db = self.pool.begin().await.unwrap();
-        let mut tx = FinishTx {
-            conn: &mut db,
-            jobs: NewJobs::new(),
-        };
-        Slice::apply(&survivors, &mut tx).await.unwrap();
-        let jobs = tx.jobs;
-        db.commit().await.unwrap();
-        jobs
     }
 
     /// Runs a recovery to its end, and says how many deliveries it put on their way.
