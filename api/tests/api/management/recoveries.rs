@@ -142,7 +142,7 @@ async fn a_recovery_is_of_what_is_kept_and_has_happened(pool: PgPool) {
         ),
         (json!({ "kind": "failed", "since": ago(-1) }), "since"),
         (
-            json!({ "kind": "failed", "since": ago(1), "until": ago(1) }),
+            json!({ "kind": "failed", "since": ago(1), "until": ago(2) }),
             "until",
         ),
         (
