@@ -260,6 +260,12 @@ impl TryFrom<Row> for Recovery {
     type Error = Error;
 
     fn try_from(row: Row) -> Result<Self, Error> {
+        let state: State = row.state.parse()?;
+        let reached = match (state, row.walked_to.and_then(made_at)) {
+            (State::Finished, _) => Some(row.until),
+            // What is looked at begins a little before `since` and ends a little after `until`.
+            (_, walked_to) => walked_to.map(|at| at.clamp(row.since, row.until)),
+        };
         Ok(Self {
             id: row.id.into(),
             endpoint: row.endpoint_id.into(),
@@ -269,8 +275,8 @@ impl TryFrom<Row> for Recovery {
             event: row.event.map(|kind| kind.parse()).transpose()?,
             since: row.since,
             until: row.until,
-            reached: row.walked_to.and_then(made_at),
-            state: row.state.parse()?,
+            reached,
+            state,
             looked_at: row.looked_at,
             resent: row.resent,
             created_by: row.created_by.map(TokenId::from),

@@ -76,8 +76,6 @@ pub(super) struct Recovery {
 
 impl From<recovery::Recovery> for Recovery {
     fn from(recovery: recovery::Recovery) -> Self {
-        // Events are looked at from a little before `since` on.
-        let reached = recovery.reached.map(|reached| reached.max(recovery.since));
         Self {
             id: recovery.id.as_uuid(),
             endpoint_id: recovery.endpoint.as_uuid(),
@@ -86,7 +84,7 @@ impl From<recovery::Recovery> for Recovery {
             event: recovery.event.map(Member),
             since: recovery.since.into(),
             until: recovery.until.into(),
-            reached: reached.map(Member::from),
+            reached: recovery.reached.map(Member::from),
             state: Member(recovery.state),
             looked_at: recovery.looked_at,
             resent: recovery.resent,

@@ -1,8 +1,6 @@
 //! Events, their deliveries and the attempts of these are forgotten when they are as old as their site wants. A delivery is as
 //! old as its end, and stays while it is pending; an event stays while it has deliveries.
 
-use std::collections::HashSet;
-
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -101,57 +99,40 @@ async fn forget_slice(
             last: None,
         });
     };
-    let deliveries = deliveries(conn, site, &events, (*first, *last)).await?;
-    let (old, kept): (Vec<_>, Vec<_>) = deliveries.iter().partition(|d| d.is_old);
-    let old: Vec<Uuid> = old.iter().map(|delivery| delivery.id).collect();
-    let needed: HashSet<Uuid> = kept.iter().map(|delivery| delivery.event_id).collect();
-    forget_deliveries(conn, &old).await?;
-    let done: Vec<Uuid> = events
-        .iter()
-        .copied()
-        .filter(|event| !needed.contains(event))
-        .collect();
-    sqlx::query!("delete from events where id = any($1)", &done)
-        .execute(conn)
-        .await?;
+    let between = [
+        of_same_time(*first, Uuid::nil()),
+        of_same_time(*last, Uuid::max()),
+    ];
+    let deliveries = forget_deliveries(conn, site, &events, between).await?;
+    forget_attempts(conn, &deliveries).await?;
+    let told = forget_events(conn, site, &events, between).await?;
     Ok(Slice {
-        removed: (old.len() + done.len()) as u64,
+        removed: told + deliveries.len() as u64,
         last: Some(*last),
     })
 }
 
-struct Delivery {
-    id: Uuid,
-    event_id: Uuid,
-    is_old: bool,
-}
-
-/// The deliveries of events between the first and the last one. A delivery's id is of the same millisecond as its event's, so
-/// they lie together in the index by endpoints.
-async fn deliveries(
+/// Removes what is old of the deliveries of events, and says what that was. A delivery's id is of the same millisecond as its
+/// event's, so they lie together in the index by endpoints.
+async fn forget_deliveries(
     conn: &mut PgConnection,
     site: &Site,
     events: &[Uuid],
-    (first, last): (Uuid, Uuid),
-) -> Result<Vec<Delivery>, sqlx::Error> {
-    sqlx::query_as!(
-        Delivery,
-        r#"
-        select
-            d.id,
-            d.event_id,
-            coalesce(
-                d.state <> 'pending' and d.ended_at <= now() - make_interval(days => $5), false
-            ) as "is_old!"
-        from webhook_endpoints p
-        join deliveries d on d.endpoint_id = p.id and d.id between $2 and $3
-        where p.site_id = $1 and d.event_id = any($4)
-        order by d.id
-        for update of d
-        "#,
+    [first, last]: [Uuid; 2],
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "
+        delete from deliveries d
+        using webhook_endpoints p
+        where
+            p.site_id = $1
+            and d.endpoint_id = p.id and d.id between $2 and $3 and d.event_id = any($4)
+            and d.state <> 'pending' and d.ended_at <= now() - make_interval(days => $5)
+        returning d.id
+        ",
         site.id,
-        of_same_time(first, Uuid::nil()),
-        of_same_time(last, Uuid::max()),
+        first,
+        last,
         events,
         site.days,
     )
@@ -159,26 +140,47 @@ async fn deliveries(
     .await
 }
 
-/// An id of the same millisecond as one, with the rest of another one.
-fn of_same_time(id: Uuid, rest: Uuid) -> Uuid {
-    const TIME: u128 = u128::MAX << 80;
-    Uuid::from_u128((id.as_u128() & TIME) | (rest.as_u128() & !TIME))
-}
-
-async fn forget_deliveries(
-    conn: &mut PgConnection,
-    deliveries: &[Uuid],
-) -> Result<(), sqlx::Error> {
+async fn forget_attempts(conn: &mut PgConnection, deliveries: &[Uuid]) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "delete from delivery_attempts where delivery_id = any($1)",
         deliveries
     )
-    .execute(&mut *conn)
+    .execute(conn)
     .await?;
-    sqlx::query!("delete from deliveries where id = any($1)", deliveries)
-        .execute(conn)
-        .await?;
     Ok(())
+}
+
+/// Removes those of the events that have no deliveries, and says how many.
+async fn forget_events(
+    conn: &mut PgConnection,
+    site: &Site,
+    events: &[Uuid],
+    [first, last]: [Uuid; 2],
+) -> Result<u64, sqlx::Error> {
+    let removed = sqlx::query!(
+        "
+        delete from events
+        where id = any($4) and id not in (
+            select d.event_id
+            from webhook_endpoints p
+            join deliveries d on d.endpoint_id = p.id and d.id between $2 and $3
+            where p.site_id = $1
+        )
+        ",
+        site.id,
+        first,
+        last,
+        events,
+    )
+    .execute(conn)
+    .await?;
+    Ok(removed.rows_affected())
+}
+
+/// An id of the same millisecond as one, with the rest of another one.
+fn of_same_time(id: Uuid, rest: Uuid) -> Uuid {
+    const TIME: u128 = u128::MAX << 80;
+    Uuid::from_u128((id.as_u128() & TIME) | (rest.as_u128() & !TIME))
 }
 
 #[cfg(test)]
