@@ -318,7 +318,7 @@ mod tests {
     async fn what_is_kept_hides_nothing_that_is_not(pool: PgPool) {
         schema::migrate(&pool).await.unwrap();
         let site = Fixture::site(&pool, 30).await;
-        for _ in 0..SLICE + 1 {
+        for _ in 0..=SLICE {
             site.told(50, None).await;
         }
         site.told(40, Some(40)).await;
