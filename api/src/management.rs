@@ -13,6 +13,7 @@ mod list;
 mod media;
 mod plans;
 mod providers;
+mod recoveries;
 mod rule_groups;
 mod session;
 mod sites;
@@ -52,6 +53,7 @@ type Nouns = (
     keys::SiteKeys,
     rule_groups::Nouns,
     hash_lists::Nouns,
+    recoveries::Recoveries,
     providers::Providers,
     media::Media,
     tokens::Tokens,
@@ -68,6 +70,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         keys::SiteKeys,
         rule_groups::nouns(),
         hash_lists::nouns(),
+        recoveries::Recoveries,
         providers::Providers,
         media::Media,
         tokens::Tokens,
@@ -87,6 +90,7 @@ fn described() -> Vec<document::Operation> {
         keys::described(),
         rule_groups::described(),
         hash_lists::described(),
+        recoveries::described(),
         providers::described(),
         media::described(),
         tokens::described(),
@@ -118,6 +122,8 @@ enum Tag {
     /// Known images, by their hashes.
     #[oai(rename = "Hash lists")]
     HashLists,
+    /// Where events go.
+    Webhooks,
     /// Who scores texts.
     Providers,
     /// What applications submitted, and what became of it.

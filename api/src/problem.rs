@@ -290,6 +290,10 @@ impl From<store::Error> for Refusal {
                 Code::ScanRunning,
                 "The list is being held against these items: wait for it, or cancel it.",
             ),
+            store::Error::RecoveryRunning => Self::new(
+                Code::RecoveryRunning,
+                "The endpoint has a recovery that has not ended: wait for it, or cancel it.",
+            ),
         }
     }
 }

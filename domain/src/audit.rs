@@ -33,6 +33,10 @@ named_set! {
         MediaDecide = "media.decide",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
+        /// Events are sent to a webhook endpoint again.
+        RecoveryCreate = "recovery.create",
+        /// Sending events to a webhook endpoint again was stopped.
+        RecoveryCancel = "recovery.cancel",
         /// A rule group was created.
         RuleGroupCreate = "rule_group.create",
         /// A rule group was renamed.

@@ -79,6 +79,8 @@ ids! {
     HashScanId,
     /// A webhook endpoint of a site.
     EndpointId,
+    /// Deliveries of an endpoint on their way once more.
+    RecoveryId,
     /// Something that happened to a media item; the `webhook-id` of all its deliveries.
     EventId,
     /// One event on its way to one endpoint; the `X-Service-Delivery-ID` of all its attempts.

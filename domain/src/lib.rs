@@ -18,6 +18,7 @@ pub mod name;
 pub mod plan;
 pub mod policy;
 pub mod reason;
+pub mod recovery;
 pub mod rule_diff;
 pub mod rule_file;
 pub mod rules;

@@ -33,6 +33,10 @@ named_set! {
         HashListsRead = "hash_lists:read",
         /// Create, fill, empty and delete hash lists, and hold them against stored images.
         HashListsWrite = "hash_lists:write",
+        /// See webhook endpoints, what goes to them and what became of it.
+        WebhooksRead = "webhooks:read",
+        /// Create and change webhook endpoints, and have what went to them sent again.
+        WebhooksWrite = "webhooks:write",
         /// See how much was used.
         UsageRead = "usage:read",
         /// See tokens, never the tokens themselves.

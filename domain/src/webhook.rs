@@ -10,6 +10,11 @@ use chrono::{DateTime, Utc};
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
 pub use health::{BREAKER, DEAD_AFTER, Health};
 
+use crate::whole::Whole;
+
+/// For how many days events, deliveries that have ended and their attempts are kept.
+pub type WebhookRetentionDays = Whole<1, 365>;
+
 /// Attempts of one delivery before it is exhausted.
 pub const MAX_ATTEMPTS: u16 = 12;
 

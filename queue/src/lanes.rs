@@ -155,6 +155,27 @@ pub async fn read(
     .await
 }
 
+/// How many jobs of a lane are due, but for pauses and caps; no more than `at_most` are counted.
+pub async fn due(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    at_most: i64,
+) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "select count(*)
+           from (select from queue.jobs
+                  where queue = $1 and lane = $2 and state = 0
+                    and gen = any ((select queue.live_generations())::integer[])
+                  limit $3) as due",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .bind(at_most)
+    .fetch_one(conn)
+    .await
+}
+
 /// The lanes that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
 /// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
 pub async fn list(

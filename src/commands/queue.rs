@@ -56,7 +56,7 @@ struct Which {
     /// Of this queue
     #[arg(long, value_parser = queue_name)]
     queue: Option<QueueName>,
-    /// Of this lane: a team in analysis, rules and backtests, an endpoint in webhooks
+    /// Of this lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Option<Lane>,
     /// With this id; may be given several times
@@ -125,7 +125,7 @@ impl Report {
 
 fn lane(text: &str) -> Result<Lane, String> {
     text.parse().map(Lane).map_err(|_| {
-        "a lane is a UUID: the team's in analysis, rules and backtests, the endpoint's in webhooks".to_owned()
+        "a lane is a UUID: the team's in analysis, rules, backtests and recoveries, the endpoint's in webhooks".to_owned()
     })
 }
 

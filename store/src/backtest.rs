@@ -3,8 +3,6 @@
 
 pub mod slice;
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use domain::{
     backtest::{Count, Decided, State},
@@ -16,7 +14,13 @@ use queue::NewJobs;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use crate::{Error, jobs, media::ids_within, page::Page};
+use crate::{
+    Error,
+    chain::{self, Chain},
+    jobs::{self, BacktestJob},
+    media::ids_within,
+    page::Page,
+};
 
 /// A backtest to run.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +86,15 @@ pub struct Backtest {
     pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+impl Chain for Backtest {
+    const TABLE: &'static str = "backtests";
+    type Job = BacktestJob;
+
+    fn row(job: &BacktestJob) -> Uuid {
+        job.backtest.as_uuid()
+    }
 }
 
 /// An item of which the verdict would be another.
@@ -203,17 +216,7 @@ pub async fn list(
 
 /// Stops a backtest; false: it has ended already. The slice that runs counts for nothing.
 pub async fn cancel(conn: &mut PgConnection, backtest: BacktestId) -> Result<bool, Error> {
-    let cancelled = sqlx::query!(
-        "
-        update backtests
-        set state = 'cancelled', ended_at = clock_timestamp()
-        where id = $1 and state = 'running'
-        ",
-        backtest.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
-    Ok(cancelled.rows_affected() > 0)
+    Ok(chain::cancel::<Backtest>(conn, backtest.as_uuid()).await?)
 }
 
 /// What became of the items that were judged.
@@ -274,18 +277,9 @@ pub async fn changes(
         .collect()
 }
 
-/// How long a backtest is kept after its end.
-pub const KEPT: Duration = Duration::from_hours(90 * 24);
-
-/// Forgets backtests that ended before [`KEPT`], and says how many.
+/// Forgets backtests that ended long ago, and says how many.
 pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    let forgotten = sqlx::query!(
-        "delete from backtests where ended_at <= now() - $1::float8 * interval '1 second'",
-        KEPT.as_secs_f64(),
-    )
-    .execute(pool)
-    .await?;
-    Ok(forgotten.rows_affected())
+    Ok(chain::forget_old::<Backtest>(pool).await?)
 }
 
 struct Row {

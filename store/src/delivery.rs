@@ -1,6 +1,7 @@
 //! The delivery step: what is sent to an endpoint, and what has to be minded before.
 
 mod attempt;
+pub(crate) mod retention;
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,6 +1,8 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
 
-use domain::id::{BacktestId, DeliveryId, HashImportId, HashListId, HashScanId, MediaId, TeamId};
+use domain::id::{
+    BacktestId, DeliveryId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId,
+};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +20,11 @@ pub const BACKTESTS: QueueName = QueueName::new("backtests");
 pub const HASH_IMPORTS: QueueName = QueueName::new("hash-imports");
 /// A list is held against stored pictures. Lane: the team whose items they are; all teams': the list.
 pub const HASH_SCANS: QueueName = QueueName::new("hash-scans");
+/// What an endpoint has missed or lost is put on its way, slice by slice. Lane: the team.
+pub const RECOVERIES: QueueName = QueueName::new("recoveries");
 
 /// Every queue, those of an item's way in its order.
-pub const ALL: [QueueName; 7] = [
+pub const ALL: [QueueName; 8] = [
     IMAGES,
     ANALYSIS,
     RULES,
@@ -28,6 +32,7 @@ pub const ALL: [QueueName; 7] = [
     BACKTESTS,
     HASH_IMPORTS,
     HASH_SCANS,
+    RECOVERIES,
 ];
 
 /// An image is tried to be had this often, within about two minutes; then the item goes on without it.
@@ -42,6 +47,8 @@ const WEBHOOK_ATTEMPTS: u16 = 40;
 const BACKTEST_ATTEMPTS: u16 = 10;
 /// Likewise what is done with hash lists.
 const HASH_LIST_ATTEMPTS: u16 = 10;
+/// Likewise recoveries; that they wait for an endpoint is charged to nobody.
+const RECOVERY_ATTEMPTS: u16 = 10;
 
 /// The payload of [`IMAGES`], of [`ANALYSIS`] and of [`RULES`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -76,6 +83,13 @@ pub struct HashImportJob {
 pub struct HashScanJob {
     /// The scan.
     pub scan: HashScanId,
+}
+
+/// The payload of [`RECOVERIES`]: how far it has got stands in the database.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RecoveryJob {
+    /// The recovery.
+    pub recovery: RecoveryId,
 }
 
 /// Examine this item's image.
@@ -119,6 +133,12 @@ pub(crate) fn import(import: HashImportId, list: HashListId, team: Option<TeamId
 pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> NewJob {
     NewJob::new(HASH_SCANS, lane(list, team), &HashScanJob { scan })
         .max_attempts(HASH_LIST_ATTEMPTS)
+}
+
+/// Put the next slice on its way.
+pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
+    NewJob::new(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
+        .max_attempts(RECOVERY_ATTEMPTS)
 }
 
 fn lane(list: HashListId, team: Option<TeamId>) -> Lane {

@@ -8,6 +8,7 @@ pub mod accept;
 pub mod analysis;
 pub mod audit;
 pub mod backtest;
+pub mod chain;
 pub mod delivery;
 pub mod endpoint;
 pub mod gather;
@@ -19,6 +20,7 @@ pub mod page;
 pub mod plan;
 pub mod provider;
 pub mod rate;
+pub mod recovery;
 pub mod rule_group;
 pub mod schema;
 pub mod seal;
@@ -63,6 +65,9 @@ pub enum Error {
     /// The list is being held against these items.
     #[error("the list has a running scan over these items")]
     ScanRunning,
+    /// The endpoint has a recovery that has not ended.
+    #[error("the endpoint has a running recovery")]
+    RecoveryRunning,
 }
 
 impl Error {
@@ -94,6 +99,7 @@ impl From<sqlx::Error> for Error {
             Some("subscriptions_plan_id_fkey") => Self::UnknownPlan,
             Some("backtests_running_key") => Self::BacktestRunning,
             Some("hash_scans_running_key") => Self::ScanRunning,
+            Some("webhook_recoveries_running_key") => Self::RecoveryRunning,
             Some(_) | None => Self::Sql(error),
         }
     }

@@ -9,7 +9,7 @@ mod item;
 mod list;
 mod walk;
 
-pub(crate) use self::walk::ids_within;
+pub(crate) use self::walk::{ids_within, made_at};
 pub use self::{
     decide::{Decided, Decision, decide, standing},
     history::{Delivery, Event, Verdict},

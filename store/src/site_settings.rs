@@ -7,6 +7,8 @@ use domain::{
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::Policy,
+    webhook::WebhookRetentionDays,
+    whole::OutOfBounds,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -45,6 +47,8 @@ pub struct Settings {
     pub status_queries_per_minute: Option<PerMinute>,
     /// How long files of images are kept after the last verdict. What is known of them stays.
     pub image_retention_days: ImageRetentionDays,
+    /// How long events, deliveries that have ended and their attempts are kept.
+    pub webhook_retention_days: WebhookRetentionDays,
     /// The group that judges when no other does.
     pub default_rule_group: RuleGroupId,
     /// The groups that judge together, in the order in which they do, which is that of their creation.
@@ -62,7 +66,7 @@ pub async fn find(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
-            status_queries_per_minute, image_retention_days, default_rule_group_id, created_at,
+            status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -113,7 +117,7 @@ pub async fn list(
         r#"
         select
             id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
-            status_queries_per_minute, image_retention_days, default_rule_group_id, created_at,
+            status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
                 from site_rule_groups a
@@ -184,7 +188,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             default_rule_group_id = $7,
             providers = $8::text [],
             policy = $9,
-            image_retention_days = $10::bigint
+            image_retention_days = $10::bigint,
+            webhook_retention_days = $11::bigint
         where id = $1
         ",
         site.as_uuid(),
@@ -197,6 +202,7 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.providers.as_deref(),
         settings.policy.clone().map(String::from),
         settings.image_retention_days.get(),
+        settings.webhook_retention_days.get(),
     )
     .execute(conn)
     .await?;
@@ -244,6 +250,7 @@ struct Row {
     submissions_per_minute: Option<i32>,
     status_queries_per_minute: Option<i32>,
     image_retention_days: i32,
+    webhook_retention_days: i32,
     default_rule_group_id: Uuid,
     created_at: DateTime<Utc>,
     rule_groups: Vec<Uuid>,
@@ -264,6 +271,12 @@ impl TryFrom<Row> for ManagedSite {
                 Error::Unreadable(format!("the policy of site {} {error}", row.id))
             })
         });
+        let unreadable = |error: OutOfBounds| {
+            Error::Unreadable(format!("the retention of site {} {error}", row.id))
+        };
+        let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
+        let webhook_retention =
+            WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
         Ok(Self {
             id: row.id.into(),
             team: row.team_id.into(),
@@ -275,12 +288,8 @@ impl TryFrom<Row> for ManagedSite {
                 status_vocabulary: row.status_vocabulary.parse()?,
                 providers: row.providers,
                 policy: policy.transpose()?,
-                image_retention_days: ImageRetentionDays::try_from(i64::from(
-                    row.image_retention_days,
-                ))
-                .map_err(|error| {
-                    Error::Unreadable(format!("the retention of site {} {error}", row.id))
-                })?,
+                image_retention_days: image_retention.map_err(unreadable)?,
+                webhook_retention_days: webhook_retention.map_err(unreadable)?,
                 default_rule_group: row.default_rule_group_id.into(),
                 rule_groups: row.rule_groups.into_iter().map(RuleGroupId::from).collect(),
             },

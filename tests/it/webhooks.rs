@@ -6,6 +6,7 @@ mod killed;
 mod limits;
 mod neighbours;
 mod order;
+mod recovered;
 mod rotation;
 mod rude;
 mod wire;
@@ -20,6 +21,14 @@ use crate::support::{
     new_site,
 };
 
+async fn launch(pool: &PgPool, data: &DataDir, receiver: &Receiver, more: &[&str]) -> Up {
+    let database = pool.connect_options().to_url_lossy().to_string();
+    let url = receiver.url();
+    let mut options = vec!["--database-url", &database, "--demo", "--webhook-url", &url];
+    options.extend(more);
+    Up::start(data, &options).await
+}
+
 /// A service whose only endpoint is a receiver in the test.
 struct Service {
     receiver: Receiver,
@@ -30,17 +39,25 @@ struct Service {
 
 impl Service {
     async fn start(pool: PgPool) -> Self {
+        Self::with(pool, &[]).await
+    }
+
+    async fn with(pool: PgPool, options: &[&str]) -> Self {
         let (receiver, data) = (Receiver::start().await, DataDir::new());
-        let database = pool.connect_options().to_url_lossy().to_string();
-        let url = receiver.url();
-        let options = ["--database-url", &database, "--demo", "--webhook-url", &url];
-        let up = Up::start(&data, &options).await;
+        let up = launch(&pool, &data, &receiver, options).await;
         Self {
             receiver,
             up,
             pool,
             data,
         }
+    }
+
+    /// Kills it, and starts it anew with these options.
+    async fn kill_and_start(self, options: &[&str]) -> Self {
+        self.up.kill();
+        let up = launch(&self.pool, &self.data, &self.receiver, options).await;
+        Self { up, ..self }
     }
 
     async fn submit(&self) -> String {

@@ -4,7 +4,7 @@ requests keys and ids that exist, so that they come further than the search for 
 import json
 import os
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import schemathesis
@@ -42,6 +42,10 @@ for member, value in EXISTING.items():
 
 FUTURE = st.datetimes(min_value=datetime(2100, 1, 1)).map(lambda time: f"{time.isoformat()}Z")
 schemathesis.openapi.format("future", FUTURE)
+
+NOW = datetime.now(UTC).replace(tzinfo=None)
+RECENT = st.datetimes(min_value=NOW - timedelta(days=1), max_value=NOW).map(lambda time: f"{time.isoformat()}Z")
+schemathesis.openapi.format("recent", RECENT)
 
 # What rules are made of, likewise.
 schemathesis.openapi.format("term", st.from_regex("[a-z]{1,20}", fullmatch=True))
@@ -140,6 +144,9 @@ def refine_rules(paths, schemas):
     # Before `until`, and of the group's team.
     del schemas["NewBacktest"]["properties"]["since"]
     del schemas["NewBacktest"]["properties"]["site_id"]
+    # What is still kept; and before `until`.
+    schemas["NewRecovery"]["properties"]["since"]["format"] = "recent"
+    del schemas["NewRecovery"]["properties"]["until"]
     # One of the two, or both.
     schemas["NewHashEntry"]["anyOf"] = [given("pdq"), given("sha256")]
     # It has to be the list's team, and is when it is not given.

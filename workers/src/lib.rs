@@ -1,6 +1,6 @@
-//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, and what is done with hash lists. Each step
-//! loads what its job names, does its work outside any transaction, and returns an effect that the queue applies when it
-//! finishes the job.
+//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries, and what is done with hash
+//! lists. Each step loads what its job names, does its work outside any transaction, and returns an effect that the queue
+//! applies when it finishes the job.
 
 pub mod analysis;
 pub mod backtests;
@@ -11,6 +11,7 @@ pub mod images;
 pub mod outbound;
 pub mod picture;
 pub mod provider;
+pub mod recoveries;
 pub mod rules;
 mod steps;
 mod tls;

@@ -11,7 +11,8 @@ use store::{
     delivery::DeliveryDied,
     hash_list::{import::slice::ImportDied, scan::slice::ScanDied},
     image::ExaminationDied,
-    jobs::{self, BacktestJob, DeliveryJob, HashImportJob, HashScanJob, MediaJob},
+    jobs::{self, BacktestJob, DeliveryJob, HashImportJob, HashScanJob, MediaJob, RecoveryJob},
+    recovery::slice::RecoveryDied,
     seal::MasterKey,
     verdict::JudgementDied,
 };
@@ -30,6 +31,7 @@ use crate::{
     images::{self, Examiner},
     outbound::Outbound,
     provider::Panel,
+    recoveries::{self, Recoverer},
     rules::{self, Judge},
     webhooks::{self, Courier},
 };
@@ -53,6 +55,9 @@ const REPLAYS: usize = 1;
 
 /// Chunks of files of hashes that a process reads at once, and slices that it scans: for the same reason.
 const HASH_LIST_WORK: usize = 1;
+
+/// Slices of recoveries that a process puts on their way at once: what happens now goes first.
+const RECOVERY_WORK: usize = 1;
 
 /// What the steps of a process share.
 pub(crate) struct Steps {
@@ -81,6 +86,7 @@ impl Steps {
             jobs::BACKTESTS => self.backtests(monitor),
             jobs::HASH_IMPORTS => self.hash_imports(monitor),
             jobs::HASH_SCANS => self.hash_scans(monitor),
+            jobs::RECOVERIES => self.recoveries(monitor),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }
@@ -203,6 +209,25 @@ impl Steps {
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
                 .build(scans::scan)
+        })
+    }
+
+    fn recoveries(&self, monitor: Monitor) -> Monitor {
+        let recoverer = Recoverer::new(self.pool.clone());
+        let queue = self.queue.clone();
+        monitor.register(move |_| {
+            let backend = BackendSettings::new(jobs::RECOVERIES)
+                .prefetch(1)
+                .lane_cap(1)
+                .retry(RETRY)
+                .on_dead::<RecoveryDied>();
+            WorkerBuilder::new("recoveries")
+                .backend(queue.backend::<RecoveryJob>(backend))
+                .data(recoverer.clone())
+                .concurrency(RECOVERY_WORK)
+                .timeout(RUN_DEADLINE)
+                .parallelize(tokio::spawn)
+                .build(recoveries::recover)
         })
     }
 

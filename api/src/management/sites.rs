@@ -12,6 +12,7 @@ use domain::{
     plan::PerMinute,
     policy::Policy,
     scope::Scope,
+    webhook::WebhookRetentionDays,
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
@@ -72,6 +73,8 @@ pub(super) struct Site {
     status_queries_per_minute: Option<Member<PerMinute>>,
     /// For how many days files of images are kept after the last verdict. What is known of them stays.
     image_retention_days: Member<ImageRetentionDays>,
+    /// For how many days events are kept, and what became of them at the webhook endpoints, counted from its end.
+    webhook_retention_days: Member<WebhookRetentionDays>,
     /// The rule group that judges when no other does.
     default_rule_group_id: Uuid,
     /// The rule groups that judge together submissions that name none, in their order. Without any, the default group does.
@@ -94,6 +97,7 @@ impl From<ManagedSite> for Site {
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             image_retention_days: Member(settings.image_retention_days),
+            webhook_retention_days: Member(settings.webhook_retention_days),
             default_rule_group_id: settings.default_rule_group.as_uuid(),
             rule_group_ids: settings
                 .rule_groups
@@ -267,6 +271,7 @@ pub(super) fn described() -> Vec<Operation> {
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "image_retention_days": 30,
+        "webhook_retention_days": 30,
         "default_rule_group_id": example::RULE_GROUP,
         "rule_group_ids": [],
         "created_at": example::CREATED_AT,

@@ -66,6 +66,8 @@ codes! {
     AlreadyListed "already_listed" CONFLICT,
     ImageNotHashed "image_not_hashed" CONFLICT,
     ScanRunning "scan_running" CONFLICT,
+    RecoveryRunning "recovery_running" CONFLICT,
+    EndpointDisabled "endpoint_disabled" CONFLICT,
     LimitReached "limit_reached" CONFLICT,
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE,
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE,

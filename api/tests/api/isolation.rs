@@ -7,6 +7,7 @@ mod things;
 
 use std::time::Duration;
 
+use chrono::Utc;
 use domain::score::Category;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -95,6 +96,8 @@ fn own(body: &mut Value, ours: &Things) {
             for (name, value) in members {
                 match value {
                     Value::String(text) if name == "api_key" => text.clone_from(&ours.site_key),
+                    // Recent, so that it is kept.
+                    Value::String(text) if name == "since" => *text = Utc::now().to_rfc3339(),
                     Value::String(text) => {
                         if let Some(id) = ours.named(name) {
                             id.clone_into(text);

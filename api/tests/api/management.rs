@@ -8,6 +8,7 @@ mod keys;
 mod lists;
 mod media;
 mod plans;
+mod recoveries;
 mod rule_groups;
 mod sites;
 mod subscriptions;

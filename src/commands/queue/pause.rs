@@ -24,7 +24,7 @@ struct Target {
     /// The queue
     #[arg(long, value_parser = queue_name)]
     queue: QueueName,
-    /// One of its lanes: a team in analysis, rules and backtests, an endpoint in webhooks; without, the whole queue
+    /// One of its lanes: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks; without, the whole queue
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Option<Lane>,
 }
@@ -58,7 +58,7 @@ pub(super) struct CapArgs {
     /// The queue
     #[arg(long, value_parser = queue_name)]
     queue: QueueName,
-    /// The lane: a team in analysis, rules and backtests, an endpoint in webhooks
+    /// The lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Lane,
     /// How many jobs may run at once, or `none` for the queue's default

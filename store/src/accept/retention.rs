@@ -1,5 +1,5 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of images that were decided long
-//! ago, what shadows and backtests found. When exactly it happens does not matter, nor does that every process does it: all of it
+//! ago, what shadows and backtests found, events and their deliveries. When exactly it happens does not matter, nor does that every process does it: all of it
 //! is told by its age, and nothing refers to it.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use tracing::warn;
 
 use super::images;
-use crate::{backtest, hash_list, image, rule_group::shadow};
+use crate::{backtest, delivery, hash_list, image, recovery, rule_group::shadow};
 
 const EVERY: Duration = Duration::from_mins(10);
 /// Rows of one statement, which holds no lock for long.
@@ -31,6 +31,12 @@ pub(super) async fn run(pool: PgPool) {
         }
         if let Err(error) = backtest::forget_old(&pool).await {
             warn!(%error, "old backtests could not be removed; trying again later");
+        }
+        if let Err(error) = delivery::retention::forget_old(&pool).await {
+            warn!(%error, "old events could not be removed; trying again later");
+        }
+        if let Err(error) = recovery::forget_old(&pool).await {
+            warn!(%error, "old recoveries could not be removed; trying again later");
         }
         if let Err(error) = hash_list::forget_old(&pool).await {
             warn!(%error, "removed hashes could not be forgotten; trying again later");

@@ -9,15 +9,13 @@ use domain::{
     media::Status,
     rules::Rule,
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool, types::Json};
-use tracing::error;
 use uuid::Uuid;
 
-use super::Change;
+use super::{Backtest, Change};
 use crate::{
-    Error,
-    jobs::{self, BacktestJob},
+    Error, chain, jobs,
     media::ids_within,
     verdict::{self, ToJudge, Wanted},
 };
@@ -28,6 +26,9 @@ pub const SLICE: i64 = 200;
 pub const LISTED: i64 = 10_000;
 /// The most rules of a change that are listed.
 const LISTED_RULES: usize = 20;
+
+/// A backtest that could not go on: it says so.
+pub type ReplayDied = chain::Died<Backtest>;
 
 /// What is replayed.
 #[derive(Clone, Debug)]
@@ -429,32 +430,6 @@ impl Replayed {
         )
         .execute(conn)
         .await?;
-        Ok(())
-    }
-}
-
-/// A backtest that could not go on: it says so.
-pub struct ReplayDied;
-
-impl Obituary for ReplayDied {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for job in dead {
-            let Ok(BacktestJob { backtest }) = job.args() else {
-                error!(job.id = %job.id, "a dead replay names no backtest");
-                continue;
-            };
-            sqlx::query!(
-                "
-                update backtests
-                set state = 'failed', ended_at = clock_timestamp(), error = $2
-                where id = $1 and state = 'running'
-                ",
-                backtest.as_uuid(),
-                job.cause.as_str(),
-            )
-            .execute(&mut *tx.conn)
-            .await?;
-        }
         Ok(())
     }
 }

@@ -3,8 +3,6 @@
 
 pub mod slice;
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use domain::{
     backtest::State,
@@ -16,7 +14,12 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::HashList;
-use crate::{Error, jobs, page::Page};
+use crate::{
+    Error,
+    chain::{self, Chain},
+    jobs::{self, HashImportJob},
+    page::Page,
+};
 
 /// Bytes of a chunk, unless a single line has more: some thousand lines.
 const CHUNK: usize = 256 << 10;
@@ -24,8 +27,6 @@ const CHUNK: usize = 256 << 10;
 pub const MAX_RUNNING: i64 = 16;
 /// The most refused lines of a file that are listed.
 pub const LISTED: i64 = 1_000;
-/// How long an import is remembered after its end.
-pub const KEPT: Duration = Duration::from_hours(90 * 24);
 
 /// A file of hashes, and how far it is read.
 #[derive(Clone, Debug)]
@@ -58,6 +59,19 @@ pub struct Import {
     pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+impl Chain for Import {
+    const TABLE: &'static str = "hash_imports";
+    type Job = HashImportJob;
+
+    fn row(job: &HashImportJob) -> Uuid {
+        job.import.as_uuid()
+    }
+
+    async fn ended(conn: &mut PgConnection, row: Uuid) -> Result<(), sqlx::Error> {
+        drop_chunks(conn, row.into()).await
+    }
 }
 
 /// A line that was refused.
@@ -246,21 +260,7 @@ pub async fn refusals(
 /// Stops an import; false: it has ended already. What was added stays on the list; the chunk that is being read counts for
 /// nothing.
 pub async fn cancel(conn: &mut PgConnection, import: HashImportId) -> Result<bool, Error> {
-    let cancelled = sqlx::query!(
-        "
-        update hash_imports
-        set state = 'cancelled', ended_at = clock_timestamp()
-        where id = $1 and state = 'running'
-        ",
-        import.as_uuid(),
-    )
-    .execute(&mut *conn)
-    .await?;
-    if cancelled.rows_affected() == 0 {
-        return Ok(false);
-    }
-    drop_chunks(conn, import).await?;
-    Ok(true)
+    Ok(chain::cancel::<Import>(conn, import.as_uuid()).await?)
 }
 
 /// Stops all imports into a list.
@@ -292,15 +292,9 @@ async fn drop_chunks(conn: &mut PgConnection, import: HashImportId) -> Result<()
     Ok(())
 }
 
-/// Forgets imports that ended before [`KEPT`], and says how many.
+/// Forgets imports that ended long ago, and says how many.
 pub(super) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    let forgotten = sqlx::query!(
-        "delete from hash_imports where ended_at <= now() - $1::float8 * interval '1 second'",
-        KEPT.as_secs_f64(),
-    )
-    .execute(pool)
-    .await?;
-    Ok(forgotten.rows_affected())
+    Ok(chain::forget_old::<Import>(pool).await?)
 }
 
 struct Row {

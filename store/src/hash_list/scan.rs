@@ -3,8 +3,6 @@
 
 pub mod slice;
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
 use domain::{
     backtest::State,
@@ -16,12 +14,16 @@ use queue::NewJobs;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::{Error, jobs, page::Page};
+use crate::{
+    Error,
+    chain::{self, Chain},
+    jobs::{self, HashScanJob},
+    media::made_at,
+    page::Page,
+};
 
 /// The most matches of a scan that are listed.
 pub const LISTED: i64 = 100_000;
-/// How long a scan is remembered after its end.
-pub const KEPT: Duration = Duration::from_hours(90 * 24);
 
 /// A scan to run.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +69,15 @@ pub struct Scan {
     pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+}
+
+impl Chain for Scan {
+    const TABLE: &'static str = "hash_scans";
+    type Job = HashScanJob;
+
+    fn row(job: &HashScanJob) -> Uuid {
+        job.scan.as_uuid()
+    }
 }
 
 /// An item whose image is on the list.
@@ -209,17 +220,7 @@ pub async fn matches(
 
 /// Stops a scan; false: it has ended already. What it found stays; the slice that runs counts for nothing.
 pub async fn cancel(conn: &mut PgConnection, scan: HashScanId) -> Result<bool, Error> {
-    let cancelled = sqlx::query!(
-        "
-        update hash_scans
-        set state = 'cancelled', ended_at = clock_timestamp()
-        where id = $1 and state = 'running'
-        ",
-        scan.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
-    Ok(cancelled.rows_affected() > 0)
+    Ok(chain::cancel::<Scan>(conn, scan.as_uuid()).await?)
 }
 
 /// Stops all scans for a list.
@@ -237,15 +238,9 @@ pub(super) async fn cancel_all(conn: &mut PgConnection, list: HashListId) -> Res
     Ok(())
 }
 
-/// Forgets scans that ended before [`KEPT`], and says how many.
+/// Forgets scans that ended long ago, and says how many.
 pub(super) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
-    let forgotten = sqlx::query!(
-        "delete from hash_scans where ended_at <= now() - $1::float8 * interval '1 second'",
-        KEPT.as_secs_f64(),
-    )
-    .execute(pool)
-    .await?;
-    Ok(forgotten.rows_affected())
+    Ok(chain::forget_old::<Scan>(pool).await?)
 }
 
 struct Row {
@@ -276,7 +271,7 @@ impl TryFrom<Row> for Scan {
             since_revision: row.since_revision,
             until: row.until,
             oldest: row.oldest,
-            reached: row.walked_to.and_then(accepted_at),
+            reached: row.walked_to.and_then(made_at),
             state: row.state.parse()?,
             looked_at: row.looked_at,
             matched: row.matched,
@@ -286,10 +281,4 @@ impl TryFrom<Row> for Scan {
             error: row.error,
         })
     }
-}
-
-/// When the item with this id was accepted, to the millisecond: an id begins with that time.
-fn accepted_at(media: Uuid) -> Option<DateTime<Utc>> {
-    let (seconds, nanos) = media.get_timestamp()?.to_unix();
-    DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)
 }

@@ -109,6 +109,12 @@ fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
     Some(Uuid::from_u128(ms << 80))
 }
 
+/// When the thing with this id was made, to the millisecond.
+pub(crate) fn made_at(id: Uuid) -> Option<DateTime<Utc>> {
+    let (seconds, nanos) = id.get_timestamp()?.to_unix();
+    DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)
+}
+
 /// Walks the items themselves.
 pub(super) async fn newest(
     conn: &mut PgConnection,

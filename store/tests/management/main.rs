@@ -6,5 +6,6 @@ mod decide;
 mod fixture;
 mod item;
 mod list;
+mod recoveries;
 mod sites;
 mod trials;

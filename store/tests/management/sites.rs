@@ -5,6 +5,7 @@ use domain::{
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
+    webhook::WebhookRetentionDays,
 };
 use sqlx::PgPool;
 use store::{
@@ -66,6 +67,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         image_retention_days: ImageRetentionDays::of::<7>(),
+        webhook_retention_days: WebhookRetentionDays::of::<9>(),
         default_rule_group: second,
         rule_groups: vec![first, second],
     };

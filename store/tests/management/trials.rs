@@ -27,7 +27,7 @@ use crate::fixture::Fixture;
 
 impl Fixture {
     /// What a finisher does with effects that ended together.
-    async fn finish<E: Effect>(&self, effects: &[E]) -> NewJobs {
+    pub(crate) async fn finish<E: Effect>(&self, effects: &[E]) -> NewJobs {
         let survivors: Vec<_> = effects
             .iter()
             .map(|effect| Survivor {

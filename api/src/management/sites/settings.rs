@@ -7,6 +7,7 @@ use domain::{
     name::Name,
     plan::PerMinute,
     policy::Policy,
+    webhook::WebhookRetentionDays,
 };
 use poem_openapi::Object;
 use serde::Deserialize;
@@ -56,6 +57,9 @@ pub(in super::super) struct NewSite {
     /// For how many days files of images are kept after the last verdict; 30 if nothing is said.
     #[serde(default, deserialize_with = "given")]
     image_retention_days: Option<Member<ImageRetentionDays>>,
+    /// For how many days events are kept, and what became of them at the webhook endpoints; 30 if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    webhook_retention_days: Option<Member<WebhookRetentionDays>>,
 }
 
 impl NewSite {
@@ -73,6 +77,9 @@ impl NewSite {
             image_retention_days: self
                 .image_retention_days
                 .map_or(ImageRetentionDays::of::<30>(), |days| days.0),
+            webhook_retention_days: self
+                .webhook_retention_days
+                .map_or(WebhookRetentionDays::of::<30>(), |days| days.0),
             default_rule_group: self.default_rule_group_id.0,
             rule_groups: plain(self.rule_group_ids),
         }
@@ -115,6 +122,9 @@ pub(in super::super) struct SiteChange {
     /// For how many days files of images are kept after the last verdict.
     #[serde(default, deserialize_with = "given")]
     image_retention_days: Option<Member<ImageRetentionDays>>,
+    /// For how many days events are kept, and what became of them at the webhook endpoints.
+    #[serde(default, deserialize_with = "given")]
+    webhook_retention_days: Option<Member<WebhookRetentionDays>>,
     /// The rule group that judges when no other does; one of the team's.
     #[serde(default, deserialize_with = "given")]
     default_rule_group_id: Option<Member<RuleGroupId>>,
@@ -146,6 +156,9 @@ impl SiteChange {
             image_retention_days: self
                 .image_retention_days
                 .map_or(settings.image_retention_days, |days| days.0),
+            webhook_retention_days: self
+                .webhook_retention_days
+                .map_or(settings.webhook_retention_days, |days| days.0),
             default_rule_group: self
                 .default_rule_group_id
                 .map_or(settings.default_rule_group, |group| group.0),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use chrono::TimeDelta;
 use domain::{
     audit::Action,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, TokenId},
+    id::{BacktestId, EndpointId, RecoveryId, TokenId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
+    recovery::RecoveryKind,
     scope::Scope,
 };
 use serde_json::json;
@@ -22,6 +24,7 @@ use store::{
         import,
         scan::{self, NewScan},
     },
+    recovery::{self, NewRecovery},
     token::{self, NewToken},
 };
 use uuid::Uuid;
@@ -60,6 +63,23 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BacktestId 
     let (backtest, _) = backtest::create(&mut tx, new).await.unwrap();
     tx.commit().await.unwrap();
     backtest
+}
+
+async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: TokenId) -> RecoveryId {
+    let mut tx = pool.begin().await.unwrap();
+    let target = recovery::target(&mut tx, None, endpoint).await;
+    let target = target.unwrap().unwrap();
+    let new = NewRecovery {
+        target: &target,
+        kind: RecoveryKind::Failed,
+        event: None,
+        since: target.at - TimeDelta::minutes(1),
+        until: target.at,
+        by,
+    };
+    let (recovery, _) = recovery::create(&mut tx, new).await.unwrap();
+    tx.commit().await.unwrap();
+    recovery
 }
 
 /// A list with everything that belongs to one.
@@ -128,6 +148,7 @@ impl Things {
             .unwrap();
         drop(conn);
         let hashes = hashes_of(&app.pool, tenant, token.id).await;
+        let recovery = recovery_of(&app.pool, endpoint, token.id).await;
         let backtest = backtest_of(&app.pool, tenant, token.id).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
@@ -139,6 +160,7 @@ impl Things {
             ("token_id", spare.id.to_string()),
             ("own_token_id", token.id.to_string()),
             ("endpoint_id", endpoint.to_string()),
+            ("recovery_id", recovery.to_string()),
             ("backtest_id", backtest.to_string()),
             ("media_id", media.as_str().unwrap().to_owned()),
         ]);

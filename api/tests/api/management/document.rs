@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
+use chrono::Utc;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -333,6 +334,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
         "site_id": app.tenant.site,
         "media_id": media,
         "hash_list_id": list,
+        "endpoint_id": app.endpoint().await,
         "default_rule_group_id": group,
         "rule_group_id": group,
     });
@@ -348,6 +350,9 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
             if body.get(member).is_some() {
                 body[member] = id.clone();
             }
+        }
+        if body.get("since").is_some() {
+            body["since"] = Utc::now().to_rfc3339().into();
         }
         if body.get("revision").is_some() {
             let draft = operator.get(&format!("/rule-groups/{group}/draft")).await;

@@ -53,6 +53,7 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
         "submissions_per_minute": null,
         "status_queries_per_minute": null,
         "image_retention_days": 30,
+        "webhook_retention_days": 30,
         "default_rule_group_id": group,
         "rule_group_ids": [],
     });
@@ -292,6 +293,14 @@ async fn what_no_site_can_be_is_refused_by_name_and_changes_nothing(pool: PgPool
         (
             "image_retention_days",
             json!({ "image_retention_days": null }),
+        ),
+        (
+            "webhook_retention_days",
+            json!({ "webhook_retention_days": 0 }),
+        ),
+        (
+            "webhook_retention_days",
+            json!({ "webhook_retention_days": 366 }),
         ),
         ("rule_group_ids", json!({ "rule_group_ids": many })),
         ("policy", json!({ "policy": " " })),

@@ -7,21 +7,23 @@ use domain::{
     image_hash::HashAlgorithm,
     reason::Reason,
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool};
-use tracing::error;
 use uuid::Uuid;
 
-use super::{LISTED, drop_chunks};
+use super::{Import, LISTED, drop_chunks};
 use crate::{
-    Error,
+    Error, chain,
     hash_list::{
         MAX_ENTRIES, count,
         entry::{NewEntry, insert},
         raise,
     },
-    jobs::{self, HashImportJob},
+    jobs,
 };
+
+/// An import that could not go on: it says so.
+pub type ImportDied = chain::Died<Import>;
 
 /// The next chunk.
 #[derive(Debug)]
@@ -244,33 +246,6 @@ impl Imported {
         )
         .execute(conn)
         .await?;
-        Ok(())
-    }
-}
-
-/// An import that could not go on: it says so.
-pub struct ImportDied;
-
-impl Obituary for ImportDied {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for job in dead {
-            let Ok(HashImportJob { import }) = job.args() else {
-                error!(job.id = %job.id, "a dead import names no import");
-                continue;
-            };
-            sqlx::query!(
-                "
-                update hash_imports
-                set state = 'failed', ended_at = clock_timestamp(), error = $2
-                where id = $1 and state = 'running'
-                ",
-                import.as_uuid(),
-                job.cause.as_str(),
-            )
-            .execute(&mut *tx.conn)
-            .await?;
-            drop_chunks(tx.conn, import).await?;
-        }
         Ok(())
     }
 }

@@ -5,21 +5,18 @@ use domain::{
     id::{HashListId, HashScanId, MediaId, TeamId},
     image_hash::{HashMatch, Hashed, MIN_QUALITY, Pdq, Sha256Digest},
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool};
-use tracing::error;
 use uuid::Uuid;
 
-use super::LISTED;
-use crate::{
-    Error,
-    hash_list::matches,
-    jobs::{self, HashScanJob},
-    media::ids_within,
-};
+use super::{LISTED, Scan};
+use crate::{Error, chain, hash_list::matches, jobs, media::ids_within};
 
 /// Items of a slice: some milliseconds' work in all.
 pub const SLICE: i64 = 1_000;
+
+/// A scan that could not go on: it says so.
+pub type ScanDied = chain::Died<Scan>;
 
 /// The next slice.
 #[derive(Debug)]
@@ -249,32 +246,6 @@ impl Scanned {
         )
         .execute(conn)
         .await?;
-        Ok(())
-    }
-}
-
-/// A scan that could not go on: it says so.
-pub struct ScanDied;
-
-impl Obituary for ScanDied {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for job in dead {
-            let Ok(HashScanJob { scan }) = job.args() else {
-                error!(job.id = %job.id, "a dead scan names no scan");
-                continue;
-            };
-            sqlx::query!(
-                "
-                update hash_scans
-                set state = 'failed', ended_at = clock_timestamp(), error = $2
-                where id = $1 and state = 'running'
-                ",
-                scan.as_uuid(),
-                job.cause.as_str(),
-            )
-            .execute(&mut *tx.conn)
-            .await?;
-        }
         Ok(())
     }
 }

@@ -1,0 +1,425 @@
+//! A slice of a recovery: what a job looks at, and the effect of having looked at it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    backtest::State,
+    event::EventKind,
+    id::{DeliveryId, EndpointId, EventId, RecoveryId, SiteId, TeamId},
+    recovery::RecoveryKind,
+};
+use queue::{Effect, FinishTx, Lane, Survivor, lanes};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use super::Recovery;
+use crate::{Error, chain, jobs, media::ids_within};
+
+/// Deliveries or events of a slice: some milliseconds' work in all.
+pub const SLICE: i64 = 500;
+/// While an endpoint has so many due deliveries, nothing is added to them.
+pub const ENOUGH: i64 = 5_000;
+/// After how long it is looked again whether they are fewer.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A recovery that could not go on: it says so.
+pub type RecoveryDied = chain::Died<Recovery>;
+
+/// What a job is to do.
+#[derive(Debug)]
+pub enum Next {
+    /// Nothing: the recovery has ended.
+    Nothing,
+    /// To come back after this time: enough is waiting for the endpoint, or what the recovery looks at is still being written.
+    Later(Duration),
+    /// This.
+    Slice(Slice),
+}
+
+/// The next slice, and with it the effect of having sent what is in it.
+#[derive(Debug)]
+pub struct Slice {
+    recovery: RecoveryId,
+    endpoint: EndpointId,
+    team: TeamId,
+    kind: RecoveryKind,
+    /// Where it begins: after this delivery or event,
+    from: Option<Uuid>,
+    /// and where it ends: with this one.
+    to: Option<Uuid>,
+    looked_at: i64,
+    /// What is to be sent, in the order of ids.
+    wanted: Vec<Wanted>,
+    end: End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wanted {
+    delivery: DeliveryId,
+    event: EventId,
+}
+
+/// What comes after a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Another one.
+    Open,
+    /// Nothing: all was looked at.
+    Finished,
+    /// Nothing, for this reason.
+    Failed(&'static str),
+}
+
+/// Loads the next slice.
+pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next, Error> {
+    let Some(standing) = standing(pool, recovery).await? else {
+        return Ok(Next::Nothing);
+    };
+    let slice = |walked: &[Walked], end| Slice {
+        recovery,
+        endpoint: standing.endpoint,
+        team: standing.team,
+        kind: standing.kind,
+        from: standing.walked_to,
+        to: walked.last().map(|last| last.id).or(standing.walked_to),
+        looked_at: i64::try_from(walked.len()).unwrap_or(i64::MAX),
+        wanted: walked
+            .iter()
+            .filter(|walked| walked.is_wanted)
+            .map(|walked| standing.wanted(walked))
+            .collect(),
+        end,
+    };
+    if let Some(reason) = standing.obstacle {
+        return Ok(Next::Slice(slice(&[], End::Failed(reason))));
+    }
+    let lane = Lane(standing.endpoint.as_uuid());
+    let mut conn = pool.acquire().await?;
+    if !standing.is_settled || lanes::due(&mut conn, jobs::WEBHOOKS, lane, ENOUGH).await? >= ENOUGH
+    {
+        return Ok(Next::Later(PAUSE));
+    }
+    let walked = match standing.kind {
+        RecoveryKind::Failed => walk_failed(&mut conn, &standing).await?,
+        RecoveryKind::Delivered => walk_delivered(&mut conn, &standing).await?,
+        RecoveryKind::Missing => walk_events(&mut conn, &standing).await?,
+    };
+    let is_last = i64::try_from(walked.len()).unwrap_or(i64::MAX) < SLICE;
+    let end = if is_last { End::Finished } else { End::Open };
+    Ok(Next::Slice(slice(&walked, end)))
+}
+
+struct Standing {
+    endpoint: EndpointId,
+    site: SiteId,
+    team: TeamId,
+    kind: RecoveryKind,
+    /// The kinds of event that are wanted.
+    events: Vec<String>,
+    since: DateTime<Utc>,
+    until: DateTime<Utc>,
+    walked_to: Option<Uuid>,
+    /// Whether all is there that was being written when the recovery was created.
+    is_settled: bool,
+    /// Why it cannot go on.
+    obstacle: Option<&'static str>,
+}
+
+impl Standing {
+    /// After which id and before which one what it looks at lies.
+    fn bounds(&self) -> (Uuid, Uuid) {
+        let (from, before) = ids_within(Some(self.since), Some(self.until));
+        (self.walked_to.unwrap_or(from), before)
+    }
+
+    fn wanted(&self, walked: &Walked) -> Wanted {
+        let event = EventId::from(walked.event);
+        let delivery = match self.kind {
+            RecoveryKind::Failed | RecoveryKind::Delivered => walked.id.into(),
+            RecoveryKind::Missing => DeliveryId::of(event, self.endpoint),
+        };
+        Wanted { delivery, event }
+    }
+}
+
+async fn standing(pool: &PgPool, recovery: RecoveryId) -> Result<Option<Standing>, Error> {
+    let row = sqlx::query!(
+        r#"
+        select
+            r.endpoint_id, r.site_id, r.team_id, r.kind, r.event, r.since, r.until, r.walked_to,
+            pg_snapshot_xmin(pg_current_snapshot()) > r.begins_after as "is_settled!",
+            p.events as "events?",
+            p.disabled_at is not null as "is_disabled!"
+        from webhook_recoveries r
+        left join webhook_endpoints p on p.id = r.endpoint_id
+        where r.id = $1 and r.state = 'running'
+        "#,
+        recovery.as_uuid(),
+    )
+    .fetch_optional(pool)
+    .await?;
+    row.map(|row| {
+        let kind: RecoveryKind = row.kind.parse()?;
+        let obstacle = match &row.events {
+            None => Some("the endpoint was deleted"),
+            Some(_) if row.is_disabled => {
+                Some("the endpoint is disabled: enable it, and start another")
+            }
+            Some(_) => None,
+        };
+        // What was told once may be told again, whatever the endpoint wants to hear from now on.
+        let mut events = match kind {
+            RecoveryKind::Failed | RecoveryKind::Delivered => {
+                let all = EventKind::ALL.iter();
+                all.map(ToString::to_string).collect()
+            }
+            RecoveryKind::Missing => row.events.unwrap_or_default(),
+        };
+        if let Some(only) = row.event {
+            events.retain(|event| *event == only);
+        }
+        Ok(Standing {
+            endpoint: row.endpoint_id.into(),
+            site: row.site_id.into(),
+            team: row.team_id.into(),
+            kind,
+            events,
+            since: row.since,
+            until: row.until,
+            walked_to: row.walked_to,
+            is_settled: row.is_settled,
+            obstacle,
+        })
+    })
+    .transpose()
+}
+
+/// Something that was looked at.
+struct Walked {
+    /// The delivery, or the event where deliveries are missing.
+    id: Uuid,
+    event: Uuid,
+    is_wanted: bool,
+}
+
+async fn walk_failed(
+    conn: &mut PgConnection,
+    standing: &Standing,
+) -> Result<Vec<Walked>, sqlx::Error> {
+    let (after, before) = standing.bounds();
+    sqlx::query_as!(
+        Walked,
+        r#"
+        select
+            w.id as "id!",
+            w.event_id as "event!",
+            coalesce(e.occurred_at >= $4 and e.occurred_at < $5 and e.kind = any($6), false) as "is_wanted!"
+        from (
+            select id, event_id
+            from deliveries
+            where endpoint_id = $1 and state in ('exhausted', 'discarded') and id > $2 and id < $3
+            order by id
+            limit $7
+        ) w
+        left join events e on e.id = w.event_id
+        order by w.id
+        "#,
+        standing.endpoint.as_uuid(),
+        after,
+        before,
+        standing.since,
+        standing.until,
+        &standing.events,
+        SLICE,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+async fn walk_delivered(
+    conn: &mut PgConnection,
+    standing: &Standing,
+) -> Result<Vec<Walked>, sqlx::Error> {
+    let (after, before) = standing.bounds();
+    sqlx::query_as!(
+        Walked,
+        r#"
+        select
+            w.id as "id!",
+            w.event_id as "event!",
+            coalesce(
+                w.state = 'delivered' and e.occurred_at >= $4 and e.occurred_at < $5 and e.kind = any($6), false
+            ) as "is_wanted!"
+        from (
+            select id, event_id, state
+            from deliveries
+            where endpoint_id = $1 and id > $2 and id < $3
+            order by id
+            limit $7
+        ) w
+        left join events e on e.id = w.event_id
+        order by w.id
+        "#,
+        standing.endpoint.as_uuid(),
+        after,
+        before,
+        standing.since,
+        standing.until,
+        &standing.events,
+        SLICE,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// The site's events, whether the endpoint has a delivery of them or not: the effect knows.
+async fn walk_events(
+    conn: &mut PgConnection,
+    standing: &Standing,
+) -> Result<Vec<Walked>, sqlx::Error> {
+    let (after, before) = standing.bounds();
+    sqlx::query_as!(
+        Walked,
+        r#"
+        select
+            id,
+            id as "event!",
+            occurred_at >= $4 and occurred_at < $5 and kind = any($6) as "is_wanted!"
+        from events
+        where site_id = $1 and id > $2 and id < $3
+        order by id
+        limit $7
+        "#,
+        standing.site.as_uuid(),
+        after,
+        before,
+        standing.since,
+        standing.until,
+        &standing.events,
+        SLICE,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+impl Effect for Slice {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for Survivor { effect: slice, .. } in batch {
+            if !slice.is_next(tx.conn).await? {
+                continue;
+            }
+            let sent = slice.send(tx.conn).await?;
+            slice.advance(tx.conn, sent.len()).await?;
+            for delivery in sent {
+                tx.jobs.push(jobs::deliver(delivery.into(), slice.endpoint));
+            }
+            if slice.end == End::Open {
+                tx.jobs.push(jobs::recover(slice.recovery, slice.team));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Slice {
+    /// False: the recovery was stopped, or is not where the slice begins.
+    async fn is_next(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let next = sqlx::query_scalar!(
+            "
+            select id
+            from webhook_recoveries
+            where id = $1 and state = 'running' and walked_to is not distinct from $2
+            for no key update
+            ",
+            self.recovery.as_uuid(),
+            self.from,
+        )
+        .fetch_optional(conn)
+        .await?;
+        Ok(next.is_some())
+    }
+
+    /// Makes deliveries pending that still are as they were, and says which.
+    async fn send(&self, conn: &mut PgConnection) -> Result<Vec<Uuid>, sqlx::Error> {
+        let deliveries: Vec<Uuid> = self.wanted.iter().map(|w| w.delivery.as_uuid()).collect();
+        let states: &[&str] = match self.kind {
+            RecoveryKind::Failed => &["exhausted", "discarded"],
+            RecoveryKind::Delivered => &["delivered"],
+            RecoveryKind::Missing => return self.create(conn, &deliveries).await,
+        };
+        sqlx::query_scalar!(
+            "
+            with ended as materialized (
+                select id from deliveries where id = any($1) and state = any($2) order by id for no key update
+            )
+            update deliveries d
+            set state = 'pending', earlier_attempts = d.attempts, next_attempt_at = now(), ended_at = null
+            from ended
+            where d.id = ended.id
+            returning d.id
+            ",
+            &deliveries,
+            states as &[&str],
+        )
+        .fetch_all(conn)
+        .await
+    }
+
+    /// Creates the deliveries that there are not, of events that there still are, and says which.
+    async fn create(
+        &self,
+        conn: &mut PgConnection,
+        deliveries: &[Uuid],
+    ) -> Result<Vec<Uuid>, sqlx::Error> {
+        let events: Vec<Uuid> = self.wanted.iter().map(|w| w.event.as_uuid()).collect();
+        sqlx::query_scalar!(
+            "
+            with kept as materialized (
+                select id from events where id = any($2) order by id for key share
+            )
+            insert into deliveries (id, event_id, endpoint_id)
+            select w.id, w.event_id, $3
+            from unnest($1::uuid [], $2::uuid []) as w (id, event_id)
+            join kept on kept.id = w.event_id
+            on conflict (id) do nothing
+            returning id
+            ",
+            deliveries,
+            &events,
+            self.endpoint.as_uuid(),
+        )
+        .fetch_all(conn)
+        .await
+    }
+
+    async fn advance(&self, conn: &mut PgConnection, sent: usize) -> Result<(), sqlx::Error> {
+        let (state, error) = match self.end {
+            End::Open => (State::Running, None),
+            End::Finished => (State::Finished, None),
+            End::Failed(reason) => (State::Failed, Some(reason)),
+        };
+        sqlx::query!(
+            "
+            update webhook_recoveries
+            set
+                walked_to = $2,
+                looked_at = looked_at + $3,
+                resent = resent + $4,
+                state = $5,
+                ended_at = case when $5 <> 'running' then clock_timestamp() end,
+                error = $6
+            where id = $1
+            ",
+            self.recovery.as_uuid(),
+            self.to,
+            self.looked_at,
+            i64::try_from(sent).unwrap_or(i64::MAX),
+            state.as_str(),
+            error,
+        )
+        .execute(conn)
+        .await?;
+        Ok(())
+    }
+}
