@@ -20,8 +20,12 @@ mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+mod webhooks;
 
-pub use self::rule_groups::bench::{Analyse, Analysed, Bench};
+pub use self::{
+    rule_groups::bench::{Analyse, Analysed, Bench},
+    webhooks::outlet::{Judge, Outlet, Ping},
+};
 
 use poem_openapi::{OpenApiService, Tags};
 use queue::Queue;
@@ -37,6 +41,8 @@ pub struct Management {
     pub master_key: MasterKey,
     /// Where rules are compiled and tried.
     pub bench: Bench,
+    /// Judges and tests webhook endpoints.
+    pub outlet: Outlet,
 }
 
 /// The path under which the operations stand: the version is part of it.
@@ -52,6 +58,7 @@ type Nouns = (
     keys::SiteKeys,
     rule_groups::Nouns,
     hash_lists::Nouns,
+    webhooks::Nouns,
     providers::Providers,
     media::Media,
     tokens::Tokens,
@@ -68,6 +75,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         keys::SiteKeys,
         rule_groups::nouns(),
         hash_lists::nouns(),
+        webhooks::nouns(),
         providers::Providers,
         media::Media,
         tokens::Tokens,
@@ -87,6 +95,7 @@ fn described() -> Vec<document::Operation> {
         keys::described(),
         rule_groups::described(),
         hash_lists::described(),
+        webhooks::described(),
         providers::described(),
         media::described(),
         tokens::described(),
@@ -118,6 +127,8 @@ enum Tag {
     /// Known images, by their hashes.
     #[oai(rename = "Hash lists")]
     HashLists,
+    /// Where events go, what signs them, and what became of them.
+    Webhooks,
     /// Who scores texts.
     Providers,
     /// What applications submitted, and what became of it.

@@ -18,6 +18,7 @@ use domain::{
     reason::Reason,
     scope::Scope,
     score::{Category, Scores},
+    webhook::DeliveryStatus,
     whole::Whole,
 };
 use poem_openapi::{
@@ -313,6 +314,7 @@ named_sets!(
     ContentType,
     Modality,
     Decided,
+    DeliveryStatus,
     EventKind,
     HashAlgorithm,
     ImageFormat,

@@ -18,10 +18,7 @@ struct Ping {
     #[serde(serialize_with = "iso8601")]
     timestamp: DateTime<Utc>,
     data: PingData,
-    #[serde(
-        rename = "_service_signature",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "_service_signature", skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
 }
 

@@ -46,10 +46,7 @@ pub struct Filter {
 
 impl Filter {
     fn wants_all(&self) -> bool {
-        self.status.is_none()
-            && self.kind.is_none()
-            && self.since.is_none()
-            && self.until.is_none()
+        self.status.is_none() && self.kind.is_none() && self.since.is_none() && self.until.is_none()
     }
 }
 
