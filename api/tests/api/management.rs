@@ -14,6 +14,7 @@ mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+mod webhooks;
 
 use std::time::Duration;
 
