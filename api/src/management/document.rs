@@ -205,6 +205,9 @@ const WITH_ABSENT_MEMBERS: [&str; 4] = [
     "RuleViolation",
 ];
 
+/// The schemas of what stands within requests alone.
+const WITHIN_REQUESTS: [&str; 1] = ["NewWebhookHeader"];
+
 /// Requests have no members but the described ones, and answers have all of them: `Option` means null there.
 fn close_schemas(document: &mut Value) {
     let requests: Vec<String> = operations(document)
@@ -217,7 +220,7 @@ fn close_schemas(document: &mut Value) {
         .collect();
     let schemas = at(document, "/components/schemas").as_object_mut();
     for (name, schema) in schemas.into_iter().flatten() {
-        if requests.contains(name) {
+        if requests.contains(name) || WITHIN_REQUESTS.contains(&name.as_str()) {
             schema["additionalProperties"] = false.into();
         } else if !WITH_ABSENT_MEMBERS.contains(&name.as_str()) {
             let members = schema["properties"].as_object().into_iter().flatten();
