@@ -2,6 +2,7 @@
 
 mod health;
 mod limits;
+mod managed;
 mod order;
 mod rotation;
 
