@@ -36,9 +36,8 @@ create index webhook_recoveries_endpoint_id_idx on webhook_recoveries (endpoint_
 -- One at a time, so that none is sent twice by two of them.
 create unique index webhook_recoveries_running_key on webhook_recoveries (endpoint_id) where state = 'running';
 
--- An endpoint's deliveries and a site's events in the order of time.
-create index if not exists deliveries_endpoint_idx on deliveries (endpoint_id, id);
-create index if not exists events_site_idx on events (site_id, id);
+-- A site's events in the order of time.
+create index events_site_idx on events (site_id, id);
 
 alter table sites
 -- How long events, deliveries that have ended and their attempts are kept.

@@ -103,6 +103,8 @@ pub(crate) struct ApiOptions {
     #[command(flatten)]
     pub(crate) http: HttpOptions,
     #[command(flatten)]
+    pub(crate) egress: EgressOptions,
+    #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
 }
 

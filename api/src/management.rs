@@ -21,8 +21,12 @@ mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+mod webhooks;
 
-pub use self::rule_groups::bench::{Analyse, Analysed, Bench};
+pub use self::{
+    rule_groups::bench::{Analyse, Analysed, Bench},
+    webhooks::outlet::{Judge, Outlet, Ping},
+};
 
 use poem_openapi::{OpenApiService, Tags};
 use queue::Queue;
@@ -38,6 +42,8 @@ pub struct Management {
     pub master_key: MasterKey,
     /// Where rules are compiled and tried.
     pub bench: Bench,
+    /// Judges and tests webhook endpoints.
+    pub outlet: Outlet,
 }
 
 /// The path under which the operations stand: the version is part of it.
@@ -54,6 +60,7 @@ type Nouns = (
     rule_groups::Nouns,
     hash_lists::Nouns,
     recoveries::Recoveries,
+    webhooks::Nouns,
     providers::Providers,
     media::Media,
     tokens::Tokens,
@@ -71,6 +78,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         rule_groups::nouns(),
         hash_lists::nouns(),
         recoveries::Recoveries,
+        webhooks::nouns(),
         providers::Providers,
         media::Media,
         tokens::Tokens,
@@ -91,6 +99,7 @@ fn described() -> Vec<document::Operation> {
         rule_groups::described(),
         hash_lists::described(),
         recoveries::described(),
+        webhooks::described(),
         providers::described(),
         media::described(),
         tokens::described(),
@@ -122,7 +131,7 @@ enum Tag {
     /// Known images, by their hashes.
     #[oai(rename = "Hash lists")]
     HashLists,
-    /// Where events go.
+    /// Where events go, what signs them, and what became of them.
     Webhooks,
     /// Who scores texts.
     Providers,

@@ -19,6 +19,7 @@ use domain::{
     recovery::RecoveryKind,
     scope::Scope,
     score::{Category, Scores},
+    webhook::DeliveryStatus,
     whole::Whole,
 };
 use poem_openapi::{
@@ -314,6 +315,7 @@ named_sets!(
     ContentType,
     Modality,
     Decided,
+    DeliveryStatus,
     EventKind,
     HashAlgorithm,
     ImageFormat,

@@ -38,6 +38,8 @@ pub(crate) struct Refusal {
     detail: Cow<'static, str>,
     errors: Vec<FieldProblem>,
     window: Option<RateWindow>,
+    /// After how many seconds trying again makes sense, where that is known.
+    wait: Option<u32>,
 }
 
 impl Refusal {
@@ -47,6 +49,7 @@ impl Refusal {
             detail: detail.into(),
             errors: Vec::new(),
             window: None,
+            wait: None,
         }
     }
 
@@ -67,6 +70,7 @@ impl Refusal {
             detail: FIELDS.into(),
             errors,
             window: None,
+            wait: None,
         }
     }
 
@@ -137,6 +141,17 @@ impl Refusal {
         Self::new(Code::RateLimited, detail).within(window)
     }
 
+    /// Too many tests of endpoints run, or that endpoint was tested too often; there may be another in so many seconds.
+    pub(crate) fn too_many_pings(wait: u32) -> Self {
+        let detail = format!(
+            "Endpoints are tested a few times a minute, and two at a time. Please try again in {wait} s."
+        );
+        Self {
+            wait: Some(wait),
+            ..Self::new(Code::TooManyPings, detail)
+        }
+    }
+
     /// Tells, too, where the site key stands in the present minute; unless it has just been disabled, which nobody is told.
     pub(crate) fn within(mut self, window: RateWindow) -> Self {
         self.window = (self.code != Code::InvalidApiKey).then_some(window);
@@ -183,7 +198,7 @@ impl Refusal {
         if self.code.is_passing() {
             let seconds = match self.window {
                 Some(window) if self.code == Code::RateLimited => window.resets_in,
-                Some(_) | None => SOON,
+                Some(_) | None => self.wait.unwrap_or(SOON),
             };
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -44,12 +44,7 @@ pub(crate) async fn set_up(
     receiver: &Receiver,
     tenants: Tenants,
 ) -> anyhow::Result<Vec<Site>> {
-    let rules = RuleFile::from_yaml(RULES)?.rules;
-    let rules: Vec<Rule> = rules
-        .into_iter()
-        .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
-        .collect();
-    let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
+    let (rules, compiled) = rules()?;
     let version = NewVersion {
         rules: &rules,
         categories: compiled.categories(),
@@ -85,6 +80,17 @@ pub(crate) async fn set_up(
     .await
     .context("the sites cannot be described to the planner")?;
     Ok(sites)
+}
+
+/// The rules of every site.
+pub(crate) fn rules() -> anyhow::Result<(Vec<Rule>, CompiledGroup)> {
+    let rules = RuleFile::from_yaml(RULES)?.rules;
+    let rules: Vec<Rule> = rules
+        .into_iter()
+        .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
+        .collect();
+    let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
+    Ok((rules, compiled))
 }
 
 /// A finite quota and the highest rates that there are.

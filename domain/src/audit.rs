@@ -37,6 +37,18 @@ named_set! {
         RecoveryCreate = "recovery.create",
         /// Sending events to a webhook endpoint again was stopped.
         RecoveryCancel = "recovery.cancel",
+        /// A webhook endpoint was changed.
+        EndpointUpdate = "endpoint.update",
+        /// A webhook endpoint was disabled by its owner.
+        EndpointDisable = "endpoint.disable",
+        /// A webhook endpoint was enabled again.
+        EndpointEnable = "endpoint.enable",
+        /// A webhook endpoint was deleted.
+        EndpointDelete = "endpoint.delete",
+        /// A site got a new webhook secret.
+        WebhookSecretRotate = "webhook_secret.rotate",
+        /// A delivery that had ended is sent again.
+        DeliveryResend = "delivery.resend",
         /// A rule group was created.
         RuleGroupCreate = "rule_group.create",
         /// A rule group was renamed.

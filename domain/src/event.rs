@@ -3,6 +3,8 @@
 //! A payload is not stored: it is rendered from columns that never change after the event, so every attempt of a
 //! delivery carries the same bytes.
 
+mod ping;
+
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -11,6 +13,8 @@ use crate::{
     id::{MediaId, SiteId},
     media::{ContentType, ModerationType, Status, named_set},
 };
+
+pub use ping::{PING, ping};
 
 named_set! {
     /// The kinds of event an endpoint can subscribe to.

@@ -33,9 +33,9 @@ named_set! {
         HashListsRead = "hash_lists:read",
         /// Create, fill, empty and delete hash lists, and hold them against stored images.
         HashListsWrite = "hash_lists:write",
-        /// See webhook endpoints, what goes to them and what became of it.
+        /// See webhook endpoints and what was delivered to them, with its content; never their secrets.
         WebhooksRead = "webhooks:read",
-        /// Create and change webhook endpoints, and have what went to them sent again.
+        /// Create, change, test and delete webhook endpoints, rotate webhook secrets, send deliveries again.
         WebhooksWrite = "webhooks:write",
         /// See how much was used.
         UsageRead = "usage:read",

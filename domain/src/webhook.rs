@@ -7,13 +7,19 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::{media::named_set, whole::Whole};
+
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
 pub use health::{BREAKER, DEAD_AFTER, Health};
 
-use crate::whole::Whole;
-
 /// For how many days events, deliveries that have ended and their attempts are kept.
 pub type WebhookRetentionDays = Whole<1, 365>;
+
+/// The most endpoints of a site.
+pub const MAX_ENDPOINTS: i64 = 100;
+
+/// How far ahead a new secret may be made before it signs.
+pub const LONGEST_NOTICE: Duration = Duration::from_hours(30 * 24);
 
 /// Attempts of one delivery before it is exhausted.
 pub const MAX_ATTEMPTS: u16 = 12;
@@ -34,6 +40,20 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_hours(10);
 const JITTER: f64 = 0.2;
 
+named_set! {
+    /// Where a delivery stands.
+    DeliveryStatus {
+        /// There will be another attempt.
+        Pending = "pending",
+        /// The endpoint has it.
+        Delivered = "delivered",
+        /// Its attempts are spent.
+        Exhausted = "exhausted",
+        /// Its endpoint was disabled.
+        Discarded = "discarded",
+    }
+}
+
 /// What an HTTP status says about a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -46,6 +66,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The word by which logs of attempts call it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Gone => "gone",
+            Self::Failed => "status",
+        }
+    }
+
     /// Reads an HTTP status code.
     pub fn of_status(status: u16) -> Self {
         match status {

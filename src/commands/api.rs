@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::api::{
     Readiness,
     interface::Interface,
-    management::{Analyse, Analysed, Bench, Management},
+    management::{Analyse, Analysed, Bench, Management, Outlet},
     public::Public,
     serve,
 };
@@ -17,7 +17,9 @@ use store::{
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
-use workers::{analysis::analyse_sample, provider::Providers};
+use workers::{
+    analysis::analyse_sample, outbound::Outbound, provider::Providers, webhooks::ping::ping,
+};
 
 use crate::{
     config::{self, ApiOptions, HttpOptions},
@@ -45,8 +47,17 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let (ready, readiness) = watch::channel(service::starting());
 
     let queue = Queue::open(pool.clone(), queue::Config::default())?;
-    // Only the workers' process knows the providers.
-    let interface = interface(&options.http, &pool, &queue, &key, None, readiness.clone());
+    let outlet = outlet(Outbound::new(options.egress.policy(None)));
+    let interface = interface(
+        &options.http,
+        &pool,
+        &queue,
+        &key,
+        // Only the workers' process knows the providers.
+        Bench::new(None),
+        outlet,
+        readiness.clone(),
+    );
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let operations = service::serve_operations(
@@ -76,7 +87,8 @@ pub(crate) fn interface(
     pool: &PgPool,
     queue: &Queue,
     master_key: &MasterKey,
-    analyse: Option<Analyse>,
+    bench: Bench,
+    outlet: Outlet,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     Interface {
@@ -91,7 +103,8 @@ pub(crate) fn interface(
             pool: schema::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: master_key.clone(),
-            bench: Bench::new(analyse),
+            bench,
+            outlet,
         },
         body: bounds.body(),
         deadline: bounds.deadline(),
@@ -108,6 +121,21 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
             Analysed { scores, unchecked }
         })
     })
+}
+
+/// Lets the management interface judge endpoints by the rules of this client, and test them through it.
+pub(crate) fn outlet(outbound: Outbound) -> Outlet {
+    let judging = outbound.clone();
+    Outlet::new(
+        Arc::new(move |url| {
+            let judged = judging.judge(url);
+            judged.map_err(|refusal| format!("{refusal}: {}", refusal.advice()))
+        }),
+        Arc::new(move |target| {
+            let outbound = outbound.clone();
+            Box::pin(async move { ping(&outbound, &target).await })
+        }),
+    )
 }
 
 /// Reads the interfaces' gauges.

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ::api::Readiness;
+use ::api::{Readiness, management::Bench};
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
@@ -103,13 +103,14 @@ async fn serve(
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let queue = Queue::open(pool.clone(), options.work.queue())?;
-    let analyse = Some(api::analyse(providers.clone()));
+    let outbound = Outbound::new(options.egress.policy(exemption));
     let interface = api::interface(
         &options.http,
         pool,
         &queue,
         &master_key,
-        analyse,
+        Bench::new(Some(api::analyse(providers.clone()))),
+        api::outlet(outbound.clone()),
         readiness.clone(),
     );
     let context = Context {
@@ -118,7 +119,7 @@ async fn serve(
         master_key,
         providers,
         patience: options.work.patience(),
-        outbound: Outbound::new(options.egress.policy(exemption)),
+        outbound,
     };
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);

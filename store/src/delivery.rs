@@ -1,6 +1,10 @@
 //! The delivery step: what is sent to an endpoint, and what has to be minded before.
 
 mod attempt;
+mod body;
+mod item;
+mod list;
+mod resend;
 pub(crate) mod retention;
 
 use std::{
@@ -10,9 +14,8 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use domain::{
-    event::{Envelope, EventData, EventKind, MediaCreated, MediaModerated},
+    event::EventKind,
     id::{DeliveryId, EndpointId, EventId, MediaId},
-    media::Status,
     signature::SigningSecrets,
     webhook::{CustomHeader, Health, LONGEST_HOLD},
 };
@@ -21,7 +24,13 @@ use sqlx::{PgPool, types::Json};
 use tracing::error;
 use uuid::Uuid;
 
-pub use attempt::{Attempt, Attempted, DeliveryDied, DeliveryState};
+use self::body::Told;
+pub use self::{
+    attempt::{Attempt, Attempted, DeliveryDied, DeliveryState},
+    item::{Delivery, LoggedAttempt, find},
+    list::{Filter, Listed, Page, WALKED, list},
+    resend::{NotResent, Resent, resend},
+};
 
 use crate::{
     Error,
@@ -236,39 +245,23 @@ impl Row {
 
     fn prepare(self, key: &MasterKey, is_held: bool) -> Result<ToDeliver, Error> {
         let kind: EventKind = self.kind.parse()?;
-        let metadata = self.metadata.as_ref().map(|metadata| &*metadata.0);
-        let media_id = self.media_id.into();
         let site_id = self.site_id.into();
         let endpoint = EndpointId::from(self.endpoint_id);
-        let app_media_id = self.app_media_id.as_deref();
-        let data = match kind {
-            EventKind::MediaCreated => EventData::Created(MediaCreated {
-                media_id,
-                app_media_id,
-                site_id,
-                status: Status::Pending,
-                content_type: self.content_type.parse()?,
-                created_at: self.created_at,
-                metadata,
-            }),
-            EventKind::MediaModerated => EventData::Moderated(MediaModerated {
-                media_id,
-                app_media_id,
-                site_id,
-                status: verdict(self.status.as_deref())?.parse()?,
-                previous_status: verdict(self.previous_status.as_deref())?.parse()?,
-                moderation_type: verdict(self.moderation_type.as_deref())?.parse()?,
-                moderated_at: verdict(self.moderated_at)?,
-                moderation_details: self.details.as_ref().map(|details| &*details.0),
-                metadata,
-            }),
+        let told = Told {
+            kind,
+            occurred_at: self.occurred_at,
+            media_id: self.media_id,
+            app_media_id: self.app_media_id,
+            site_id: self.site_id,
+            content_type: self.content_type,
+            created_at: self.created_at,
+            metadata: self.metadata,
+            status: self.status,
+            previous_status: self.previous_status,
+            moderation_type: self.moderation_type,
+            moderated_at: self.moderated_at,
+            details: self.details,
         };
-        let body = Envelope {
-            event: kind,
-            timestamp: self.occurred_at,
-            data,
-        }
-        .to_body();
         let secrets = Sealed {
             secret: &self.webhook_secret,
             next: self.next_webhook_secret.as_deref(),
@@ -303,12 +296,7 @@ impl Row {
             at: self.at,
             max_per_second: self.max_per_second.map(i32::unsigned_abs),
             is_held,
-            body,
+            body: told.to_body()?,
         })
     }
-}
-
-/// A column of the verdict, which every `media.moderated` event has.
-fn verdict<T>(column: Option<T>) -> Result<T, Error> {
-    column.ok_or_else(|| Error::Unreadable("a media.moderated event without its verdict".into()))
 }

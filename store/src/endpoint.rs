@@ -1,7 +1,9 @@
 //! Webhook endpoints: where a site's events go, and how it stands with each.
 
 pub(crate) mod health;
+pub mod owned;
 mod permit;
+mod target;
 
 use domain::{
     event::EventKind,
@@ -13,6 +15,7 @@ use uuid::Uuid;
 
 pub use health::{Probe, take_probe};
 pub use permit::permit;
+pub use target::{Pinged, Target, target};
 
 use crate::{Error, seal::MasterKey};
 
@@ -37,7 +40,7 @@ pub async fn create(
     Ok(id.into())
 }
 
-/// Sets where an endpoint is, enabling it again.
+/// Sets where an endpoint is, enabling it again. False: there is none, or it was deleted.
 pub async fn relocate(
     conn: &mut PgConnection,
     endpoint: EndpointId,
@@ -47,7 +50,7 @@ pub async fn relocate(
         "
         update webhook_endpoints
         set url = $2, disabled_at = null, disabled_reason = null
-        where id = $1 and (url <> $2 or disabled_at is not null)
+        where id = $1 and deleted_at is null and (url <> $2 or disabled_at is not null)
         ",
         endpoint.as_uuid(),
         url,
@@ -59,7 +62,7 @@ pub async fn relocate(
         return Ok(true);
     }
     let there = sqlx::query_scalar!(
-        r#"select exists (select from webhook_endpoints where id = $1) as "there!""#,
+        r#"select exists (select from webhook_endpoints where id = $1 and deleted_at is null) as "there!""#,
         endpoint.as_uuid(),
     )
     .fetch_one(conn)

@@ -10,3 +10,29 @@ pub struct Page {
     /// This many rows at most.
     pub limit: i64,
 }
+
+/// What a walk over a list came by: a row that is wanted, or the end of what is looked at, or both.
+pub(crate) struct Step {
+    pub(crate) id: Uuid,
+    pub(crate) hit: bool,
+    pub(crate) last: bool,
+}
+
+/// What is on a page of at most `limit` rows, of steps in the list's order, and after which row the next page begins; none if
+/// there is none.
+pub(crate) fn found(steps: &[Step], limit: usize) -> (Vec<Uuid>, Option<Uuid>) {
+    let mut found = Vec::with_capacity(steps.len());
+    for step in steps {
+        if found.len() == limit {
+            let next = found.last().copied();
+            return (found, next);
+        }
+        if step.hit {
+            found.push(step.id);
+        }
+        if step.last {
+            return (found, Some(step.id));
+        }
+    }
+    (found, None)
+}

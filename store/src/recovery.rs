@@ -122,7 +122,7 @@ pub async fn target(
             now() as "at!"
         from webhook_endpoints p
         join sites s on s.id = p.site_id
-        where p.id = $1 and ($2::uuid is null or s.team_id = $2)
+        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
         "#,
         endpoint.as_uuid(),
         of.map(TeamId::as_uuid),

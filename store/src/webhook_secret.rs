@@ -72,6 +72,37 @@ pub async fn signing(
     .transpose()
 }
 
+/// Which secrets a site has, and when they sign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Since when the current one signs; none: since the site was created.
+    pub signs_since: Option<DateTime<Utc>>,
+    /// Until then the one before it signs, too; none: there is none that does.
+    pub previous_until: Option<DateTime<Utc>>,
+    /// From then on the next one signs; none: there is none.
+    pub next_at: Option<DateTime<Utc>>,
+}
+
+/// Which secrets a site has; none if there is no such site.
+pub async fn standing(conn: &mut PgConnection, site: SiteId) -> Result<Option<Standing>, Error> {
+    let standing = sqlx::query_as!(
+        Standing,
+        "
+        select
+            case when next_webhook_secret_at <= now() then next_webhook_secret_at end as signs_since,
+            case when next_webhook_secret_at <= now() and next_webhook_secret_at > now() - interval '24 hours'
+            then next_webhook_secret_at + interval '24 hours' end as previous_until,
+            case when next_webhook_secret_at > now() then next_webhook_secret_at end as next_at
+        from sites
+        where id = $1
+        ",
+        site.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(standing)
+}
+
 /// A new secret, and from when on it signs.
 #[derive(Debug)]
 pub struct Rotated {
@@ -81,16 +112,29 @@ pub struct Rotated {
     pub activates_at: DateTime<Utc>,
     /// Until then the one before it signs, too.
     pub previous_until: DateTime<Utc>,
+    /// How it stood with the site's secrets before.
+    pub before: Standing,
 }
 
-/// Makes a new secret for a site, which signs from `activate_at` on, or from now if that is past or none. One that was to sign
-/// later and does not yet is dropped. None if there is no such site.
+/// Makes a new secret for a site, which signs from `activate_at` on, or from now if that is past or none. A site has two at
+/// most: of those it had, one that was to sign later, or one that signed beside the current one, is dropped at once. None if
+/// there is no such site. Run it in a transaction.
 pub async fn rotate(
     conn: &mut PgConnection,
     key: &MasterKey,
     site: SiteId,
     activate_at: Option<DateTime<Utc>>,
 ) -> Result<Option<Rotated>, Error> {
+    // Of two rotations at once, the second must tell what of the first it drops.
+    sqlx::query_scalar!(
+        "select id from sites where id = $1 for no key update",
+        site.as_uuid()
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(before) = standing(conn, site).await? else {
+        return Ok(None);
+    };
     let secret = WebhookSecret::from_random(rand::random());
     let row = sqlx::query!(
         r#"
@@ -114,6 +158,7 @@ pub async fn rotate(
         secret,
         activates_at: row.activates_at,
         previous_until: row.previous_until,
+        before,
     }))
 }
 

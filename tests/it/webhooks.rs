@@ -4,6 +4,7 @@ mod answers;
 mod health;
 mod killed;
 mod limits;
+mod managed;
 mod neighbours;
 mod order;
 mod recovered;

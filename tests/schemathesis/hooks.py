@@ -29,6 +29,8 @@ CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
 EXISTING = {
     "api_key": DEMO["site_key"],
     "default_rule_group_id": DEMO["rule_group_id"],
+    "delivery_id": os.environ["GATEHOUSE_DELIVERY_ID"],
+    "endpoint_id": os.environ["GATEHOUSE_ENDPOINT_ID"],
     "hash_list_id": os.environ["GATEHOUSE_HASH_LIST_ID"],
     "media_id": os.environ["GATEHOUSE_MEDIA_ID"],
     "plan_id": os.environ["GATEHOUSE_PLAN_ID"],
@@ -46,6 +48,14 @@ schemathesis.openapi.format("future", FUTURE)
 NOW = datetime.now(UTC).replace(tzinfo=None)
 RECENT = st.datetimes(min_value=NOW - timedelta(days=1), max_value=NOW).map(lambda time: f"{time.isoformat()}Z")
 schemathesis.openapi.format("recent", RECENT)
+PAST = st.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2025, 1, 1)).map(
+    lambda time: f"{time.isoformat()}Z"
+)
+schemathesis.openapi.format("past", PAST)
+
+# Addresses that are not refused, and names of headers that nobody else sets.
+schemathesis.openapi.format("address", st.sampled_from(["https://receiver.example/", "http://receiver.example:8080/a?b=c"]))
+schemathesis.openapi.format("header", st.from_regex("x-[a-z]{1,20}", fullmatch=True))
 
 # What rules are made of, likewise.
 schemathesis.openapi.format("term", st.from_regex("[a-z]{1,20}", fullmatch=True))
@@ -73,6 +83,9 @@ def before_load_schema(context, raw_schema):
         # It has to be the team of the rule group, and is when it is not given.
         del schemas["NewSite"]["properties"]["team_id"]
         refine_rules(raw_schema["paths"], schemas)
+        header = schemas["NewWebhookHeader"]["properties"]["name"]
+        header["format"] = "header"
+        del header["pattern"]
 
 
 def use_existing(raw_schema):
@@ -94,6 +107,13 @@ def refine(name, schema, is_path=False):
         schema["uniqueItems"] = True
     if name == "rule_group_ids":
         schema["items"]["format"] = "rule_group_id"
+    if name == "url":
+        schema["format"] = "address"
+    if name == "activate_at":
+        schema["format"] = "past"
+    if name == "headers":
+        # Each once.
+        schema["maxItems"] = 1
     if name == "expires_at":
         schema["format"] = "future"
     if name == "name":

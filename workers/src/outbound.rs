@@ -103,6 +103,14 @@ impl Outbound {
         }
     }
 
+    /// Judges all that a URL shows by itself; what is behind a name is judged when it is connected to.
+    ///
+    /// # Errors
+    /// Why it would not be contacted.
+    pub fn judge(&self, url: &Url) -> Result<(), Refusal> {
+        self.policy.admit(url).map(|_| ())
+    }
+
     /// Sends one request and reads the answer, whatever its status.
     pub async fn post(&self, post: Post<'_>) -> Result<Answer, OutboundError> {
         let answer = tokio::time::timeout(post.deadline, self.exchange(post))

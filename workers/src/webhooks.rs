@@ -1,6 +1,7 @@
 //! Deliver: sign an event, send it through the egress guard, and log the attempt. A failed attempt is scheduled again in
 //! Postgres; nothing sleeps here.
 
+pub mod ping;
 mod turn;
 
 use std::time::{Duration, Instant};
@@ -10,9 +11,9 @@ use bytes::Bytes;
 use chrono::Utc;
 use domain::{
     breaker::Right,
-    id::DeliveryId,
-    signature::SignatureHeaders,
-    webhook::{ATTEMPT_DEADLINE, Outcome, next_delay, retry_after},
+    id::{DeliveryId, EventId},
+    signature::{SignatureHeaders, SigningSecrets},
+    webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, next_delay, retry_after},
 };
 use metrics::{counter, histogram};
 use queue::Finish;
@@ -94,40 +95,65 @@ pub(crate) async fn deliver(
 }
 
 async fn send(outbound: &Outbound, delivery: &ToDeliver) -> Result<Answer, OutboundError> {
-    let post = Post {
-        url: &delivery.url,
-        headers: headers(delivery, Utc::now().timestamp()),
-        body: Bytes::from(delivery.body.clone()),
-        deadline: ATTEMPT_DEADLINE,
+    let message = Message {
+        event: delivery.kind.as_str(),
+        id: delivery.event,
+        delivery: delivery.delivery,
+        secrets: &delivery.secrets,
+        custom: &delivery.headers,
+        body: &delivery.body,
     };
-    outbound.post(post).await
+    message.send(outbound, &delivery.url).await
 }
 
-fn headers(delivery: &ToDeliver, timestamp: i64) -> HeaderMap {
-    let signatures =
-        SignatureHeaders::sign(&delivery.secrets, delivery.event, timestamp, &delivery.body);
-    let id = delivery.delivery.to_string();
-    let event = [
-        ("x-service-event", delivery.kind.as_str()),
-        ("x-service-delivery-id", id.as_str()),
-    ];
-    let mut headers = HeaderMap::new();
-    let mut set = |name: &str, value: &str| {
-        headers.insert(
-            HeaderName::from_bytes(name.as_bytes()).expect("names were checked"),
-            HeaderValue::from_str(value).expect("values were checked"),
-        );
-    };
-    // Ours last: whatever the owner wants, nobody else signs in our name.
-    for header in &delivery.headers {
-        set(header.name(), header.expose());
+/// An event on its way to an endpoint.
+struct Message<'a> {
+    /// The event's name.
+    event: &'a str,
+    id: EventId,
+    delivery: DeliveryId,
+    secrets: &'a SigningSecrets,
+    /// What the endpoint's owner wants on every request.
+    custom: &'a [CustomHeader],
+    body: &'a [u8],
+}
+
+impl Message<'_> {
+    async fn send(&self, outbound: &Outbound, url: &str) -> Result<Answer, OutboundError> {
+        let post = Post {
+            url,
+            headers: self.headers(Utc::now().timestamp()),
+            body: Bytes::copy_from_slice(self.body),
+            deadline: ATTEMPT_DEADLINE,
+        };
+        outbound.post(post).await
     }
-    for (name, value) in signatures.iter().chain(event) {
-        set(name, value);
+
+    fn headers(&self, timestamp: i64) -> HeaderMap {
+        let signatures = SignatureHeaders::sign(self.secrets, self.id, timestamp, self.body);
+        let id = self.delivery.to_string();
+        let event = [
+            ("x-service-event", self.event),
+            ("x-service-delivery-id", id.as_str()),
+        ];
+        let mut headers = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            headers.insert(
+                HeaderName::from_bytes(name.as_bytes()).expect("names were checked"),
+                HeaderValue::from_str(value).expect("values were checked"),
+            );
+        };
+        // Ours last: whatever the owner wants, nobody else signs in our name.
+        for header in self.custom {
+            set(header.name(), header.expose());
+        }
+        for (name, value) in signatures.iter().chain(event) {
+            set(name, value);
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
+        headers
     }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
-    headers
 }
 
 /// What an attempt means for its delivery.
@@ -165,11 +191,7 @@ fn record(
                         again(asked.and_then(|value| retry_after(answer.status, value, now)));
                 }
             }
-            let word = match outcome {
-                Outcome::Delivered => "delivered",
-                Outcome::Gone => "gone",
-                Outcome::Failed => "status",
-            };
+            let word = outcome.as_str();
             (word, Some(answer.status), Some(answer.body), None)
         }
         Err(error) => {

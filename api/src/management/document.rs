@@ -53,8 +53,10 @@ pub(super) mod example {
     pub(in super::super) const HASH_ENTRY: &str = "01980f6d-22aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const HASH_IMPORT: &str = "01980f6d-23aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const HASH_SCAN: &str = "01980f6d-24aa-7bbb-8ccc-0123456789ab";
-    pub(in super::super) const ENDPOINT: &str = "01980f6d-25aa-7bbb-8ccc-0123456789ab";
     pub(in super::super) const RECOVERY: &str = "01980f6d-26aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const ENDPOINT: &str = "01980f6d-31aa-7bbb-8ccc-0123456789ab";
+    pub(in super::super) const DELIVERY: &str = "01980f6e-7c1a-7d2e-8b3f-5a6b7c8d9e10";
+    pub(in super::super) const EVENT: &str = "01980f6e-7c1a-7d2e-8b3f-5a6b7c8d9e11";
     pub(in super::super) const PDQ: &str =
         "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22";
     pub(in super::super) const MEDIA: &str = "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f";
@@ -204,6 +206,9 @@ const WITH_ABSENT_MEMBERS: [&str; 4] = [
     "RuleViolation",
 ];
 
+/// The schemas of what stands within requests alone.
+const WITHIN_REQUESTS: [&str; 1] = ["NewWebhookHeader"];
+
 /// Requests have no members but the described ones, and answers have all of them: `Option` means null there.
 fn close_schemas(document: &mut Value) {
     let requests: Vec<String> = operations(document)
@@ -216,7 +221,7 @@ fn close_schemas(document: &mut Value) {
         .collect();
     let schemas = at(document, "/components/schemas").as_object_mut();
     for (name, schema) in schemas.into_iter().flatten() {
-        if requests.contains(name) {
+        if requests.contains(name) || WITHIN_REQUESTS.contains(&name.as_str()) {
             schema["additionalProperties"] = false.into();
         } else if !WITH_ABSENT_MEMBERS.contains(&name.as_str()) {
             let members = schema["properties"].as_object().into_iter().flatten();

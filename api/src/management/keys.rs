@@ -24,6 +24,7 @@ use super::{
     document::{Operation, example},
     list::{Cursor, Limit, List, Part},
     session::{Caller, Change, Session, created},
+    sites::require_site,
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -200,13 +201,6 @@ impl SiteKeys {
         }
         Ok(NoContent)
     }
-}
-
-/// The site's team; a site that the caller may not know of is refused as one that does not exist.
-async fn require_site(session: &mut Session, site: SiteId) -> Result<TeamId, Refusal> {
-    let team = tenant::team_of_site(session.conn(), site).await?;
-    team.filter(|team| session.require_team(*team).is_ok())
-        .ok_or_else(|| Refusal::not_found("site"))
 }
 
 async fn find(conn: &mut PgConnection, site: SiteId, key: SiteKeyId) -> Result<SiteKey, Refusal> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use domain::{
     audit::Action,
-    id::{RuleGroupId, SiteId},
+    id::{RuleGroupId, SiteId, TeamId},
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
@@ -31,7 +31,7 @@ use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
     list::{Cursor, Limit, List, Part},
-    session::{Caller, Change, created, difference},
+    session::{Caller, Change, Session, created, difference},
 };
 use crate::{
     answer::{Created, Json},
@@ -256,6 +256,13 @@ impl Sites {
 
 fn unknown() -> Refusal {
     Refusal::not_found("site")
+}
+
+/// The site's team; a site that the caller may not know of is refused as one that does not exist.
+pub(super) async fn require_site(session: &mut Session, site: SiteId) -> Result<TeamId, Refusal> {
+    let team = tenant::team_of_site(session.conn(), site).await?;
+    team.filter(|team| session.require_team(*team).is_ok())
+        .ok_or_else(unknown)
 }
 
 /// What the document says beyond the signatures.

@@ -1,11 +1,15 @@
 //! A running public interface with one tenant.
 
-use std::{net::SocketAddr, sync::LazyLock, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use api::{
     BodySettings, Readiness,
     interface::{Interface, interface},
-    management::{Analyse, Bench, Management},
+    management::{Analyse, Bench, Management, Outlet, Ping},
     public::Public,
     serve::{Settings, serve},
 };
@@ -18,6 +22,7 @@ use serde_json::Value;
 use sqlx::PgPool;
 use store::{
     accept::{self, Acceptor},
+    endpoint::{Pinged, Target},
     plan,
     rate::Rates,
     rule_group::{self, NewVersion},
@@ -44,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) deadline: Duration,
     pub(crate) accept: accept::Settings,
     pub(crate) analyse: Option<Analyse>,
+    pub(crate) ping: Ping,
 }
 
 impl Default for Options {
@@ -54,6 +60,7 @@ impl Default for Options {
             deadline: api::DEADLINE,
             accept: accept::Settings::default(),
             analyse: None,
+            ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
         }
     }
 }
@@ -112,6 +119,17 @@ impl Tenant {
     }
 }
 
+/// A test that got this answer.
+pub(crate) fn answered(status: u16, body: &str) -> Pinged {
+    Pinged {
+        outcome: domain::webhook::Outcome::of_status(status).as_str(),
+        status_code: Some(status),
+        response_body: Some(body.into()),
+        error: None,
+        elapsed: Duration::from_millis(7),
+    }
+}
+
 impl App {
     pub(crate) async fn start(pool: PgPool) -> Self {
         Self::with(pool, Options::default()).await
@@ -151,6 +169,7 @@ impl App {
                 queue: queue.clone(),
                 master_key: MasterKey::new([7; 32]),
                 bench: Bench::new(options.analyse),
+                outlet: Outlet::new(Arc::new(judge), options.ping),
             },
             body: options.body,
             deadline: options.deadline,
@@ -226,6 +245,14 @@ impl App {
             .fetch_one(&self.pool)
             .await
             .unwrap()
+    }
+}
+
+/// Endpoints are https here. (What the real judge refuses is tested where it is.)
+fn judge(url: &url::Url) -> Result<(), String> {
+    match url.scheme() {
+        "https" => Ok(()),
+        _ => Err("this address is not permitted: use another".to_owned()),
     }
 }
 

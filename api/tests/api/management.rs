@@ -15,6 +15,7 @@ mod subscriptions;
 mod teams;
 mod tokens;
 mod usage;
+mod webhooks;
 
 use std::time::Duration;
 

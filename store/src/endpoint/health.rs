@@ -117,14 +117,22 @@ pub async fn take_probe(
     Ok(probe)
 }
 
-/// What was known of an endpoint no longer holds: its owner changed it.
+/// What was known of an endpoint no longer holds: its owner changed it. The pause that came of it ends, too; a longer one,
+/// which somebody else wants, stays.
 pub(crate) async fn forget(conn: &mut PgConnection, endpoint: EndpointId) -> Result<(), Error> {
-    sqlx::query!(
-        "delete from webhook_endpoint_states where endpoint_id = $1",
+    let known = sqlx::query!(
+        r#"
+        delete from webhook_endpoint_states
+        where endpoint_id = $1
+        returning greatest(open_until, probe_until, second + interval '1 second') as paused_until
+        "#,
         endpoint.as_uuid()
     )
-    .execute(conn)
+    .fetch_optional(&mut *conn)
     .await?;
+    if let Some(until) = known.and_then(|known| known.paused_until) {
+        lanes::resume_before(conn, jobs::WEBHOOKS, lane(endpoint), until).await?;
+    }
     Ok(())
 }
 

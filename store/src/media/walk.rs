@@ -6,6 +6,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::list::Filter;
+use crate::page::{self, Step};
 
 /// How many rows a page with a filter looks at, over all sites together; at least one of each site.
 pub const WALKED: usize = 5_000;
@@ -28,13 +29,6 @@ pub(super) struct Walk<'a> {
     share: i64,
     filter: &'a Filter,
     limit: usize,
-}
-
-/// A row that is wanted, or the end of a share, or both.
-pub(super) struct Step {
-    id: Uuid,
-    hit: bool,
-    last: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -73,20 +67,8 @@ impl<'a> Walk<'a> {
 
     /// What is on the page, of steps newest first, and after which item the next page begins.
     pub(super) fn found(&self, steps: &[Step]) -> (Vec<Uuid>, Option<MediaId>) {
-        let mut found = Vec::with_capacity(steps.len());
-        for step in steps {
-            if found.len() == self.limit {
-                let next = found.last().copied().map(MediaId::from);
-                return (found, next);
-            }
-            if step.hit {
-                found.push(step.id);
-            }
-            if step.last {
-                return (found, Some(step.id.into()));
-            }
-        }
-        (found, None)
+        let (found, next) = page::found(steps, self.limit);
+        (found, next.map(MediaId::from))
     }
 }
 

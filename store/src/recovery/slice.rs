@@ -152,7 +152,7 @@ async fn standing(pool: &PgPool, recovery: RecoveryId) -> Result<Option<Standing
             p.events as "events?",
             p.disabled_at is not null as "is_disabled!"
         from webhook_recoveries r
-        left join webhook_endpoints p on p.id = r.endpoint_id
+        left join webhook_endpoints p on p.id = r.endpoint_id and p.deleted_at is null
         where r.id = $1 and r.state = 'running'
         "#,
         recovery.as_uuid(),

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod decide;
+mod deliveries;
+mod endpoints;
 mod fixture;
 mod item;
 mod list;

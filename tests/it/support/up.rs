@@ -128,6 +128,15 @@ impl Up {
         (answer.status().as_u16(), answer.json().await.unwrap())
     }
 
+    /// A PATCH of the management interface, likewise.
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> (u16, Value) {
+        let base = self.demo.base_url.replace("/functions/", "/management/");
+        let request = self.http.patch(format!("{base}{path}"));
+        let request = request.bearer_auth(&self.demo.management_token).json(body);
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.json().await.unwrap())
+    }
+
     /// A GET of the management interface, likewise.
     pub(crate) async fn look(&self, path: &str) -> (u16, Value) {
         let answer = self.ask(path).await;

@@ -61,6 +61,24 @@ impl Refusal {
         Self::Reserved,
     ];
 
+    /// What whoever chose the address can do about it.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Url => "write it like https://example.com/hooks",
+            Self::Scheme => "begin it with https:// or http://",
+            Self::UserInfo => "send credentials in a header of its own instead",
+            Self::Port => "use 80, 443, 8080 or 8443, or ask the operator to open it",
+            Self::Name
+            | Self::Loopback
+            | Self::Private
+            | Self::LinkLocal
+            | Self::Metadata
+            | Self::Multicast
+            | Self::Translated
+            | Self::Reserved => "use a public one, or ask the operator to open it",
+        }
+    }
+
     /// The value of the metric label `reason`.
     pub const fn label(self) -> &'static str {
         match self {

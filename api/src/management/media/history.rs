@@ -57,7 +57,7 @@ pub(super) struct MediaEvent {
 /// An event's way to an endpoint.
 #[derive(Serialize, Object)]
 struct MediaDelivery {
-    /// The delivery: the `X-Service-MediaDelivery-ID` of its attempts.
+    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
     /// The endpoint.
     endpoint_id: Uuid,

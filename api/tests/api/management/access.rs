@@ -180,7 +180,19 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
         .await;
     let scan = scan.json()["id"].as_str().unwrap().to_owned();
 
+    let endpoint = json!({ "url": "https://example.com/hook" });
+    let endpoints = format!("/sites/{}/webhook-endpoints", tenant.site);
+    let endpoint = lists.post(&endpoints, endpoint).await.created()["id"].clone();
+    let submission = json!({ "api_key": tenant.key, "body": "a text" });
+    app.post(SUBMIT, &submission).await.ok();
+    let delivery: Uuid = sqlx::query_scalar("select id from deliveries")
+        .fetch_one(&app.pool)
+        .await
+        .unwrap();
+
     let foreign = [
+        ("{endpoint_id}", endpoint.as_str().unwrap().to_owned()),
+        ("{delivery_id}", delivery.to_string()),
         ("{hash_list_id}", list.to_owned()),
         ("{hash_import_id}", import),
         ("{hash_scan_id}", scan),
@@ -211,7 +223,7 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
             tried += 1;
         }
     }
-    assert_eq!(tried, 63);
+    assert_eq!(tried, 76);
     // And nothing was done to it.
     assert_eq!(
         theirs.get("/teams").await.ok()["data"]

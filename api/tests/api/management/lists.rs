@@ -80,11 +80,15 @@ async fn limits_and_cursors_are_checked_by_name(pool: PgPool) {
     let app = App::start(pool).await;
     let operator = app.operator().await;
     let keys = format!("/sites/{}/keys", app.tenant.site);
+    let endpoints = format!("/sites/{}/webhook-endpoints", app.tenant.site);
+    let deliveries = format!("/sites/{}/deliveries", app.tenant.site);
     for list in [
         "/teams",
         "/plans",
         "/sites",
         &keys,
+        &endpoints,
+        &deliveries,
         "/media",
         "/tokens",
         "/audit-log",

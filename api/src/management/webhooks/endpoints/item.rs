@@ -1,0 +1,156 @@
+//! A webhook endpoint as it is shown, and what came of a test.
+
+use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::endpoint::{Pinged, owned::Endpoint};
+use uuid::Uuid;
+
+use crate::{
+    management::document::example,
+    member::{Member, Time},
+};
+
+/// Where a site's events go.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct WebhookEndpoint {
+    /// The endpoint.
+    id: Uuid,
+    /// Its site.
+    site_id: Uuid,
+    /// Where it is.
+    url: String,
+    /// The kinds of event that it gets. More may be added.
+    events: Vec<String>,
+    /// What it is for.
+    #[oai(nullable)]
+    description: Option<String>,
+    /// How many requests a second it gets at most; null is as many as there are.
+    #[oai(nullable)]
+    max_per_second: Option<i32>,
+    /// The names of the headers that go with every request. Their values are not shown.
+    header_names: Vec<String>,
+    /// When it was created.
+    created_at: Member<Time>,
+    /// When it was disabled; null if it is not.
+    #[oai(nullable)]
+    disabled_at: Option<Member<Time>>,
+    /// Why it was disabled: its owner's reason, or that it asked for no more (410 Gone), or that nothing arrived for five days.
+    #[oai(nullable)]
+    disabled_reason: Option<String>,
+    /// Its first failure since its last success; null when its last attempt succeeded.
+    #[oai(nullable)]
+    failing_since: Option<Member<Time>>,
+    /// Its circuit breaker: `closed`, `open` (it keeps failing and is left alone) or `half_open` (one request finds out whether
+    /// it is well again). More may be added.
+    breaker: String,
+    /// Until when nothing else is sent; null if something is.
+    #[oai(nullable)]
+    breaker_until: Option<Member<Time>>,
+    /// How many of its last 1,000 deliveries have not ended.
+    waiting_deliveries: i64,
+}
+
+impl From<Endpoint> for WebhookEndpoint {
+    fn from(endpoint: Endpoint) -> Self {
+        let breaker = endpoint.health.breaker;
+        let allowed = breaker.allows(endpoint.at);
+        let is_open = breaker.open_until.is_some_and(|open| endpoint.at < open);
+        let until = match allowed {
+            Allowed::Nothing(until) => Some(until),
+            Allowed::Asking | Allowed::Probing => None,
+        };
+        let state = match allowed {
+            Allowed::Asking => "closed",
+            Allowed::Nothing(_) if is_open => "open",
+            Allowed::Nothing(_) | Allowed::Probing => "half_open",
+        };
+        let settings = endpoint.settings;
+        let name = |header: &CustomHeader| header.name().to_owned();
+        Self {
+            id: endpoint.id.as_uuid(),
+            site_id: endpoint.site.as_uuid(),
+            url: settings.url,
+            events: settings.events.iter().map(EventKind::to_string).collect(),
+            description: settings.description,
+            max_per_second: settings.max_per_second,
+            header_names: settings.headers.iter().map(name).collect(),
+            created_at: endpoint.created_at.into(),
+            disabled_at: endpoint.disabled_at.map(Member::from),
+            disabled_reason: endpoint.disabled_reason,
+            failing_since: endpoint.health.failing_since.map(Member::from),
+            breaker: state.to_owned(),
+            breaker_until: until.map(Member::from),
+            waiting_deliveries: endpoint.waiting,
+        }
+    }
+}
+
+/// Why an endpoint is to be disabled.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super::super) struct NewDisabling {
+    /// Why. It is shown with the endpoint.
+    pub(super) reason: Member<Reason>,
+}
+
+/// How a test went.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct WebhookPing {
+    /// How it ended, in one word, as attempts do: `delivered` is any 2xx. More may be added.
+    outcome: String,
+    /// The answer's status; null if there was no answer.
+    #[oai(nullable)]
+    status_code: Option<u16>,
+    /// The first 16 KiB of the answer, as text; null if there was no answer.
+    #[oai(nullable)]
+    response_body: Option<String>,
+    /// Why there was no answer; null if there was one.
+    #[oai(nullable)]
+    error: Option<String>,
+    /// How long it took, in milliseconds.
+    duration_ms: u64,
+}
+
+impl From<Pinged> for WebhookPing {
+    fn from(pinged: Pinged) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self {
+            outcome: pinged.outcome.to_owned(),
+            status_code: pinged.status_code,
+            response_body: pinged.response_body.map(text),
+            error: pinged.error,
+            duration_ms: u64::try_from(pinged.elapsed.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+pub(super) fn example() -> Value {
+    json!({
+        "id": example::ENDPOINT,
+        "site_id": example::SITE,
+        "url": "https://example.com/hooks",
+        "events": ["media.created", "media.moderated"],
+        "description": "The moderation queue",
+        "max_per_second": 50,
+        "header_names": ["authorization"],
+        "created_at": example::CREATED_AT,
+        "disabled_at": null,
+        "disabled_reason": null,
+        "failing_since": null,
+        "breaker": "closed",
+        "breaker_until": null,
+        "waiting_deliveries": 0,
+    })
+}
+
+pub(super) fn ping_example() -> Value {
+    json!({
+        "outcome": "delivered",
+        "status_code": 204,
+        "response_body": "",
+        "error": null,
+        "duration_ms": 87,
+    })
+}

@@ -1,0 +1,270 @@
+//! What an endpoint is created with, and what of it can be changed.
+
+use std::{collections::BTreeSet, fmt};
+
+use domain::{
+    event::EventKind,
+    name::Name,
+    webhook::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
+    whole::Whole,
+};
+use poem_openapi::{Object, registry::MetaSchema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::endpoint::owned::Settings;
+use url::Url;
+
+use crate::{
+    management::{session::difference, webhooks::outlet::Outlet},
+    member::{Described, Member, given},
+    problem::{Code, FieldProblem, Refusal},
+};
+
+/// How many requests a second an endpoint takes.
+type PerSecond = Whole<1, 10_000>;
+
+/// The most bytes of a URL as it is stored.
+const LONGEST_URL: usize = 2_000;
+
+/// Where an endpoint is: a URL without a fragment, which is not sent anyway.
+#[derive(Clone, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+struct Address(Url);
+
+impl fmt::Debug for Address {
+    /// Whatever else an address has in it may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Address({})", origin(self.0.as_str()))
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut url: Url = text.parse().map_err(|_| Self::expected())?;
+        url.set_fragment(None);
+        if url.as_str().len() > LONGEST_URL {
+            return Err(Self::expected());
+        }
+        Ok(Self(url))
+    }
+}
+
+impl From<Address> for String {
+    fn from(address: Address) -> Self {
+        address.0.into()
+    }
+}
+
+impl Described for Address {
+    fn expected() -> String {
+        format!(
+            "a URL such as https://example.com/hooks, with at most {LONGEST_URL} bytes when it is encoded"
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            max_length: Some(LONGEST_URL),
+            ..MetaSchema::new_with_format("string", "uri")
+        }
+    }
+}
+
+/// A header that goes with every request.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super::super) struct NewWebhookHeader {
+    /// Its name: letters, digits, hyphens and underscores. Headers that the service or HTTP itself sets are refused.
+    #[oai(validator(pattern = "^[A-Za-z0-9_-]{1,100}$"))]
+    name: String,
+    /// Its value: visible ASCII characters and inner spaces. It is stored sealed and never shown.
+    #[oai(validator(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$"))]
+    value: String,
+}
+
+const _: () = assert!(
+    MAX_NAME_BYTES == 100 && MAX_VALUE_BYTES == 2_000,
+    "the bounds of the patterns"
+);
+
+/// An endpoint to be created.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super::super) struct NewWebhookEndpoint {
+    /// Where it is. Addresses that are not public, and ports other than 80, 443, 8080 and 8443, are refused unless the operator
+    /// has opened them.
+    url: Member<Address>,
+    /// The kinds of event that it gets; all that there are now if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(min_items = 1))]
+    events: Option<Vec<Member<EventKind>>>,
+    /// What it is for.
+    #[oai(nullable)]
+    description: Option<Member<Name>>,
+    /// How many requests a second it gets at most; null is as many as there are.
+    #[oai(nullable)]
+    max_per_second: Option<Member<PerSecond>>,
+    /// What goes with every request, such as the credentials of a gateway before it; none if nothing is said.
+    #[serde(default)]
+    #[oai(default, validator(max_items = 20))]
+    headers: Vec<NewWebhookHeader>,
+}
+
+const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
+
+/// What is to be otherwise of an endpoint.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(in super::super::super) struct WebhookEndpointChange {
+    /// Where it is from now on; what waits goes there, too.
+    #[serde(default, deserialize_with = "given")]
+    url: Option<Member<Address>>,
+    /// All kinds of event that it gets from now on.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(min_items = 1))]
+    events: Option<Vec<Member<EventKind>>>,
+    /// What it is for; null is nothing.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    description: Option<Option<Member<Name>>>,
+    /// How many requests a second it gets at most; null is as many as there are.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    max_per_second: Option<Option<Member<PerSecond>>>,
+    /// All that goes with every request from now on: those that were there and are not named here are gone.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 20))]
+    headers: Option<Vec<NewWebhookHeader>>,
+}
+
+impl NewWebhookEndpoint {
+    /// # Errors
+    /// The members that are to blame.
+    pub(super) fn settings(self, outlet: &Outlet) -> Result<Settings, Refusal> {
+        let events = self.events.map(checked_events);
+        Ok(Settings {
+            url: judged(self.url.0, outlet)?,
+            events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
+            description: self.description.map(|description| description.0.into()),
+            max_per_second: self.max_per_second.map(plain),
+            headers: checked_headers(self.headers)?,
+        })
+    }
+}
+
+impl WebhookEndpointChange {
+    /// # Errors
+    /// The members that are to blame.
+    pub(super) fn applied_to(self, old: Settings, outlet: &Outlet) -> Result<Settings, Refusal> {
+        Ok(Settings {
+            url: match self.url {
+                Some(url) => judged(url.0, outlet)?,
+                None => old.url,
+            },
+            events: self.events.map_or(Ok(old.events), checked_events)?,
+            description: match self.description {
+                Some(wish) => wish.map(|description| description.0.into()),
+                None => old.description,
+            },
+            max_per_second: match self.max_per_second {
+                Some(wish) => wish.map(plain),
+                None => old.max_per_second,
+            },
+            headers: self.headers.map_or(Ok(old.headers), checked_headers)?,
+        })
+    }
+}
+
+fn judged(address: Address, outlet: &Outlet) -> Result<String, Refusal> {
+    let judged = outlet.judge(&address.0);
+    judged.map_err(|why| Refusal::invalid_field("url", why))?;
+    Ok(address.into())
+}
+
+/// Each once, in one order.
+fn checked_events(events: Vec<Member<EventKind>>) -> Result<Vec<EventKind>, Refusal> {
+    let events: BTreeSet<EventKind> = events.into_iter().map(|event| event.0).collect();
+    if events.is_empty() {
+        let message = "must name at least one kind of event; to send nothing, disable the endpoint";
+        return Err(Refusal::invalid_field("events", message));
+    }
+    Ok(events.into_iter().collect())
+}
+
+fn checked_headers(headers: Vec<NewWebhookHeader>) -> Result<Vec<CustomHeader>, Refusal> {
+    if headers.len() > MAX_HEADERS {
+        let message = format!("has more than {MAX_HEADERS} headers");
+        return Err(Refusal::invalid_field("headers", message));
+    }
+    let (mut checked, mut problems) = (Vec::with_capacity(headers.len()), Vec::new());
+    let mut blame = |place: usize, member: &str, message: String| {
+        problems.push(FieldProblem {
+            field: format!("headers[{place}].{member}"),
+            message,
+            position: None,
+        });
+    };
+    let mut names = BTreeSet::new();
+    for (place, header) in headers.iter().enumerate() {
+        match CustomHeader::new(&header.name, &header.value) {
+            Ok(header) if !names.insert(header.name().to_owned()) => {
+                blame(place, "name", "is given twice".to_owned());
+            }
+            Ok(header) => checked.push(header),
+            Err(wrong @ (InvalidHeader::Name | InvalidHeader::Reserved)) => {
+                blame(place, "name", wrong.to_string());
+            }
+            Err(wrong @ InvalidHeader::Value) => blame(place, "value", wrong.to_string()),
+        }
+    }
+    if problems.is_empty() {
+        Ok(checked)
+    } else {
+        Err(Refusal::fields(Code::InvalidRequest, problems))
+    }
+}
+
+fn plain(limit: Member<PerSecond>) -> i32 {
+    i32::try_from(limit.0.get()).unwrap_or(i32::MAX)
+}
+
+/// The settings as the audit log may know them: the rest of an address, and what headers hold, may be secrets.
+pub(super) fn audited(settings: &Settings) -> Value {
+    let names: Vec<&str> = settings.headers.iter().map(CustomHeader::name).collect();
+    json!({
+        "origin": origin(&settings.url),
+        "events": settings.events,
+        "description": settings.description,
+        "max_per_second": settings.max_per_second,
+        "header_names": names,
+    })
+}
+
+/// What the audit log may know of a change; none: there was none.
+pub(super) fn audited_change(before: &Settings, after: &Settings) -> Option<Value> {
+    if before == after {
+        return None;
+    }
+    let (from, to) = (audited(before), audited(after));
+    let mut details = difference(&from, &to).unwrap_or_else(|| json!({ "changed": {} }));
+    // Where only what may not be told differs, it is told that it does.
+    for (member, differs) in [
+        ("origin", before.url != after.url),
+        ("header_names", before.headers != after.headers),
+    ] {
+        if differs {
+            details["changed"][member] = json!({ "from": from[member], "to": to[member] });
+        }
+    }
+    Some(details)
+}
+
+/// Scheme, host and port.
+fn origin(url: &str) -> String {
+    let url = Url::parse(url);
+    url.map_or_else(|_| String::new(), |url| url.origin().ascii_serialization())
+}

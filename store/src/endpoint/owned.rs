@@ -1,0 +1,367 @@
+//! Endpoints as their owners see and change them.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    event::EventKind,
+    id::{EndpointId, SiteId, TeamId},
+    webhook::{CustomHeader, Health, MAX_ENDPOINTS},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::{headers_owner, health, open_headers};
+use crate::{Error, page::Page, seal::MasterKey};
+
+/// What an owner decides about an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where it is.
+    pub url: String,
+    /// The kinds of event that it wants.
+    pub events: Vec<EventKind>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// How many requests a second it takes; none: as many as there are.
+    pub max_per_second: Option<i32>,
+    /// What goes with every request.
+    pub headers: Vec<CustomHeader>,
+}
+
+/// An endpoint that was not deleted.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// The endpoint.
+    pub id: EndpointId,
+    /// Its site.
+    pub site: SiteId,
+    /// Its site's team.
+    pub team: TeamId,
+    /// What its owner decided.
+    pub settings: Settings,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// When it was disabled, if it is.
+    pub disabled_at: Option<DateTime<Utc>>,
+    /// Why.
+    pub disabled_reason: Option<String>,
+    /// How it fares.
+    pub health: Health,
+    /// By Postgres's clock, when all of this was so.
+    pub at: DateTime<Utc>,
+    /// How many of its last 1,000 deliveries have not ended.
+    pub waiting: i64,
+}
+
+/// How many pending deliveries are discarded in the transaction that deletes their endpoint. Workers discard the others when
+/// their time comes.
+const DISCARDED_AT_ONCE: i64 = 5_000;
+
+struct Row {
+    id: Uuid,
+    site_id: Uuid,
+    team_id: Uuid,
+    url: String,
+    events: Vec<String>,
+    description: Option<String>,
+    max_per_second: Option<i32>,
+    headers: Option<Vec<u8>>,
+    created_at: DateTime<Utc>,
+    disabled_at: Option<DateTime<Utc>>,
+    disabled_reason: Option<String>,
+    failing_since: Option<DateTime<Utc>>,
+    failures: Option<i32>,
+    openings: Option<i32>,
+    open_until: Option<DateTime<Utc>>,
+    probe_until: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+    waiting: i64,
+}
+
+impl Row {
+    fn open(self, key: &MasterKey) -> Result<Endpoint, Error> {
+        let id = EndpointId::from(self.id);
+        let health = health::Row {
+            failing_since: self.failing_since,
+            failures: self.failures,
+            openings: self.openings,
+            open_until: self.open_until,
+            probe_until: self.probe_until,
+            at: self.at,
+        };
+        let events: Result<Vec<EventKind>, _> =
+            self.events.iter().map(|event| event.parse()).collect();
+        let headers = match &self.headers {
+            Some(sealed) => open_headers(key, id, sealed)?,
+            None => Vec::new(),
+        };
+        Ok(Endpoint {
+            id,
+            site: self.site_id.into(),
+            team: self.team_id.into(),
+            settings: Settings {
+                url: self.url,
+                events: events?,
+                description: self.description,
+                max_per_second: self.max_per_second,
+                headers,
+            },
+            created_at: self.created_at,
+            disabled_at: self.disabled_at,
+            disabled_reason: self.disabled_reason,
+            health: health.health(),
+            at: self.at,
+            waiting: self.waiting,
+        })
+    }
+}
+
+/// An endpoint; none if there is none, or if it is not the team's.
+pub async fn find(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    of: Option<TeamId>,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
+            p.disabled_at, p.disabled_reason,
+            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
+            h.open_until as "open_until?", h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            (
+                select count(*) filter (where d.state = 'pending')
+                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
+            ) as "waiting!"
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
+        "#,
+        endpoint.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| row.open(key)).transpose()
+}
+
+/// A site's endpoints, the oldest first.
+pub async fn list(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+    page: Page,
+) -> Result<Vec<Endpoint>, Error> {
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            p.id, p.site_id, s.team_id, p.url, p.events, p.description, p.max_per_second, p.headers, p.created_at,
+            p.disabled_at, p.disabled_reason,
+            h.failing_since as "failing_since?", h.failures as "failures?", h.openings as "openings?",
+            h.open_until as "open_until?", h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            (
+                select count(*) filter (where d.state = 'pending')
+                from (select state from deliveries where endpoint_id = p.id order by id desc limit 1000) d
+            ) as "waiting!"
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        where p.site_id = $1 and ($2::uuid is null or p.id > $2) and p.deleted_at is null
+        order by p.id
+        limit $3
+        "#,
+        site.as_uuid(),
+        page.after,
+        page.limit,
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(|row| row.open(key)).collect()
+}
+
+/// An endpoint that nobody else changes until the transaction ends; none if there is none, or if it is not the team's.
+pub async fn lock(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    of: Option<TeamId>,
+    endpoint: EndpointId,
+) -> Result<Option<Endpoint>, Error> {
+    sqlx::query_scalar!(
+        "
+        select p.id
+        from webhook_endpoints p
+        join sites s on s.id = p.site_id
+        where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
+        for no key update of p
+        ",
+        endpoint.as_uuid(),
+        of.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    // Read only now: what was waited for is seen whole.
+    find(conn, key, of, endpoint).await
+}
+
+/// Adds an endpoint to a site; none if that has [`MAX_ENDPOINTS`] already. Run it in a transaction.
+pub async fn add(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    site: SiteId,
+    settings: &Settings,
+) -> Result<Option<EndpointId>, Error> {
+    // Of two additions at once, the second must count the first one's.
+    sqlx::query_scalar!(
+        "select id from sites where id = $1 for no key update",
+        site.as_uuid()
+    )
+    .fetch_optional(&mut *conn)
+    .await?;
+    let id = EndpointId::from(Uuid::now_v7());
+    let added = sqlx::query!(
+        "
+        insert into webhook_endpoints (id, site_id, url, events, description, max_per_second, headers)
+        select $1, $2, $3, $4, $5, $6, $7
+        where (select count(*) from webhook_endpoints where site_id = $2 and deleted_at is null) < $8
+        ",
+        id.as_uuid(),
+        site.as_uuid(),
+        settings.url,
+        &names(&settings.events) as &[&str],
+        settings.description,
+        settings.max_per_second,
+        seal_headers(key, id, &settings.headers)?,
+        MAX_ENDPOINTS,
+    )
+    .execute(conn)
+    .await?;
+    Ok((added.rows_affected() > 0).then_some(id))
+}
+
+/// Changes an endpoint. One that moves is as new: how it fared is forgotten. Run it in a transaction that has locked it.
+pub async fn change(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    endpoint: &Endpoint,
+    settings: &Settings,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update webhook_endpoints
+        set url = $2, events = $3, description = $4, max_per_second = $5, headers = $6
+        where id = $1
+        ",
+        endpoint.id.as_uuid(),
+        settings.url,
+        &names(&settings.events) as &[&str],
+        settings.description,
+        settings.max_per_second,
+        seal_headers(key, endpoint.id, &settings.headers)?,
+    )
+    .execute(&mut *conn)
+    .await?;
+    if settings.url != endpoint.settings.url {
+        health::forget(conn, endpoint.id).await?;
+    }
+    Ok(())
+}
+
+/// Disables an endpoint for its owner's reason. False: it is disabled already, and for another one.
+pub async fn disable(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+    reason: &str,
+) -> Result<bool, Error> {
+    let disabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = now(), disabled_reason = $2
+        where id = $1 and disabled_at is null
+        ",
+        endpoint.as_uuid(),
+        reason,
+    )
+    .execute(conn)
+    .await?;
+    Ok(disabled.rows_affected() > 0)
+}
+
+/// Enables an endpoint again, as if nothing had been wrong with it. False: it is not disabled.
+pub async fn enable(conn: &mut PgConnection, endpoint: EndpointId) -> Result<bool, Error> {
+    let enabled = sqlx::query!(
+        "
+        update webhook_endpoints
+        set disabled_at = null, disabled_reason = null
+        where id = $1 and disabled_at is not null and deleted_at is null
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    let is_enabled = enabled.rows_affected() > 0;
+    if is_enabled {
+        health::forget(conn, endpoint).await?;
+    }
+    Ok(is_enabled)
+}
+
+/// Deletes an endpoint: nothing more is sent to it, what waits is discarded, and its headers are no longer kept. Its deliveries
+/// can be read as before. Run it in a transaction that has locked it.
+pub async fn delete(conn: &mut PgConnection, endpoint: EndpointId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update webhook_endpoints
+        set
+            deleted_at = now(),
+            disabled_at = coalesce(disabled_at, now()),
+            disabled_reason = coalesce(disabled_reason, 'it was deleted'),
+            headers = null
+        where id = $1
+        ",
+        endpoint.as_uuid(),
+    )
+    .execute(&mut *conn)
+    .await?;
+    health::forget(conn, endpoint).await?;
+    // Those under way are left to the worker that has them.
+    sqlx::query!(
+        "
+        update deliveries
+        set state = 'discarded', next_attempt_at = null, ended_at = now()
+        where id in (
+            select id
+            from deliveries
+            where
+                state = 'pending'
+                and id in (select id from deliveries where endpoint_id = $1 order by id desc limit $2)
+            for update skip locked
+        )
+        ",
+        endpoint.as_uuid(),
+        DISCARDED_AT_ONCE,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+fn names(events: &[EventKind]) -> Vec<&'static str> {
+    events.iter().map(|event| event.as_str()).collect()
+}
+
+fn seal_headers(
+    key: &MasterKey,
+    endpoint: EndpointId,
+    headers: &[CustomHeader],
+) -> Result<Option<Vec<u8>>, Error> {
+    if headers.is_empty() {
+        return Ok(None);
+    }
+    let headers = serde_json::to_vec(headers)?;
+    Ok(Some(key.seal(&headers_owner(endpoint), &headers)))
+}

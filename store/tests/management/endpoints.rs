@@ -1,0 +1,80 @@
+//! Endpoints: what is forgotten with a move, and what a deletion leaves.
+
+use domain::{event::EventKind, id::EndpointId};
+use sqlx::PgPool;
+use store::endpoint::{self, owned};
+
+use crate::fixture::Fixture;
+
+const PAUSED: &str = "select count(*) from queue.lanes where paused_until > now()";
+
+async fn endpoint(fixture: &Fixture) -> EndpointId {
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    let url = "https://example.com/";
+    endpoint::create(&mut conn, fixture.site, url, EventKind::ALL)
+        .await
+        .unwrap()
+}
+
+/// Makes it one that is probed by somebody, with the pause of that.
+async fn fail(pool: &PgPool) {
+    sqlx::raw_sql(
+        "insert into webhook_endpoint_states (endpoint_id, failing_since, failures, openings, open_until, probe_until)
+         select id, now(), 10, 1, now(), now() + interval '20 seconds' from webhook_endpoints;
+         insert into queue.lanes (queue, lane, paused_until)
+         select 'webhooks', endpoint_id, probe_until from webhook_endpoint_states",
+    )
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_move_forgets_how_an_endpoint_fared_and_ends_the_pause_of_it(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let endpoint = endpoint(&fixture).await;
+    fail(&fixture.pool).await;
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    let mut relocate =
+        async |url: &str| endpoint::relocate(&mut conn, endpoint, url).await.unwrap();
+    assert!(relocate("https://example.com/").await);
+    assert_eq!(fixture.count(PAUSED).await, 1);
+    assert!(relocate("https://example.org/").await);
+    assert_eq!(fixture.count(PAUSED).await, 0);
+    let known = "select count(*) from webhook_endpoint_states";
+    assert_eq!(fixture.count(known).await, 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_deletion_discards_a_bounded_number_at_once_and_waits_for_nobody(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let endpoint = endpoint(&fixture).await;
+    sqlx::query(
+        "insert into deliveries (id, event_id, endpoint_id)
+         select ('01980000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1
+         from generate_series(1, 5010) as n",
+    )
+    .bind(endpoint.as_uuid())
+    .execute(&fixture.pool)
+    .await
+    .unwrap();
+    let mut worker = fixture.pool.begin().await.unwrap();
+    sqlx::query(
+        "select from deliveries where id = '01980000-0000-7000-8000-000000001000' for update",
+    )
+    .execute(&mut *worker)
+    .await
+    .unwrap();
+    let mut tx = fixture.pool.begin().await.unwrap();
+    owned::delete(&mut tx, endpoint).await.unwrap();
+    tx.commit().await.unwrap();
+    worker.rollback().await.unwrap();
+    let discarded =
+        "select count(*) from deliveries where state = 'discarded' and ended_at is not null";
+    assert_eq!(fixture.count(discarded).await, 4_999);
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    let elsewhere = "https://example.org/";
+    let moved = endpoint::relocate(&mut conn, endpoint, elsewhere).await;
+    assert!(!moved.unwrap());
+    assert!(!owned::enable(&mut conn, endpoint).await.unwrap());
+}

@@ -1,0 +1,43 @@
+//! A test of an endpoint: sent at once, once, and recorded nowhere.
+
+use std::time::Instant;
+
+use chrono::Utc;
+use domain::{event, id::EventId, webhook::Outcome};
+use store::endpoint::{Pinged, Target};
+use uuid::Uuid;
+
+use super::{Message, failure};
+use crate::outbound::Outbound;
+
+/// Sends `webhook.test.ping`, with everything that real events carry, and says how that went.
+pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
+    let body = event::ping(target.site, Utc::now(), &target.secrets.current);
+    let message = Message {
+        event: event::PING,
+        id: EventId::from(Uuid::now_v7()),
+        delivery: Uuid::now_v7().into(),
+        secrets: &target.secrets,
+        custom: &target.headers,
+        body: &body,
+    };
+    let started = Instant::now();
+    let answer = message.send(outbound, &target.url).await;
+    let elapsed = started.elapsed();
+    match answer {
+        Ok(answer) => Pinged {
+            outcome: Outcome::of_status(answer.status).as_str(),
+            status_code: Some(answer.status),
+            response_body: Some(answer.body),
+            error: None,
+            elapsed,
+        },
+        Err(error) => Pinged {
+            outcome: failure(&error),
+            status_code: None,
+            response_body: None,
+            error: Some(error.to_string()),
+            elapsed,
+        },
+    }
+}
