@@ -1,13 +1,16 @@
 //! Events, their deliveries and the attempts of these are forgotten when they are as old as their site wants. A delivery is as
 //! old as its end, and stays while it is pending; an event stays while it has deliveries.
 
+use domain::id::DeliveryId;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::Error;
 
-/// Events that one transaction looks at.
-const SLICE: i64 = 500;
+/// Events that one transaction looks at, at most,
+const SLICE: usize = 500;
+/// and the deliveries that these may have.
+const DELIVERIES: usize = 20_000;
 
 /// Removes all that is old enough, site by site and slice by slice, and says how many events and deliveries that was. Others may
 /// do the same at the same time.
@@ -17,13 +20,13 @@ pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
         let mut after = Uuid::nil();
         loop {
             let mut tx = pool.begin().await?;
-            let slice = forget_slice(&mut tx, &site, after).await?;
+            let events = old_events(&mut tx, &site, after).await?;
+            let Some(last) = events.last() else {
+                break;
+            };
+            removed += forget_slice(&mut tx, &site, &events).await?;
             tx.commit().await?;
-            removed += slice.removed;
-            match slice.last {
-                Some(last) => after = last,
-                None => break,
-            }
+            after = *last;
         }
     }
     Ok(removed)
@@ -32,16 +35,10 @@ pub(crate) async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
 /// A site with old events.
 struct Site {
     id: Uuid,
-    /// What is older than this was made before the time from which on its events are kept.
+    /// Of what is older than this, events may be removed.
     before: Uuid,
     days: i32,
-}
-
-/// What became of a slice.
-struct Slice {
-    removed: u64,
-    /// Where the next one begins: after this event; none: there is none.
-    last: Option<Uuid>,
+    endpoints: Vec<Uuid>,
 }
 
 /// Ids of version 7 begin with the milliseconds since 1970.
@@ -61,80 +58,83 @@ async fn sites(pool: &PgPool) -> Result<Vec<Site>, sqlx::Error> {
                     32, '0'
                 )::uuid as before
             from sites
+        ),
+        endpoints as materialized (
+            select site_id, array_agg(id) as ids from webhook_endpoints group by site_id
         )
-        select k.id, k.before as "before!", k.days
+        select k.id, k.before as "before!", k.days, coalesce(p.ids, '{}') as "endpoints!"
         from kept k
-        where exists (select from events e where e.site_id = k.id and e.id < k.before)
+        left join endpoints p on p.site_id = k.id
+        cross join lateral (
+            select
+            from events e
+            where (e.site_id, e.id) >= (k.id, '00000000-0000-0000-0000-000000000000') and (e.site_id, e.id) < (k.id, k.before)
+            order by e.site_id, e.id
+            limit 1
+        ) old
         "#,
     )
     .fetch_all(pool)
     .await
 }
 
-async fn forget_slice(
+/// A site's next old events, in the order of ids. Whoever adds a delivery of an old event locks it, too.
+async fn old_events(
     conn: &mut PgConnection,
     site: &Site,
     after: Uuid,
-) -> Result<Slice, sqlx::Error> {
-    // Whoever adds a delivery of an old event has it locked, too.
-    let events = sqlx::query_scalar!(
+) -> Result<Vec<Uuid>, sqlx::Error> {
+    let limit = DELIVERIES / site.endpoints.len().max(1);
+    let limit = i64::try_from(limit.clamp(1, SLICE)).unwrap_or(1);
+    sqlx::query_scalar!(
         "
         select id
         from events
-        where site_id = $1 and id > $2 and id < $3
-        order by id
+        where (site_id, id) > ($1, $2) and (site_id, id) < ($1, $3)
+        order by site_id, id
         limit $4
         for update skip locked
         ",
         site.id,
         after,
         site.before,
-        SLICE,
+        limit,
     )
-    .fetch_all(&mut *conn)
-    .await?;
-    let (Some(first), Some(last)) = (events.first(), events.last()) else {
-        return Ok(Slice {
-            removed: 0,
-            last: None,
-        });
-    };
-    let between = [
-        of_same_time(*first, Uuid::nil()),
-        of_same_time(*last, Uuid::max()),
-    ];
-    let deliveries = forget_deliveries(conn, site, &events, between).await?;
-    forget_attempts(conn, &deliveries).await?;
-    let told = forget_events(conn, site, &events, between).await?;
-    Ok(Slice {
-        removed: told + deliveries.len() as u64,
-        last: Some(*last),
-    })
+    .fetch_all(conn)
+    .await
 }
 
-/// Removes what is old of the deliveries of events, and says what that was. A delivery's id is of the same millisecond as its
-/// event's, so they lie together in the index by endpoints.
-async fn forget_deliveries(
+/// Says how many events and deliveries were removed.
+async fn forget_slice(
     conn: &mut PgConnection,
     site: &Site,
     events: &[Uuid],
-    [first, last]: [Uuid; 2],
+) -> Result<u64, sqlx::Error> {
+    let deliveries = events.iter().flat_map(|event| {
+        let endpoints = site.endpoints.iter();
+        endpoints.map(|endpoint| DeliveryId::of((*event).into(), (*endpoint).into()).as_uuid())
+    });
+    let deliveries: Vec<Uuid> = deliveries.collect();
+    let ended = forget_deliveries(conn, &deliveries, site.days).await?;
+    forget_attempts(conn, &ended).await?;
+    let told = forget_events(conn, events, &deliveries).await?;
+    Ok(told + ended.len() as u64)
+}
+
+/// Removes what is old of the deliveries, and says what that was.
+async fn forget_deliveries(
+    conn: &mut PgConnection,
+    deliveries: &[Uuid],
+    days: i32,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     sqlx::query_scalar!(
         "
-        delete from deliveries d
-        using webhook_endpoints p
-        where
-            p.site_id = $1
-            and d.endpoint_id = p.id and d.id between $2 and $3 and d.event_id = any($4)
-            and d.state <> 'pending' and d.ended_at <= now() - make_interval(days => $5)
-        returning d.id
+        delete from deliveries
+        where id = any($1) and state <> 'pending' and ended_at <= now() - make_interval(days => $2)
+        returning id
         ",
-        site.id,
-        first,
-        last,
-        events,
-        site.days,
+        deliveries,
+        days,
     )
     .fetch_all(conn)
     .await
@@ -150,43 +150,27 @@ async fn forget_attempts(conn: &mut PgConnection, deliveries: &[Uuid]) -> Result
     Ok(())
 }
 
-/// Removes those of the events that have no deliveries, and says how many.
+/// Removes those of the events of which there are no deliveries left, and says how many.
 async fn forget_events(
     conn: &mut PgConnection,
-    site: &Site,
     events: &[Uuid],
-    [first, last]: [Uuid; 2],
+    deliveries: &[Uuid],
 ) -> Result<u64, sqlx::Error> {
     let removed = sqlx::query!(
         "
         delete from events
-        where id = any($4) and id not in (
-            select d.event_id
-            from webhook_endpoints p
-            join deliveries d on d.endpoint_id = p.id and d.id between $2 and $3
-            where p.site_id = $1
-        )
+        where id = any($1) and id not in (select event_id from deliveries where id = any($2))
         ",
-        site.id,
-        first,
-        last,
         events,
+        deliveries,
     )
     .execute(conn)
     .await?;
     Ok(removed.rows_affected())
 }
 
-/// An id of the same millisecond as one, with the rest of another one.
-fn of_same_time(id: Uuid, rest: Uuid) -> Uuid {
-    const TIME: u128 = u128::MAX << 80;
-    Uuid::from_u128((id.as_u128() & TIME) | (rest.as_u128() & !TIME))
-}
-
 #[cfg(test)]
 mod tests {
-    use domain::id::DeliveryId;
-
     use super::*;
     use crate::schema;
 
@@ -324,6 +308,6 @@ mod tests {
         site.told(40, Some(40)).await;
         assert_eq!(forget_old(&pool).await.unwrap(), 2);
         let [events, ..] = left(&pool).await;
-        assert_eq!(i64::try_from(events.len()).unwrap(), SLICE + 1);
+        assert_eq!(events.len(), SLICE + 1);
     }
 }

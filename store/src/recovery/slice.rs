@@ -195,6 +195,9 @@ async fn standing(pool: &PgPool, recovery: RecoveryId) -> Result<Option<Standing
     .transpose()
 }
 
+// An endpoint's deliveries and a site's events are compared as rows, and looked up one by one, so that the index is walked that
+// has them together, whatever the planner guesses of how many there are.
+
 /// Something that was looked at.
 struct Walked {
     /// The delivery, or the event where deliveries are missing.
@@ -218,11 +221,13 @@ async fn walk_failed(
         from (
             select id, event_id
             from deliveries
-            where endpoint_id = $1 and state in ('exhausted', 'discarded') and id > $2 and id < $3
-            order by id
+            where
+                (endpoint_id, id) > ($1, $2) and (endpoint_id, id) < ($1, $3)
+                and state in ('exhausted', 'discarded')
+            order by endpoint_id, id
             limit $7
         ) w
-        left join events e on e.id = w.event_id
+        left join lateral (select kind, occurred_at from events where id = w.event_id limit 1) e on true
         order by w.id
         "#,
         standing.endpoint.as_uuid(),
@@ -254,11 +259,11 @@ async fn walk_delivered(
         from (
             select id, event_id, state
             from deliveries
-            where endpoint_id = $1 and id > $2 and id < $3
-            order by id
+            where (endpoint_id, id) > ($1, $2) and (endpoint_id, id) < ($1, $3)
+            order by endpoint_id, id
             limit $7
         ) w
-        left join events e on e.id = w.event_id
+        left join lateral (select kind, occurred_at from events where id = w.event_id limit 1) e on true
         order by w.id
         "#,
         standing.endpoint.as_uuid(),
@@ -287,8 +292,8 @@ async fn walk_events(
             id as "event!",
             occurred_at >= $4 and occurred_at < $5 and kind = any($6) as "is_wanted!"
         from events
-        where site_id = $1 and id > $2 and id < $3
-        order by id
+        where (site_id, id) > ($1, $2) and (site_id, id) < ($1, $3)
+        order by site_id, id
         limit $7
         "#,
         standing.site.as_uuid(),
