@@ -29,11 +29,13 @@ impl App {
         sqlx::raw_sql(statement).execute(&self.pool).await.unwrap();
     }
 
-    /// Everything in the database and in the audit log that an owner must not find again.
+    /// What the audit log tells, and all that could hold a secret, as far as it can be read.
     async fn stored(&self) -> String {
         let rows: Vec<String> = sqlx::query_scalar(
-            "select a::text from audit_log a union all select p::text from webhook_endpoints p
-             union all select s::text from sites s",
+            "select a::text from audit_log a
+             union all select encode(headers, 'escape') from webhook_endpoints where headers is not null
+             union all select encode(webhook_secret, 'escape') from sites
+             union all select encode(next_webhook_secret, 'escape') from sites where next_webhook_secret is not null",
         )
         .fetch_all(&self.pool)
         .await
