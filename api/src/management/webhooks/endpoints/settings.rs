@@ -150,8 +150,8 @@ impl NewWebhookEndpoint {
             url: judged(self.url.0, outlet)?,
             events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
             description: self.description.map(|description| description.0.into()),
-            max_per_second: self.max_per_second.map(plain),
-            headers: checked_headers(self.headers)?,
+            max_per_second: self.max_per_second.map(|limit| plain(limit.0)),
+            headers: checked_headers(&self.headers)?,
         })
     }
 }
@@ -171,10 +171,13 @@ impl WebhookEndpointChange {
                 None => old.description,
             },
             max_per_second: match self.max_per_second {
-                Some(wish) => wish.map(plain),
+                Some(wish) => wish.map(|limit| plain(limit.0)),
                 None => old.max_per_second,
             },
-            headers: self.headers.map_or(Ok(old.headers), checked_headers)?,
+            headers: match self.headers {
+                Some(headers) => checked_headers(&headers)?,
+                None => old.headers,
+            },
         })
     }
 }
@@ -195,7 +198,7 @@ fn checked_events(events: Vec<Member<EventKind>>) -> Result<Vec<EventKind>, Refu
     Ok(events.into_iter().collect())
 }
 
-fn checked_headers(headers: Vec<NewWebhookHeader>) -> Result<Vec<CustomHeader>, Refusal> {
+fn checked_headers(headers: &[NewWebhookHeader]) -> Result<Vec<CustomHeader>, Refusal> {
     if headers.len() > MAX_HEADERS {
         let message = format!("has more than {MAX_HEADERS} headers");
         return Err(Refusal::invalid_field("headers", message));
@@ -228,8 +231,8 @@ fn checked_headers(headers: Vec<NewWebhookHeader>) -> Result<Vec<CustomHeader>, 
     }
 }
 
-fn plain(limit: Member<PerSecond>) -> i32 {
-    i32::try_from(limit.0.get()).unwrap_or(i32::MAX)
+fn plain(limit: PerSecond) -> i32 {
+    i32::try_from(limit.get()).unwrap_or(i32::MAX)
 }
 
 /// The settings as the audit log may know them: the rest of an address, and what headers hold, may be secrets.
