@@ -10,7 +10,7 @@ use sqlx::PgConnection;
 use crate::{Error, jobs};
 
 /// The most attempts after which a delivery is still sent again: they are counted in 16 bits.
-const MOST_ATTEMPTS: i16 = 10_000;
+pub(crate) const MOST_ATTEMPTS: i16 = 10_000;
 
 /// A delivery that is sent again.
 #[derive(Debug)]

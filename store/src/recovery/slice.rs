@@ -14,7 +14,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::Recovery;
-use crate::{Error, chain, jobs, media::ids_within};
+use crate::{Error, chain, delivery::MOST_ATTEMPTS, jobs, media::ids_within};
 
 /// Deliveries or events of a slice: some milliseconds' work in all.
 pub const SLICE: i64 = 500;
@@ -356,7 +356,11 @@ impl Slice {
         sqlx::query_scalar!(
             "
             with ended as materialized (
-                select id from deliveries where id = any($1) and state = any($2) order by id for no key update
+                select id
+                from deliveries
+                where id = any($1) and state = any($2) and attempts < $3
+                order by id
+                for no key update
             )
             update deliveries d
             set state = 'pending', earlier_attempts = d.attempts, next_attempt_at = now(), ended_at = null
@@ -366,6 +370,7 @@ impl Slice {
             ",
             &deliveries,
             states as &[&str],
+            MOST_ATTEMPTS,
         )
         .fetch_all(conn)
         .await

@@ -150,7 +150,7 @@ impl NewWebhookEndpoint {
             url: judged(self.url.0, outlet)?,
             events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
             description: self.description.map(|description| description.0.into()),
-            max_per_second: self.max_per_second.as_ref().map(plain),
+            max_per_second: self.max_per_second.map(|limit| plain(limit.0)),
             headers: checked_headers(&self.headers)?,
         })
     }
@@ -171,7 +171,7 @@ impl WebhookEndpointChange {
                 None => old.description,
             },
             max_per_second: match self.max_per_second {
-                Some(wish) => wish.as_ref().map(plain),
+                Some(wish) => wish.map(|limit| plain(limit.0)),
                 None => old.max_per_second,
             },
             headers: match self.headers {
@@ -231,8 +231,8 @@ fn checked_headers(headers: &[NewWebhookHeader]) -> Result<Vec<CustomHeader>, Re
     }
 }
 
-fn plain(limit: &Member<PerSecond>) -> i32 {
-    i32::try_from(limit.0.get()).unwrap_or(i32::MAX)
+fn plain(limit: PerSecond) -> i32 {
+    i32::try_from(limit.get()).unwrap_or(i32::MAX)
 }
 
 /// The settings as the audit log may know them: the rest of an address, and what headers hold, may be secrets.
