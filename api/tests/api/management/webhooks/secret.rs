@@ -4,7 +4,10 @@ use chrono::{DateTime, TimeDelta, Utc};
 use domain::signature::WebhookSecret;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{seal::MasterKey, webhook_secret};
+use store::{
+    seal::{self, MasterKey},
+    webhook_secret,
+};
 
 use super::owner;
 use crate::{app::App, client::Answer, management::document::assert_answers};
@@ -106,6 +109,11 @@ async fn of_two_rotations_at_once_the_second_tells_what_it_drops_of_the_first(po
     let app = App::start(pool).await;
     let (owner, _) = owner(&app).await;
     let rotate = format!("/sites/{}/webhook-secret/rotate", app.tenant.site);
+    // The first change of all would make the others wait for that of the master key.
+    let mut conn = app.pool.acquire().await.unwrap();
+    let key = MasterKey::new(KEY);
+    seal::check_master_key(&mut conn, &key).await.unwrap();
+    drop(conn);
     let mut held = app.pool.begin().await.unwrap();
     sqlx::query("select from sites for update")
         .execute(&mut *held)
