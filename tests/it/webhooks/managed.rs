@@ -92,9 +92,16 @@ async fn a_test_carries_what_real_events_carry_and_tells_what_came_of_it(pool: P
     } = service;
     drop(receiver);
     let (_, told) = up.manage(&format!("{path}/ping"), &json!({})).await;
-    assert_eq!(told["outcome"], "connect", "{told}");
+    // Its connection may not have been seen to end.
+    assert!(
+        ["connect", "protocol"].contains(&told["outcome"].as_str().unwrap()),
+        "{told}"
+    );
     assert_eq!(told["status_code"], Value::Null);
-    assert!(told["error"].as_str().unwrap().contains("established"));
+    assert!(
+        told["error"].as_str().unwrap().contains("connection"),
+        "{told}"
+    );
     for table in [
         "select count(*) from webhook_endpoint_states",
         "select count(*) from deliveries",
