@@ -25,7 +25,7 @@ use tracing::error;
 use uuid::Uuid;
 
 use self::body::Told;
-pub(crate) use self::resend::MOST_ATTEMPTS;
+pub(crate) use self::{list::endpoints, resend::MOST_ATTEMPTS};
 pub use self::{
     attempt::{Attempt, Attempted, DeliveryDied, DeliveryState},
     item::{Delivery, LoggedAttempt, find},
