@@ -25,13 +25,13 @@ use tracing::error;
 use uuid::Uuid;
 
 use self::body::Told;
-pub(crate) use self::resend::MOST_ATTEMPTS;
 pub use self::{
     attempt::{Attempt, Attempted, DeliveryDied, DeliveryState},
     item::{Delivery, LoggedAttempt, find},
     list::{Filter, Listed, Page, WALKED, list},
     resend::{NotResent, Resent, resend},
 };
+pub(crate) use self::{list::endpoints, resend::MOST_ATTEMPTS};
 
 use crate::{
     Error,

@@ -11,6 +11,7 @@ pub mod backtest;
 pub mod chain;
 pub mod delivery;
 pub mod endpoint;
+pub mod event;
 pub mod gather;
 pub mod hash_list;
 pub mod image;

@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod endpoints;
+mod events;
 pub(super) mod outlet;
 mod secret;
 
@@ -20,6 +21,7 @@ pub(super) type Nouns = (
     endpoints::WebhookEndpoints,
     secret::WebhookSecrets,
     deliveries::Deliveries,
+    events::WebhookEvents,
 );
 
 pub(super) fn nouns() -> Nouns {
@@ -27,6 +29,7 @@ pub(super) fn nouns() -> Nouns {
         endpoints::WebhookEndpoints,
         secret::WebhookSecrets,
         deliveries::Deliveries,
+        events::WebhookEvents,
     )
 }
 
@@ -53,6 +56,7 @@ pub(super) fn described() -> Vec<Operation> {
         endpoints::described(),
         secret::described(),
         deliveries::described(),
+        events::described(),
     ]
     .concat()
 }

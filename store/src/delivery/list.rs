@@ -145,7 +145,8 @@ pub async fn list(
     })
 }
 
-async fn endpoints(
+/// The endpoints of a site whose deliveries are listed, the newest first.
+pub(crate) async fn endpoints(
     conn: &mut PgConnection,
     site: SiteId,
     only: Option<EndpointId>,

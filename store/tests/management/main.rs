@@ -5,6 +5,7 @@
 mod decide;
 mod deliveries;
 mod endpoints;
+mod events;
 mod fixture;
 mod item;
 mod list;

@@ -82,6 +82,7 @@ async fn limits_and_cursors_are_checked_by_name(pool: PgPool) {
     let keys = format!("/sites/{}/keys", app.tenant.site);
     let endpoints = format!("/sites/{}/webhook-endpoints", app.tenant.site);
     let deliveries = format!("/sites/{}/deliveries", app.tenant.site);
+    let events = format!("/sites/{}/webhook-events", app.tenant.site);
     for list in [
         "/teams",
         "/plans",
@@ -89,6 +90,7 @@ async fn limits_and_cursors_are_checked_by_name(pool: PgPool) {
         &keys,
         &endpoints,
         &deliveries,
+        &events,
         "/media",
         "/tokens",
         "/audit-log",

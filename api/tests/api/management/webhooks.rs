@@ -2,6 +2,7 @@
 
 mod deliveries;
 mod endpoints;
+mod events;
 mod pings;
 mod secret;
 

@@ -1,0 +1,157 @@
+//! Events: what happened to a site's items, and which endpoints were to be told.
+
+use std::sync::Arc;
+
+use domain::{
+    event::EventKind,
+    id::{EventId, SiteId},
+    scope::Scope,
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::Serialize;
+use serde_json::json;
+use store::event::{self, Filter, Listed, Told};
+use uuid::Uuid;
+
+use crate::{
+    answer::Json,
+    management::{
+        Management, Tag,
+        document::{Operation, example},
+        list::{Cursor, Limit, List, Part},
+        session::Caller,
+        sites::require_site,
+    },
+    member::{Member, Time},
+    path::Path,
+    problem::Refusal,
+    query::Query,
+};
+
+/// Something that happened to an item of a site.
+#[derive(Serialize, Object)]
+struct WebhookEvent {
+    /// The event: the `webhook-id` of all its deliveries.
+    id: Uuid,
+    /// Its kind, such as `media.created`. More may be added.
+    kind: String,
+    /// The item that it is about.
+    media_id: Uuid,
+    /// When it happened.
+    occurred_at: Member<Time>,
+    /// Its way to each endpoint that was to be told, the newest endpoints first; of more than 100 those. Empty if there was none:
+    /// a recovery of what is `missing` sends it.
+    deliveries: Vec<WebhookEventDelivery>,
+}
+
+/// An event's way to an endpoint, in outline.
+#[derive(Serialize, Object)]
+struct WebhookEventDelivery {
+    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
+    delivery_id: Uuid,
+    /// The endpoint.
+    endpoint_id: Uuid,
+    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint was disabled or deleted). More
+    /// may be added.
+    state: String,
+    /// Attempts made so far.
+    attempts: i16,
+}
+
+impl From<Listed> for WebhookEvent {
+    fn from(listed: Listed) -> Self {
+        let deliveries = listed.deliveries.into_iter();
+        Self {
+            id: listed.id.as_uuid(),
+            kind: listed.kind.to_string(),
+            media_id: listed.media.as_uuid(),
+            occurred_at: listed.occurred_at.into(),
+            deliveries: deliveries.map(WebhookEventDelivery::from).collect(),
+        }
+    }
+}
+
+impl From<Told> for WebhookEventDelivery {
+    fn from(told: Told) -> Self {
+        Self {
+            delivery_id: told.delivery.as_uuid(),
+            endpoint_id: told.endpoint.as_uuid(),
+            state: told.status.to_string(),
+            attempts: told.attempts,
+        }
+    }
+}
+
+pub(crate) struct WebhookEvents;
+
+#[OpenApi(tag = "Tag::Webhooks")]
+impl WebhookEvents {
+    /// List a site's events
+    ///
+    /// The newest first, whether an endpoint was to be told of them or not; with deliveries to the site's newest 1,000 endpoints,
+    /// deleted ones included. A part of a list looks at 5,000 events at most, so with `kind`, `since` or `until` it may have fewer
+    /// than `limit`, even none, although more follow: go on as long as there is a `next_cursor`. What there is about an item is
+    /// found directly. Events are kept for `webhook_retention_days` of the site.
+    #[oai(
+        path = "/sites/:site_id/webhook-events",
+        method = "get",
+        operation_id = "listWebhookEvents"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
+    async fn list_webhook_events(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The site.
+        site_id: Path<SiteId>,
+        /// Only events of this kind.
+        kind: Query<EventKind>,
+        /// Only events about this item.
+        media_id: Query<Uuid>,
+        /// Only events that happened at this time or later.
+        since: Query<Time>,
+        /// Only events that happened before this time.
+        until: Query<Time>,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: Query<Cursor>,
+    ) -> Result<Json<List<WebhookEvent>>, Refusal> {
+        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
+        require_site(&mut session, site_id.0).await?;
+        let filter = Filter {
+            kind: kind.0,
+            media: media_id.0.map(Into::into),
+            since: since.0.map(|time| time.0),
+            until: until.0.map(|time| time.0),
+        };
+        let part = Part::new(&limit, &cursor);
+        let after = part.after().map(EventId::from);
+        let page = event::list(session.conn(), site_id.0, &filter, after, part.limit()).await?;
+        Ok(Json(List::new(
+            page.events,
+            page.next.map(EventId::as_uuid),
+        )))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let event = json!({
+        "id": example::EVENT,
+        "kind": EventKind::MediaCreated,
+        "media_id": example::MEDIA,
+        "occurred_at": example::CREATED_AT,
+        "deliveries": [{
+            "delivery_id": example::DELIVERY,
+            "endpoint_id": example::ENDPOINT,
+            "state": "exhausted",
+            "attempts": 12,
+        }],
+    });
+    vec![Operation {
+        answer: Some(example::list(&event)),
+        ..Operation::new("listWebhookEvents", Scope::WebhooksRead)
+    }]
+}
