@@ -167,6 +167,10 @@ def refine_rules(paths, schemas):
     # What is still kept; and before `until`.
     schemas["NewRecovery"]["properties"]["since"]["format"] = "recent"
     del schemas["NewRecovery"]["properties"]["until"]
+    # The example's date is fixed, and by now too old.
+    recoveries = paths["/webhook-endpoints/{endpoint_id}/recoveries"]["post"]
+    example = recoveries["requestBody"]["content"]["application/json"]["example"]
+    example["since"] = f"{(NOW - timedelta(hours=1)).isoformat()}Z"
     # One of the two, or both.
     schemas["NewHashEntry"]["anyOf"] = [given("pdq"), given("sha256")]
     # It has to be the list's team, and is when it is not given.
