@@ -7,6 +7,7 @@
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
 
+mod lines;
 mod waiting;
 
 use std::{
@@ -15,6 +16,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use lines::Lines;
 use waiting::{Request, Waiting};
 
 /// A bounded resource. Clones of the [`Arc`] are the same one.
@@ -109,7 +111,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
                 drop(state);
                 return self.share_of(holder, amount, limit);
             }
-            let answer = state.waiting.join(holder.clone(), amount, limit);
+            let answer = state.waiting.join(&holder, amount, limit);
             (answer, self.serve_waiting(&mut state))
         };
         send(granted);
@@ -151,18 +153,17 @@ impl<K: Clone + Eq + Hash> Shares<K> {
             };
             match state.grant(self.capacity, &holder, request.amount, request.limit) {
                 Ok(()) => {
-                    let share = self.share_of(holder.clone(), request.amount, request.limit);
+                    let share = self.share_of(holder, request.amount, request.limit);
                     granted.push((request, share));
-                    state.waiting.end_turn(holder);
                     passed_over = 0;
                 }
                 // Whoever is next in turn gets what becomes free, so that large requests are served, too.
                 Err(Denied::Full) => {
-                    state.waiting.keep_turn(holder, request);
+                    state.waiting.keep_turn(&holder, request);
                     break;
                 }
                 Err(Denied::Greedy) => {
-                    state.waiting.pass_over(holder, request);
+                    state.waiting.pass_over(&holder, request);
                     passed_over += 1;
                 }
             }

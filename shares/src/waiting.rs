@@ -1,21 +1,14 @@
-//! Requests that wait for their share: a line for each holder, and the holders in turn.
+//! Requests that wait for their share.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    hash::Hash,
-};
+use std::hash::Hash;
 
 use tokio::sync::oneshot;
 
-use crate::{Limit, Share};
+use crate::{Limit, Lines, Share};
 
 /// All waiting requests.
 #[derive(Debug)]
-pub(crate) struct Waiting<K: Clone + Eq + Hash> {
-    /// Holders that have a line, each once. The front is next.
-    turns: VecDeque<K>,
-    lines: HashMap<K, VecDeque<Request<K>>>,
-}
+pub(crate) struct Waiting<K: Clone + Eq + Hash>(Lines<K, Request<K>>);
 
 /// A request in a line.
 #[derive(Debug)]
@@ -27,85 +20,55 @@ pub(crate) struct Request<K: Clone + Eq + Hash> {
 
 impl<K: Clone + Eq + Hash> Waiting<K> {
     pub(crate) fn new() -> Self {
-        Self {
-            turns: VecDeque::new(),
-            lines: HashMap::new(),
-        }
+        Self(Lines::default())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.turns.is_empty()
+        self.0.is_empty()
     }
 
     /// How many holders wait.
     pub(crate) fn holders(&self) -> usize {
-        self.turns.len()
+        self.0.holders()
     }
 
     /// Puts a request at the end of its holder's line.
     pub(crate) fn join(
         &mut self,
-        holder: K,
+        holder: &K,
         amount: usize,
         limit: Limit,
     ) -> oneshot::Receiver<Share<K>> {
         let (answer, receiver) = oneshot::channel();
-        let line = self.lines.entry(holder.clone()).or_default();
-        if line.is_empty() {
-            self.turns.push_back(holder);
-        }
-        // Withdrawn requests leave before the line would need more memory.
-        if line.len() == line.capacity() {
-            line.retain(|request| !request.answer.is_closed());
-        }
-        line.push_back(Request {
-            amount,
-            limit,
-            answer,
-        });
+        self.0.tidy(holder, |request| !request.answer.is_closed());
+        self.0.push(
+            holder,
+            Request {
+                amount,
+                limit,
+                answer,
+            },
+        );
         receiver
     }
 
-    /// Takes out the first request of the holder whose turn it is. One of the three calls below must follow.
+    /// Takes out the first request of the holder whose turn it is.
     pub(crate) fn next(&mut self) -> Option<(K, Request<K>)> {
-        while let Some(holder) = self.turns.pop_front() {
-            if let Some(line) = self.lines.get_mut(&holder) {
-                while let Some(request) = line.pop_front() {
-                    if !request.answer.is_closed() {
-                        return Some((holder, request));
-                    }
-                }
+        loop {
+            let (holder, request) = self.0.pop()?;
+            if !request.answer.is_closed() {
+                return Some((holder, request));
             }
-            self.lines.remove(&holder);
-        }
-        None
-    }
-
-    /// The request was granted: the holder's next one waits for the next turn.
-    pub(crate) fn end_turn(&mut self, holder: K) {
-        if self.lines.get(&holder).is_some_and(|line| !line.is_empty()) {
-            self.turns.push_back(holder);
-        } else {
-            self.lines.remove(&holder);
         }
     }
 
-    /// The request goes back to the front of its line, and its holder stays next.
-    pub(crate) fn keep_turn(&mut self, holder: K, request: Request<K>) {
-        self.put_back(&holder, request);
-        self.turns.push_front(holder);
+    /// The request stays first in its line, and its holder stays next.
+    pub(crate) fn keep_turn(&mut self, holder: &K, request: Request<K>) {
+        self.0.put_back_first(holder, request);
     }
 
-    /// The request goes back to the front of its line, and the next holder has its turn.
-    pub(crate) fn pass_over(&mut self, holder: K, request: Request<K>) {
-        self.put_back(&holder, request);
-        self.turns.push_back(holder);
-    }
-
-    fn put_back(&mut self, holder: &K, request: Request<K>) {
-        self.lines
-            .entry(holder.clone())
-            .or_default()
-            .push_front(request);
+    /// The request stays first in its line, and the next holder has its turn.
+    pub(crate) fn pass_over(&mut self, holder: &K, request: Request<K>) {
+        self.0.put_back(holder, request);
     }
 }
