@@ -17,7 +17,7 @@ mod writer;
 use std::{sync::Arc, time::Duration};
 
 use domain::{
-    id::MediaId,
+    id::{MediaId, TeamId},
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
     submission::Submission,
@@ -120,7 +120,7 @@ impl Default for Settings {
 /// Takes submissions of all callers of this process and writes them in batches.
 #[derive(Clone)]
 pub struct Acceptor {
-    gather: Gather<NewMedia, Acceptance>,
+    gather: Gather<NewMedia, Acceptance, TeamId>,
     images: Images,
     /// Ends the retention with the last clone.
     _retention: Arc<DropGuard>,
@@ -137,7 +137,7 @@ impl Acceptor {
                 .run_until_cancelled_owned(retention::run(pool.clone())),
         );
         let images = Images::start(pool.clone(), settings.images, settings.patience);
-        let gather = Gather::start(settings.bounds, move |batch| {
+        let gather = Gather::shared(settings.bounds, move |batch| {
             writer::write(pool.clone(), queue.clone(), settings.patience, batch)
         });
         Self {
@@ -186,7 +186,7 @@ impl Acceptor {
 
     async fn ask(&self, media: NewMedia) -> Result<Acceptance, Error> {
         let weight = media.submission.weight();
-        self.gather.ask(media, weight).await
+        self.gather.ask_for(media.site.team, media, weight).await
     }
 
     /// How many submissions wait for a writer, those that wait with their images first among them.

@@ -3,6 +3,10 @@
 //! A batch is formed only when a runner is free, so it grows while earlier ones commit: a single caller pays nothing, a
 //! thousand share a few statements. Everything is bounded: callers that wait, their bytes, a batch's rows and bytes.
 //!
+//! Callers belong to holders, such as teams ([`Gather::shared`]). A holder gets its share of the waiting places and bytes,
+//! and a batch takes from the holders in turn: the burst of one team delays another team's call by one place, not by a
+//! thousand.
+//!
 //! While the database is away nobody waits in line for it: after a batch was given up, one caller at a time goes to see, and
 //! all others are turned away at once. A caller that has gone, because its own patience was shorter, is not asked for.
 
@@ -15,8 +19,9 @@ use std::{
     },
 };
 
+use shares::{Limit, Lines, Share, Shares};
 use sqlx::PgPool;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tracing::warn;
 
 use crate::Error;
@@ -37,16 +42,16 @@ pub struct Bounds {
 }
 
 /// One caller: its question, and where the answer goes.
-pub struct Call<Q, A> {
+pub struct Call<Q, A, H: Clone + Eq + Hash = ()> {
     /// What it asks.
     pub question: Q,
     weight: usize,
     reply: oneshot::Sender<A>,
     away: Arc<AtomicBool>,
-    _bytes: OwnedSemaphorePermit,
+    _bytes: Share<H>,
 }
 
-impl<Q, A> Call<Q, A> {
+impl<Q, A, H: Clone + Eq + Hash> Call<Q, A, H> {
     /// Answers the caller, which may have gone away meanwhile.
     pub fn answer(self, answer: A) {
         self.away.store(false, Ordering::Relaxed);
@@ -59,20 +64,30 @@ impl<Q, A> Call<Q, A> {
     }
 }
 
+/// A call on its way to a batch.
+struct Waiting<Q, A, H: Clone + Eq + Hash> {
+    holder: H,
+    call: Call<Q, A, H>,
+    /// Its waiting place.
+    place: Share<H>,
+}
+
 /// The front of a gathering task. Dropping the last clone ends the task after what waits has run.
-pub struct Gather<Q, A> {
-    calls: mpsc::Sender<Call<Q, A>>,
-    waiting_bytes: usize,
-    bytes: Arc<Semaphore>,
+pub struct Gather<Q, A, H: Clone + Eq + Hash = ()> {
+    calls: mpsc::Sender<Waiting<Q, A, H>>,
+    limit: Limit,
+    places: Arc<Shares<H>>,
+    bytes: Arc<Shares<H>>,
     /// The last batch was given up.
     away: Arc<AtomicBool>,
 }
 
-impl<Q, A> Clone for Gather<Q, A> {
+impl<Q, A, H: Clone + Eq + Hash> Clone for Gather<Q, A, H> {
     fn clone(&self) -> Self {
         Self {
             calls: self.calls.clone(),
-            waiting_bytes: self.waiting_bytes,
+            limit: self.limit,
+            places: Arc::clone(&self.places),
             bytes: Arc::clone(&self.bytes),
             away: Arc::clone(&self.away),
         }
@@ -80,36 +95,69 @@ impl<Q, A> Clone for Gather<Q, A> {
 }
 
 impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
-    /// Starts the task; `run` answers all calls of a batch.
+    /// Starts the task for callers that all belong together; `run` answers all calls of a batch.
     pub fn start<F, R>(bounds: Bounds, run: F) -> Self
     where
         F: Fn(Vec<Call<Q, A>>) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        let (calls, waiting) = mpsc::channel(bounds.waiting);
-        tokio::spawn(gather(bounds, waiting, run));
+        Self::spawn(bounds, Limit::Capacity, run)
+    }
+
+    /// Asks, and waits for the answer. See [`Gather::ask_for`].
+    pub async fn ask(&self, question: Q, weight: usize) -> Result<A, Error> {
+        self.ask_for((), question, weight).await
+    }
+}
+
+impl<Q, A, H> Gather<Q, A, H>
+where
+    Q: Send + 'static,
+    A: Send + 'static,
+    H: Clone + Eq + Hash + Send + Sync + 'static,
+{
+    /// Starts the task for callers of several holders, none of which may use up what there is; `run` answers all calls of
+    /// a batch.
+    pub fn shared<F, R>(bounds: Bounds, run: F) -> Self
+    where
+        F: Fn(Vec<Call<Q, A, H>>) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        Self::spawn(bounds, Limit::Fair, run)
+    }
+
+    fn spawn<F, R>(bounds: Bounds, limit: Limit, run: F) -> Self
+    where
+        F: Fn(Vec<Call<Q, A, H>>) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        // Never full: whoever sends has one of as many places.
+        let (calls, arriving) = mpsc::channel(bounds.waiting);
+        tokio::spawn(gather(bounds, arriving, run));
         Self {
             calls,
-            waiting_bytes: bounds.waiting_bytes,
-            bytes: Arc::new(Semaphore::new(bounds.waiting_bytes)),
+            limit,
+            places: Shares::new(bounds.waiting),
+            bytes: Shares::new(bounds.waiting_bytes),
             away: Arc::default(),
         }
     }
 
-    /// Asks, and waits for the answer. `weight` is the question's size in bytes, roughly.
+    /// Asks for a holder, and waits for the answer. `weight` is the question's size in bytes, roughly.
     ///
     /// # Errors
     /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch was given up, and at once
     /// as long as another caller is finding out whether the database is back.
-    pub async fn ask(&self, question: Q, weight: usize) -> Result<A, Error> {
-        if self.away.load(Ordering::Relaxed) && self.bytes.available_permits() < self.waiting_bytes
-        {
+    pub async fn ask_for(&self, holder: H, question: Q, weight: usize) -> Result<A, Error> {
+        if self.away.load(Ordering::Relaxed) && self.bytes.in_use() > 0 {
             return Err(Error::Unavailable);
         }
-        let permits = u32::try_from(weight).unwrap_or(u32::MAX);
-        let bytes = Arc::clone(&self.bytes)
-            .try_acquire_many_owned(permits)
-            .map_err(|_| Error::Overloaded)?;
+        let take = |of: &Arc<Shares<H>>, amount| {
+            of.try_take(holder.clone(), amount, self.limit)
+                .map_err(|_| Error::Overloaded)
+        };
+        let bytes = take(&self.bytes, weight.max(1))?;
+        let place = take(&self.places, 1)?;
         let (reply, answer) = oneshot::channel();
         let call = Call {
             question,
@@ -118,55 +166,79 @@ impl<Q: Send + 'static, A: Send + 'static> Gather<Q, A> {
             away: Arc::clone(&self.away),
             _bytes: bytes,
         };
-        self.calls.try_send(call).map_err(|_| Error::Overloaded)?;
+        let waiting = Waiting {
+            holder,
+            call,
+            place,
+        };
+        self.calls
+            .try_send(waiting)
+            .map_err(|_| Error::Overloaded)?;
         answer.await.map_err(|_| Error::Unavailable)
     }
 
     /// How many callers wait for a runner.
     pub fn waiting(&self) -> usize {
-        self.calls.max_capacity() - self.calls.capacity()
+        self.places.in_use()
     }
 }
 
-async fn gather<Q, A, F, R>(bounds: Bounds, mut waiting: mpsc::Receiver<Call<Q, A>>, run: F)
-where
-    F: Fn(Vec<Call<Q, A>>) -> R,
+async fn gather<Q, A, H, F, R>(
+    bounds: Bounds,
+    mut arriving: mpsc::Receiver<Waiting<Q, A, H>>,
+    run: F,
+) where
+    H: Clone + Eq + Hash,
+    F: Fn(Vec<Call<Q, A, H>>) -> R,
     R: Future<Output = ()> + Send + 'static,
 {
     let runners = Arc::new(Semaphore::new(bounds.runners));
-    let mut left_over = None;
+    let mut lines = Lines::default();
     while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
-        let first = loop {
-            let next = match left_over.take() {
-                Some(call) => Some(call),
-                None => waiting.recv().await,
-            };
-            match next {
-                Some(call) if call.reply.is_closed() => {}
-                Some(call) => break call,
+        let batch = loop {
+            while let Ok(waiting) = arriving.try_recv() {
+                lines.push(&waiting.holder.clone(), waiting);
+            }
+            let batch = next_batch(bounds, &mut lines);
+            if !batch.is_empty() {
+                break batch;
+            }
+            match arriving.recv().await {
+                Some(waiting) => lines.push(&waiting.holder.clone(), waiting),
                 None => return,
             }
         };
-        let mut bytes = first.weight;
-        let mut batch = vec![first];
-        while batch.len() < bounds.batch {
-            let Ok(call) = waiting.try_recv() else { break };
-            if call.reply.is_closed() {
-                continue;
-            }
-            if bytes + call.weight > bounds.batch_bytes {
-                left_over = Some(call);
-                break;
-            }
-            bytes += call.weight;
-            batch.push(call);
-        }
         let running = run(batch);
         tokio::spawn(async move {
             running.await;
             drop(runner);
         });
     }
+}
+
+/// The next calls of all holders in turn. Empty if nobody waits any more.
+fn next_batch<Q, A, H: Clone + Eq + Hash>(
+    bounds: Bounds,
+    lines: &mut Lines<H, Waiting<Q, A, H>>,
+) -> Vec<Call<Q, A, H>> {
+    let mut batch: Vec<Call<Q, A, H>> = Vec::new();
+    let mut bytes = 0;
+    while batch.len() < bounds.batch
+        && let Some((holder, waiting)) = lines.pop()
+    {
+        if waiting.call.reply.is_closed() {
+            continue;
+        }
+        if !batch.is_empty() && bytes + waiting.call.weight > bounds.batch_bytes {
+            lines.put_back_first(&holder, waiting);
+            break;
+        }
+        bytes += waiting.call.weight;
+        let Waiting { call, place, .. } = waiting;
+        drop(place);
+        batch.push(call);
+    }
+    batch
 }
 
 /// Looks rows up by key, many callers to a statement.
@@ -306,6 +378,46 @@ mod tests {
             .count();
         assert!((1..50).contains(&accepted), "{accepted}");
         assert!(matches!(gather.ask(1, 1_001).await, Err(Error::Overloaded)));
+    }
+
+    #[tokio::test]
+    async fn the_burst_of_one_holder_neither_delays_nor_turns_away_another() {
+        let batches = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&batches);
+        let bounds = Bounds {
+            waiting: 1_000,
+            batch: 10,
+            runners: 1,
+            ..BOUNDS
+        };
+        let gather = Gather::shared(bounds, move |batch: Vec<Call<char, (), char>>| {
+            let asked: Vec<char> = batch.iter().map(|call| call.question).collect();
+            seen.lock().unwrap().push(asked);
+            async move {
+                tokio::task::yield_now().await;
+                for call in batch {
+                    call.answer(());
+                }
+            }
+        });
+        let ask = |holder: char| {
+            let gather = gather.clone();
+            async move { gather.ask_for(holder, holder, 1).await.is_ok() }
+        };
+        let burst: Vec<_> = (0..2_000).map(|_| tokio::spawn(ask('a'))).collect();
+        tokio::task::yield_now().await;
+        assert!(ask('b').await, "there is a place for b");
+        let before = batches
+            .lock()
+            .unwrap()
+            .iter()
+            .position(|batch| batch.contains(&'b'));
+        assert!(before.unwrap() <= 2, "b waited for {before:?} batches of a");
+        let mut accepted = 0;
+        for call in burst {
+            accepted += usize::from(call.await.unwrap());
+        }
+        assert_eq!(accepted, 500, "a has as many places as it leaves free");
     }
 
     #[tokio::test]

@@ -7,7 +7,11 @@
 
 use std::time::{Duration, Instant};
 
-use domain::{id::MediaId, key::SecretHash, submission::ImageSource};
+use domain::{
+    id::{MediaId, TeamId},
+    key::SecretHash,
+    submission::ImageSource,
+};
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout_at};
 use tracing::{debug, error, warn};
@@ -22,6 +26,7 @@ use crate::{
 /// The image of a submission that is to be accepted next.
 pub(super) struct NewImage {
     media: MediaId,
+    team: TeamId,
     key: SecretHash,
     format: &'static str,
     bytes: Vec<u8>,
@@ -33,6 +38,7 @@ impl NewImage {
         match &mut media.submission.image {
             Some(ImageSource::Inline { format, bytes }) => Some(Self {
                 media: media.id,
+                team: media.site.team,
                 key: media.key,
                 format: format.as_str(),
                 bytes: std::mem::take(bytes),
@@ -45,14 +51,14 @@ impl NewImage {
 /// Stores images of all callers of this process.
 #[derive(Clone)]
 pub(super) struct Images {
-    gather: Gather<NewImage, ()>,
+    gather: Gather<NewImage, (), TeamId>,
     pool: PgPool,
 }
 
 impl Images {
     pub(super) fn start(pool: PgPool, bounds: Bounds, patience: Duration) -> Self {
         let for_batches = pool.clone();
-        let gather = Gather::start(bounds, move |batch| {
+        let gather = Gather::shared(bounds, move |batch| {
             write(for_batches.clone(), patience, batch)
         });
         Self { gather, pool }
@@ -61,7 +67,7 @@ impl Images {
     /// Stores an image, unless its team has no quota left: then the accepting statement says so.
     pub(super) async fn store(&self, image: NewImage) -> Result<(), Error> {
         let weight = image.bytes.len();
-        self.gather.ask(image, weight).await
+        self.gather.ask_for(image.team, image, weight).await
     }
 
     /// How many images wait to be stored.
@@ -80,7 +86,7 @@ impl Images {
     }
 }
 
-async fn write(pool: PgPool, patience: Duration, batch: Vec<Call<NewImage, ()>>) {
+async fn write(pool: PgPool, patience: Duration, batch: Vec<Call<NewImage, (), TeamId>>) {
     let deadline = Instant::now() + patience;
     loop {
         let images: Vec<&NewImage> = batch.iter().map(|call| &call.question).collect();

@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, hash_map::Entry};
 
-use domain::{id::SiteId, idempotency::IdempotencyKey};
+use domain::{
+    id::{SiteId, TeamId},
+    idempotency::IdempotencyKey,
+};
 
 use super::{Acceptance, NewMedia};
 use crate::gather::Call;
 
-type Waiting = Call<NewMedia, Acceptance>;
+type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
 /// A request that goes, and those that wait for what becomes of it.
 pub(super) struct Request {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::id::MediaId;
+use domain::id::{MediaId, TeamId};
 use metrics::histogram;
 use queue::Queue;
 use sqlx::PgPool;
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::gather::Call;
 
-type Waiting = Call<NewMedia, Acceptance>;
+type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
 /// Between two tries while Postgres is away.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
