@@ -1,16 +1,11 @@
 //! Rows that Postgres cannot store although they passed every check: each fails alone, at once, and turns nobody away.
 
 use std::{
-    collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use domain::{
-    id::MediaId,
-    key::SecretHash,
-    submission::{RawSubmission, Submission, SubmissionLimits},
-};
+use domain::id::MediaId;
 use serde_json::value::RawValue;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use store::{
@@ -22,9 +17,8 @@ use store::{
     site::Site,
     team, tenant,
 };
-use uuid::Uuid;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Tenant};
 
 /// A batch would be retried for 10 s before it is given up.
 const AT_ONCE: Duration = Duration::from_secs(5);
@@ -47,7 +41,7 @@ fn deep(fixture: &Fixture, site: &Arc<Site>) -> NewMedia {
     media
 }
 
-/// Submits all at the same time, and says how many got which answer.
+/// Submits all at the same time, and says what became of each.
 async fn submit(
     fixture: &Fixture,
     all: Vec<NewMedia>,
@@ -89,5 +83,111 @@ async fn case_41_a_row_too_complex_for_postgres_fails_alone_and_at_once(pool: Pg
         fixture.accept(fixture.media(&site, "after")).await,
         Acceptance::Accepted
     );
+    fixture.close().await;
+}
+
+/// Makes Postgres fail with this SQLSTATE on every row whose text is "poisoned".
+async fn poison(fixture: &Fixture, state: &str) {
+    sqlx::raw_sql(sqlx::AssertSqlSafe(format!(
+        "create or replace function poison() returns trigger language plpgsql as $$
+         begin
+             if new.body = 'poisoned' then
+                 raise exception 'a row that Postgres cannot store' using errcode = '{state}';
+             end if;
+             return new;
+         end $$;
+         create or replace trigger poison before insert on media for each row execute function poison()"
+    )))
+    .execute(&fixture.pool)
+    .await
+    .unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_41_an_internal_error_on_one_row_is_told_to_its_submission_only(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    for (state, expected) in [
+        ("XX000", Acceptance::Failed),
+        ("P0001", Acceptance::Failed),
+        ("54001", Acceptance::Refused),
+        ("23514", Acceptance::Refused),
+    ] {
+        poison(&fixture, state).await;
+        let mut all: Vec<NewMedia> = (0..64).map(|_| fixture.media(&site, "text")).collect();
+        all[17].submission.body = Some("poisoned".to_owned());
+        let bad = all[17].id;
+        let began = Instant::now();
+        for (id, answer) in submit(&fixture, all).await {
+            let is = answer.unwrap();
+            assert_eq!(
+                is,
+                if id == bad {
+                    expected
+                } else {
+                    Acceptance::Accepted
+                },
+                "{state}"
+            );
+        }
+        assert!(began.elapsed() < AT_ONCE, "{state}: {:?}", began.elapsed());
+    }
+    fixture.close().await;
+}
+
+/// Another team with a site.
+async fn another(fixture: &Fixture) -> Tenant {
+    let mut tx = fixture.pool.begin().await.unwrap();
+    let name = "hostile".parse().unwrap();
+    let team = team::create(&mut tx, &name, plan::UNLIMITED)
+        .await
+        .unwrap()
+        .id;
+    let version = NewVersion {
+        rules: &[],
+        categories: &[],
+    };
+    let group = rule_group::create(&mut tx, team, "rules", version)
+        .await
+        .unwrap();
+    let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
+        .await
+        .unwrap();
+    let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+    tx.commit().await.unwrap();
+    Tenant { team, site, key }
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_41_a_team_that_sends_nothing_but_poison_turns_nobody_away(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    poison(&fixture, "54001").await;
+    let hostile = another(&fixture).await;
+    let place = fixture.sites.find(hostile.key.hash()).await.unwrap();
+    let place = place.unwrap();
+    let mut all = Vec::new();
+    let mut own = Vec::new();
+    for n in 0..600 {
+        if n % 3 == 0 {
+            let media = fixture.media(&site, "text");
+            own.push(media.id);
+            all.push(media);
+        } else {
+            let mut media = fixture.media(&place, "poisoned");
+            media.key = hostile.key.hash();
+            all.push(media);
+        }
+    }
+    for (id, answer) in submit(&fixture, all).await {
+        if own.contains(&id) {
+            assert_eq!(answer.unwrap(), Acceptance::Accepted);
+        } else {
+            let answer = answer.unwrap();
+            let is_told = matches!(answer, Acceptance::Refused | Acceptance::Untried);
+            assert!(is_told, "{answer:?}");
+        }
+    }
+    assert_eq!(fixture.count("select count(*) from media").await, 200);
     fixture.close().await;
 }
