@@ -27,6 +27,7 @@ use queue::Queue;
 use sqlx::PgPool;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub use self::retention::Retention;
 use self::{
     images::{Images, NewImage, Stored},
     rejection::Rejection,
@@ -95,6 +96,8 @@ pub struct Settings {
     pub images: Bounds,
     /// How long a batch may wait out an outage of Postgres.
     pub patience: Duration,
+    /// What is forgotten beside, and when.
+    pub retention: Retention,
 }
 
 impl Default for Settings {
@@ -117,6 +120,7 @@ impl Default for Settings {
                 runners: 1,
             },
             patience: Duration::from_secs(10),
+            retention: Retention::default(),
         }
     }
 }
@@ -138,7 +142,7 @@ impl Acceptor {
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()
-                .run_until_cancelled_owned(retention::run(pool.clone())),
+                .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
         );
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let gather = Gather::start(settings.bounds, move |batch| {

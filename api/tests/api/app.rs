@@ -50,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) accept: accept::Settings,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
+    pub(crate) rules_per_day: u64,
 }
 
 impl Default for Options {
@@ -61,6 +62,7 @@ impl Default for Options {
             accept: accept::Settings::default(),
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
+            rules_per_day: 256 << 20,
         }
     }
 }
@@ -170,6 +172,7 @@ impl App {
                 master_key: MasterKey::new([7; 32]),
                 bench: Bench::new(options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
+                rules_per_day: options.rules_per_day,
             },
             body: options.body,
             deadline: options.deadline,
