@@ -51,6 +51,7 @@ pub(crate) struct Options {
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
     pub(crate) rules_per_day: u64,
+    pub(crate) limits: SubmissionLimits,
 }
 
 impl Default for Options {
@@ -63,6 +64,7 @@ impl Default for Options {
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
             rules_per_day: 256 << 20,
+            limits: SubmissionLimits::default(),
         }
     }
 }
@@ -164,7 +166,7 @@ impl App {
                 sites: Sites::new(pool.clone()),
                 acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
-                limits: SubmissionLimits::default(),
+                limits: options.limits,
             },
             management: Management {
                 pool: pool.clone(),
