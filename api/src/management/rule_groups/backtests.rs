@@ -180,7 +180,7 @@ impl Backtests {
 
     /// List the items that would change
     ///
-    /// The newest first, 10,000 at most.
+    /// The newest first, 10,000 at most. They are kept for 30 days after the end of the backtest, unless the operator sets another time.
     #[oai(
         path = "/backtests/:backtest_id/changes",
         method = "get",
