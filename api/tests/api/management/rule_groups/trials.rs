@@ -374,7 +374,7 @@ async fn case_38_a_team_stores_a_bounded_amount_of_rules_in_a_day(pool: PgPool) 
         let revision = member.draft(&group).await["revision"].clone();
         let path = format!("/rule-groups/{group}/versions");
         let answer = member.post(&path, json!({ "revision": revision })).await;
-        if answer.status != 201 {
+        if answer.status != 201 || made == 20 {
             break answer;
         }
         made += 1;
