@@ -44,6 +44,8 @@ pub struct Management {
     pub bench: Bench,
     /// Judges and tests webhook endpoints.
     pub outlet: Outlet,
+    /// Bytes of rules that a team may store within 24 hours, in versions and backtests.
+    pub rules_per_day: u64,
 }
 
 /// The path under which the operations stand: the version is part of it.

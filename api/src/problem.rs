@@ -241,7 +241,7 @@ impl From<Vec<FieldError>> for Refusal {
             .first()
             .map_or(Code::InvalidRequest, |error| error.fault.into());
         let errors = errors.into_iter().map(|e| FieldProblem {
-            field: e.field.to_owned(),
+            field: e.field.into_owned(),
             message: e.message,
             position: None,
         });

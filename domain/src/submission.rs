@@ -1,5 +1,9 @@
 //! What an application submits, parsed once: after [`Submission::parse`] nobody checks these fields again.
 
+mod nesting;
+
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use serde_json::value::RawValue;
 use url::Url;
@@ -19,15 +23,19 @@ pub struct SubmissionLimits {
     pub image: usize,
     /// The raw JSON of `metadata`.
     pub metadata: usize,
+    /// How deep the objects and arrays of `metadata` may nest. Its outermost object counts as 1.
+    pub metadata_depth: usize,
 }
 
 impl Default for SubmissionLimits {
-    /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata.
+    /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata that nest 32 deep. Deeper metadata could
+    /// be stored, but many JSON parsers of receivers refuse it, and the event adds levels of its own.
     fn default() -> Self {
         Self {
             text: 100 * 1024,
             image: MAX_IMAGE_BYTES,
             metadata: 16 * 1024,
+            metadata_depth: 32,
         }
     }
 }
@@ -86,8 +94,8 @@ pub enum ImageSource {
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// The field's name in the request.
-    pub field: &'static str,
+    /// The field's name in the request, or the path of what is wrong inside it: `metadata.a[2]`.
+    pub field: Cow<'static, str>,
     /// What kind of mistake it is.
     pub fault: Fault,
     /// What to do about it, for a developer.
@@ -126,14 +134,14 @@ impl Submission {
 
         if body.is_none() && content_url.is_none() && content_base64.is_none() {
             errors.push(FieldError {
-                field: "body",
+                field: "body".into(),
                 fault: Fault::EmptySubmission,
                 message: "give text in body, an image in content_url or content_base64, or text and an image".into(),
             });
         }
         if content_url.is_some() && content_base64.is_some() {
             errors.push(FieldError {
-                field: "content_base64",
+                field: "content_base64".into(),
                 fault: Fault::ConflictingContent,
                 message: "give either content_url or content_base64: a media item has one image"
                     .into(),
@@ -142,7 +150,7 @@ impl Submission {
         let mut keep = |result: Result<(), FieldError>| errors.extend(result.err());
         keep(check_text("body", body, limits.text));
         keep(check_app_media_id(raw.app_media_id));
-        keep(check_metadata(raw.metadata, limits.metadata));
+        keep(check_metadata(raw.metadata, limits));
 
         let rule_group = parse_optional(raw.rule_group_id, parse_rule_group, &mut errors);
         let url = parse_optional(content_url, parse_url, &mut errors);
@@ -197,9 +205,9 @@ fn parse_optional<T>(
     text.and_then(|text| parse(text).map_err(|error| errors.push(error)).ok())
 }
 
-fn invalid(field: &'static str, message: impl Into<String>) -> FieldError {
+fn invalid(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> FieldError {
     FieldError {
-        field,
+        field: field.into(),
         fault: Fault::InvalidField,
         message: message.into(),
     }
@@ -220,7 +228,7 @@ fn check_text(field: &'static str, text: Option<&str>, limit: usize) -> Result<(
     if text.len() > limit {
         let message = format!("is {} bytes of UTF-8; the limit is {limit}", text.len());
         return Err(FieldError {
-            field,
+            field: field.into(),
             fault: Fault::TextTooLarge,
             message,
         });
@@ -239,20 +247,34 @@ fn check_app_media_id(id: Option<&str>) -> Result<(), FieldError> {
     no_nul("app_media_id", id)
 }
 
-/// The parser has seen to it that this is valid JSON; here it must be an object, small, and free of NUL, which many
+/// The parser has checked that this is valid JSON. Here it must be an object, small, not deep, and free of NUL, which many
 /// databases behind our receivers cannot store.
-fn check_metadata(metadata: Option<&RawValue>, limit: usize) -> Result<(), FieldError> {
+fn check_metadata(
+    metadata: Option<&RawValue>,
+    limits: &SubmissionLimits,
+) -> Result<(), FieldError> {
     let Some(raw) = metadata.map(RawValue::get) else {
         return Ok(());
     };
     if !raw.starts_with('{') {
         return Err(invalid("metadata", "must be a JSON object"));
     }
-    if raw.len() > limit {
+    if raw.len() > limits.metadata {
         return Err(invalid(
             "metadata",
-            format!("is {} bytes of JSON; the limit is {limit}", raw.len()),
+            format!(
+                "is {} bytes of JSON; the limit is {}",
+                raw.len(),
+                limits.metadata
+            ),
         ));
+    }
+    let most = limits.metadata_depth;
+    if let Some(path) = nesting::too_deep("metadata", raw, most) {
+        let message = format!(
+            "nests too deep: objects and arrays may nest at most {most} deep, metadata itself included"
+        );
+        return Err(invalid(path, message));
     }
     if escapes_nul(raw) {
         return Err(invalid(
@@ -304,7 +326,7 @@ fn parse_url(text: &str) -> Result<ImageSource, FieldError> {
 
 fn parse_image(text: &str, limit: usize) -> Result<ImageSource, FieldError> {
     let fail = |fault, message: String| FieldError {
-        field: "content_base64",
+        field: "content_base64".into(),
         fault,
         message,
     };
@@ -396,6 +418,30 @@ mod tests {
         assert_eq!(metadata(r#"{"a":"\\u0000"}"#), []);
         assert_eq!(metadata(r#"{"a":"\\\u0000"}"#), [Fault::InvalidField]);
         assert_eq!(metadata("[1]"), [Fault::InvalidField]);
+    }
+
+    #[test]
+    fn case_41_metadata_nests_32_deep_and_no_deeper() {
+        let nested = |depth: usize| {
+            let json = format!(
+                r#"{{"a":{}1{}}}"#,
+                "[".repeat(depth - 1),
+                "]".repeat(depth - 1)
+            );
+            let raw = RawValue::from_string(json).unwrap();
+            let raw = RawSubmission {
+                metadata: Some(&raw),
+                ..text("a")
+            };
+            Submission::parse(raw, &SubmissionLimits::default())
+        };
+        assert!(nested(32).is_ok());
+        for depth in [33, 8_000] {
+            let [error] = <[_; 1]>::try_from(nested(depth).unwrap_err()).unwrap();
+            assert_eq!(error.fault, Fault::InvalidField);
+            assert_eq!(error.field, format!("metadata.a{}", "[0]".repeat(31)));
+            assert!(error.message.contains("at most 32 deep"), "{error:?}");
+        }
     }
 
     #[test]

@@ -27,8 +27,15 @@ pub const MAX_ATTEMPTS: u16 = 12;
 /// The whole time an endpoint has for one attempt: connecting, answering and sending its body.
 pub const ATTEMPT_DEADLINE: Duration = Duration::from_secs(15);
 
-/// How much of an endpoint's answer is read and kept, in bytes.
-pub const KEPT_ANSWER_BYTES: usize = 16 * 1024;
+/// How much of an endpoint's answer is read, in bytes. A short answer is read to its end, so that its connection can be used
+/// again.
+pub const READ_ANSWER_BYTES: usize = 16 * 1024;
+
+/// How much of an answer is kept when the attempt failed, in bytes. Nothing is kept of a success.
+pub const KEPT_ANSWER_BYTES: usize = 2 * 1024;
+
+/// Of how many attempts of one delivery, the last ones, answers are kept.
+pub const KEPT_ANSWERS: u16 = 3;
 
 /// How long `media.moderated` is held for the first attempt of the same item's `media.created` to end.
 pub const LONGEST_HOLD: Duration = Duration::from_secs(15);
@@ -85,6 +92,14 @@ impl Outcome {
     }
 }
 
+/// What is kept of an answer's body: nothing of a success, and the beginning of a failure's.
+pub fn kept_answer(outcome: Outcome, body: &[u8]) -> Option<Vec<u8>> {
+    match outcome {
+        Outcome::Delivered => None,
+        Outcome::Gone | Outcome::Failed => Some(body[..body.len().min(KEPT_ANSWER_BYTES)].to_vec()),
+    }
+}
+
 /// How long to wait after failed attempt number `attempt` (counted from 1), or `None` when that was the last one.
 ///
 /// The wait is 5 s · 4^(attempt - 1), spread by ±20 % with `chance` (0 up to 1, uniform), then capped at 10 h: 5 s, 20 s,
@@ -127,6 +142,18 @@ mod tests {
         (1..=MAX_ATTEMPTS)
             .map_while(|attempt| next_delay(attempt, chance, None))
             .collect()
+    }
+
+    #[test]
+    fn case_38_nothing_is_kept_of_a_success_and_little_of_a_failure() {
+        let body = vec![b'a'; READ_ANSWER_BYTES];
+        assert_eq!(kept_answer(Outcome::Delivered, &body), None);
+        for outcome in [Outcome::Gone, Outcome::Failed] {
+            let kept = kept_answer(outcome, &body).unwrap();
+            assert_eq!(kept, body[..KEPT_ANSWER_BYTES]);
+            assert_eq!(kept_answer(outcome, b"short").unwrap(), b"short");
+            assert_eq!(kept_answer(outcome, b"").unwrap(), b"");
+        }
     }
 
     #[test]

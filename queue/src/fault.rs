@@ -1,22 +1,25 @@
-//! Whose fault a failed statement is: the job's, which must then be charged, or the database's, which must
-//! be waited out without charging anybody.
+//! Whose fault a failed statement is: that of what it writes, which is then singled out, or that of the database, which is
+//! waited out. This is the only place that judges SQLSTATEs so; the service's own batches use it, too.
 
 use sqlx::Error;
 
 /// Who is to blame for a failed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// An effect: it fails whenever it is tried.
+pub enum Fault {
+    /// What is written, an effect or a row: it fails whenever it is tried.
     Effect,
     /// The database or the way to it: the same transaction will succeed once that is well again.
     System,
-    /// Either: a statement that took too long, a lock not got, a plan outdated by a migration. Tried again a few
-    /// times before the effect is blamed.
+    /// The statement itself: it names what is not there, or what this role may not touch. It fails whatever is written.
+    Statement,
+    /// Either: a statement that took too long, a lock not got, a plan outdated by a migration. Try it again a few times, then
+    /// blame what is written.
     Unclear,
 }
 
 impl Fault {
-    pub(crate) fn of(error: &Error) -> Self {
+    /// Judges a failed statement.
+    pub fn of(error: &Error) -> Self {
         match error {
             Error::Database(database) => database
                 .code()
@@ -42,10 +45,13 @@ impl Fault {
             ("57014" | "55P03" | "0A000", _) => Self::Unclear,
             // Connection, invalid transaction state (a server turned read-only), lost prepared statements,
             // authorization, unknown database, rollback (deadlock, serialization), resources (disk,
-            // memory, connections), operator (shutdown), system, configuration, internal.
-            (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "57" | "58" | "F0" | "XX") => {
+            // memory, connections), operator (shutdown), system, configuration.
+            (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "57" | "58" | "F0") => {
                 Self::System
             }
+            (_, "42") => Self::Statement,
+            // Among them 54, a value that is too complex or larger than an index takes, and XX, Postgres's "this cannot
+            // happen": one row may cause it each time, and halving tries the others again.
             _ => Self::Effect,
         }
     }
@@ -60,8 +66,11 @@ mod tests {
         for (code, fault) in [
             ("23505", Fault::Effect),
             ("22003", Fault::Effect),
-            ("42703", Fault::Effect),
+            ("42703", Fault::Statement),
             ("P0001", Fault::Effect),
+            ("54001", Fault::Effect),
+            ("54000", Fault::Effect),
+            ("XX000", Fault::Effect),
             ("57014", Fault::Unclear),
             ("55P03", Fault::Unclear),
             ("57P01", Fault::System),

@@ -110,7 +110,7 @@ async fn finish(shared: &Shared, link: &mut Link, ended: Vec<Ended>) {
             Err(failure) => failure,
         };
         match blame(&failure, &mut batch) {
-            Fault::Effect => isolate(&failure, batch, &mut batches),
+            Fault::Effect | Fault::Statement => isolate(&failure, batch, &mut batches),
             Fault::System | Fault::Unclear => {
                 failures += 1;
                 let wait = Retry::OUTAGE.delay(failures);
@@ -139,7 +139,9 @@ fn blame(failure: &Failure, batch: &mut Batch) -> Fault {
                 Fault::Unclear
             }
         }
-        fault @ (Fault::Effect | Fault::System) => fault,
+        // The statement is the effect's own.
+        Fault::Effect | Fault::Statement => Fault::Effect,
+        Fault::System => Fault::System,
     }
 }
 

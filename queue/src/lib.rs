@@ -96,6 +96,7 @@ pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
+pub use fault::Fault;
 pub use handle::Queue;
 pub use job::{JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};

@@ -105,6 +105,7 @@ pub(crate) fn interface(
             master_key: master_key.clone(),
             bench,
             outlet,
+            rules_per_day: bounds.rules_per_day(),
         },
         body: bounds.body(),
         deadline: bounds.deadline(),

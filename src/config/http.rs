@@ -54,6 +54,19 @@ pub(crate) struct HttpOptions {
     /// How long a submission may wait out an outage of Postgres, in seconds
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
+    /// For how many days old versions of rule groups stay that no item was judged by
+    #[arg(long, env = "GATEHOUSE_UNUSED_VERSION_DAYS", default_value_t = 90, value_parser = days())]
+    unused_version_days: u64,
+    /// For how many days the rules of an ended backtest stay, and the items that it lists; its counts stay 90 days
+    #[arg(long, env = "GATEHOUSE_BACKTEST_DETAIL_DAYS", default_value_t = 30, value_parser = days())]
+    backtest_detail_days: u64,
+    /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
+    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    rules_mib_per_day: u32,
+}
+
+fn days() -> impl clap::builder::TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(1..=3_650)
 }
 
 fn seconds() -> impl clap::builder::TypedValueParser<Value = u64> {
@@ -108,7 +121,16 @@ impl HttpOptions {
                 ..fresh.images
             },
             patience: Duration::from_secs(self.outage_seconds),
+            retention: accept::Retention {
+                unused_versions: Duration::from_hours(24 * self.unused_version_days),
+                backtest_details: Duration::from_hours(24 * self.backtest_detail_days),
+            },
         }
+    }
+
+    /// Bytes of rules that a team may store within 24 hours.
+    pub(crate) fn rules_per_day(&self) -> u64 {
+        u64::from(self.rules_mib_per_day) << 20
     }
 
     /// How long one request may take.

@@ -27,8 +27,9 @@ use queue::Queue;
 use sqlx::PgPool;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+pub use self::retention::Retention;
 use self::{
-    images::{Images, NewImage},
+    images::{Images, NewImage, Stored},
     rejection::Rejection,
 };
 use crate::{
@@ -78,8 +79,12 @@ pub enum Acceptance {
     QuotaExceeded,
     /// The key or the site is no longer what the submission was prepared for. Nothing was stored: prepare it again.
     Stale,
-    /// Postgres refuses this very row, which the checks before should have refused. Nothing was stored.
+    /// Postgres refuses this very row for its values, which the checks before should have refused. Nothing was stored.
     Refused,
+    /// Postgres fails on this very row, and the reason is not its values. Nothing was stored, and trying again will not help.
+    Failed,
+    /// Too many rows of the team failed in the same batch, so this one was not tried alone. Nothing was stored: try again.
+    Untried,
 }
 
 /// How submissions are gathered and how long they may wait for Postgres.
@@ -91,6 +96,8 @@ pub struct Settings {
     pub images: Bounds,
     /// How long a batch may wait out an outage of Postgres.
     pub patience: Duration,
+    /// What is forgotten beside, and when.
+    pub retention: Retention,
 }
 
 impl Default for Settings {
@@ -113,6 +120,7 @@ impl Default for Settings {
                 runners: 1,
             },
             patience: Duration::from_secs(10),
+            retention: Retention::default(),
         }
     }
 }
@@ -134,7 +142,7 @@ impl Acceptor {
         let stop = CancellationToken::new();
         tokio::spawn(
             stop.clone()
-                .run_until_cancelled_owned(retention::run(pool.clone())),
+                .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
         );
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let gather = Gather::shared(settings.bounds, move |batch| {
@@ -158,8 +166,16 @@ impl Acceptor {
             Err(Error::Overloaded) => Rejection::Overloaded.count(1),
             Err(_) => Rejection::Unavailable.count(1),
             Ok(Acceptance::Refused) => Rejection::Refused.count(1),
+            Ok(Acceptance::Failed) => Rejection::Failed.count(1),
+            Ok(Acceptance::Untried) => Rejection::Untried.count(1),
             Ok(Acceptance::QuotaExceeded) => quota_refused(1),
-            Ok(_) => {}
+            Ok(
+                Acceptance::Accepted
+                | Acceptance::Repeated(_)
+                | Acceptance::IdempotencyConflict
+                | Acceptance::NoSubscription
+                | Acceptance::Stale,
+            ) => {}
         }
         answer
     }
@@ -172,7 +188,9 @@ impl Acceptor {
         let own = self.clone();
         let settling = tokio::spawn(async move {
             let id = media.id;
-            own.images.store(image).await?;
+            if let Stored::Spoiled(acceptance) = own.images.store(image).await? {
+                return Ok(acceptance);
+            }
             let acceptance = own.ask(media).await;
             match acceptance {
                 // Unavailable: it may be stored all the same.

@@ -3,6 +3,8 @@
 
 pub mod slice;
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use domain::{
     backtest::{Count, Decided, State},
@@ -275,6 +277,37 @@ pub async fn changes(
             })
         })
         .collect()
+}
+
+/// Forgets the rules of backtests that ended longer than `age` ago, and the items that they list. Their counts stay. Says how
+/// many backtests that were.
+pub(crate) async fn forget_details(pool: &PgPool, age: Duration) -> Result<u64, Error> {
+    let mut forgotten = 0;
+    loop {
+        // One at a time: it may list 10,000 items.
+        let rows = sqlx::query!(
+            "
+            with ended as materialized (
+                select id
+                from backtests
+                where detailed and ended_at <= now() - $1::float8 * interval '1 second'
+                order by ended_at
+                limit 1
+                for update skip locked
+            ),
+            listed as (delete from backtest_changes where backtest_id in (select id from ended))
+            update backtests set detailed = false, rules = '[]' where id in (select id from ended)
+            ",
+            age.as_secs_f64(),
+        )
+        .execute(pool)
+        .await?
+        .rows_affected();
+        forgotten += rows;
+        if rows == 0 {
+            return Ok(forgotten);
+        }
+    }
 }
 
 /// Forgets backtests that ended long ago, and says how many.

@@ -10,8 +10,9 @@
 //! While the database is away nobody waits in line for it: after a batch was given up, one caller at a time goes to see, and
 //! all others are turned away at once. A caller that has gone, because its own patience was shorter, is not asked for.
 
+mod loader;
+
 use std::{
-    collections::HashMap,
     hash::Hash,
     sync::{
         Arc,
@@ -20,10 +21,9 @@ use std::{
 };
 
 use shares::{Limit, Lines, Share, Shares};
-use sqlx::PgPool;
 use tokio::sync::{Semaphore, mpsc, oneshot};
-use tracing::warn;
 
+pub use self::loader::Loader;
 use crate::Error;
 
 /// The bounds of a [`Gather`].
@@ -239,71 +239,6 @@ fn next_batch<Q, A, H: Clone + Eq + Hash>(
         batch.push(call);
     }
     batch
-}
-
-/// Looks rows up by key, many callers to a statement.
-pub struct Loader<K, V> {
-    gather: Gather<K, Option<V>>,
-}
-
-impl<K, V> Clone for Loader<K, V> {
-    fn clone(&self) -> Self {
-        Self {
-            gather: self.gather.clone(),
-        }
-    }
-}
-
-impl<K, V> Loader<K, V>
-where
-    K: Clone + Eq + Hash + Send + Sync + 'static,
-    V: Clone + Send + 'static,
-{
-    /// Starts a loader; `query` finds the rows of all keys that exist.
-    pub fn start<F, R>(pool: PgPool, name: &'static str, bounds: Bounds, query: F) -> Self
-    where
-        F: Fn(PgPool, Vec<K>) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<HashMap<K, V>, Error>> + Send + 'static,
-    {
-        let query = Arc::new(query);
-        let gather = Gather::start(bounds, move |batch: Vec<Call<K, _>>| {
-            let mut keys: Vec<K> = Vec::with_capacity(batch.len());
-            for call in &batch {
-                if !keys.contains(&call.question) {
-                    keys.push(call.question.clone());
-                }
-            }
-            let (pool, query) = (pool.clone(), Arc::clone(&query));
-            async move {
-                let mut rows = query(pool.clone(), keys.clone()).await;
-                // Postgres may have ended every connection of the pool. Reading again does no harm.
-                for _ in 0..pool.size() {
-                    if !rows.as_ref().is_err_and(Error::is_broken_connection) {
-                        break;
-                    }
-                    rows = query(pool.clone(), keys.clone()).await;
-                }
-                match rows {
-                    Ok(rows) => {
-                        for call in batch {
-                            let row = rows.get(&call.question).cloned();
-                            call.answer(row);
-                        }
-                    }
-                    Err(error) => {
-                        warn!(%error, loader = name, calls = batch.len(), "could not load");
-                        batch.into_iter().for_each(Call::give_up);
-                    }
-                }
-            }
-        });
-        Self { gather }
-    }
-
-    /// The row of this key, if there is one.
-    pub async fn load(&self, key: K) -> Result<Option<V>, Error> {
-        self.gather.ask(key, size_of::<K>()).await
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod event;
 pub mod gather;
 pub mod hash_list;
 pub mod image;
+mod isolate;
 pub mod jobs;
 pub mod media;
 pub mod page;
@@ -38,6 +39,7 @@ pub mod verdict;
 pub mod webhook_secret;
 
 use domain::media::UnknownName;
+use queue::Fault;
 
 /// What can go wrong below the callers.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +82,21 @@ impl Error {
                 .code()
                 .is_some_and(|code| code.starts_with("08") || code.starts_with("57P")),
             _ => false,
+        }
+    }
+
+    /// Whether one row causes it each time, so that the others of its batch can be read without that one.
+    fn is_of_a_row(&self) -> bool {
+        match self {
+            Self::Sql(error) => Fault::of(error) == Fault::Effect,
+            Self::Unreadable(_) => true,
+            Self::Overloaded
+            | Self::Unavailable
+            | Self::NameTaken
+            | Self::UnknownPlan
+            | Self::BacktestRunning
+            | Self::ScanRunning
+            | Self::RecoveryRunning => false,
         }
     }
 }

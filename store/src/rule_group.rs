@@ -1,10 +1,12 @@
 //! Rule groups: what a team edits as a draft, publishes as immutable versions, and attaches to sites.
 //!
 //! Whoever changes a group locks it first ([`lock`]), so that versions get their numbers one by one and nobody overwrites
-//! what somebody else edited. Groups are never deleted, because verdicts name their versions: [`disable`] hides them.
+//! what somebody else edited. Groups are never deleted, because verdicts name their versions: [`disable`] hides them. Versions that no
+//! verdict can name are removed when they are old ([`retention`]).
 
 mod attachment;
 mod draft;
+pub(crate) mod retention;
 pub mod shadow;
 mod version;
 
@@ -21,6 +23,7 @@ use uuid::Uuid;
 pub use self::{
     attachment::{attach, attached, detach},
     draft::{Draft, draft, edit},
+    retention::stored_of_late,
     version::{
         Authorship, GroupVersion, ListedVersion, NewVersion, Publication, Version, add_version,
         find_version, publications, set_live, version, versions,

@@ -2,6 +2,7 @@
 
 mod answers;
 mod health;
+mod kept;
 mod killed;
 mod limits;
 mod managed;

@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::webhook::KEPT_ANSWER_BYTES;
+use domain::webhook::READ_ANSWER_BYTES;
 use reqwest::{
     Client, Response,
     dns::Resolve,
@@ -69,7 +69,7 @@ pub struct Answer {
     pub status: u16,
     /// The header `Retry-After`, when it is text.
     pub retry_after: Option<String>,
-    /// The first [`KEPT_ANSWER_BYTES`] of the body as they came over the wire; the rest is not read.
+    /// The first [`READ_ANSWER_BYTES`] of the body as they came over the wire; the rest is not read.
     pub body: Vec<u8>,
 }
 
@@ -133,7 +133,7 @@ impl Outbound {
             .await?;
         let status = response.status().as_u16();
         let retry_after = retry_after(&response);
-        let body = read_at_most(KEPT_ANSWER_BYTES, response).await?;
+        let body = read_at_most(READ_ANSWER_BYTES, response).await?;
         Ok(Answer {
             status,
             retry_after,

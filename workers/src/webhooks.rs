@@ -13,7 +13,7 @@ use domain::{
     breaker::Right,
     id::{DeliveryId, EventId},
     signature::{SignatureHeaders, SigningSecrets},
-    webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, next_delay, retry_after},
+    webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, kept_answer, next_delay, retry_after},
 };
 use metrics::{counter, histogram};
 use queue::Finish;
@@ -192,7 +192,8 @@ fn record(
                 }
             }
             let word = outcome.as_str();
-            (word, Some(answer.status), Some(answer.body), None)
+            let kept = kept_answer(outcome, &answer.body);
+            (word, Some(answer.status), kept, None)
         }
         Err(error) => {
             debug!(delivery.id = %delivery.delivery, %error, "an attempt failed");

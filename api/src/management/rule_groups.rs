@@ -7,6 +7,7 @@ mod diff;
 mod draft;
 mod file;
 mod lists;
+mod room;
 mod rules;
 mod schema;
 mod shadow;
@@ -315,6 +316,7 @@ async fn create(
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;
     lists::require(&mut session, team, &compiled.rules).await?;
+    room::require(management, &mut session, team).await?;
     let authorship = Authorship {
         token: Some(session.token()),
         note,
@@ -401,7 +403,7 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listRuleGroups", Scope::RulesRead)
         },
         Operation {
-            problems: &[Code::NameTaken],
+            problems: &[Code::NameTaken, Code::LimitReached],
             request: Some(json!({
                 "name": "Comment rules",
                 "team_id": example::TEAM,

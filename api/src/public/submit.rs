@@ -51,7 +51,8 @@ pub(crate) struct SubmitRequest {
     /// The rule group to judge by, instead of the site's own.
     #[oai(nullable)]
     rule_group_id: Option<String>,
-    /// Anything you want back with events and in the status, unchanged: a JSON object of at most 16 KiB.
+    /// Anything you want back with events and in the status, unchanged: a JSON object of at most 16 KiB, whose objects and
+    /// arrays nest at most 32 deep. The object itself counts as 1.
     #[oai(nullable)]
     metadata: Option<Raw<HashMap<String, Value>>>,
 }
@@ -208,7 +209,15 @@ fn refusal(acceptance: Acceptance) -> Refusal {
         ),
         Acceptance::Refused => (
             Code::InvalidRequest,
-            "The submission cannot be stored as it is.",
+            "The submission cannot be stored as it is: one of its values is more than the database takes.",
+        ),
+        Acceptance::Failed => (
+            Code::InternalError,
+            "The submission could not be stored. Trying again will not help: report the request_id to the operator.",
+        ),
+        Acceptance::Untried => (
+            Code::Overloaded,
+            "Several submissions of your team could not be stored, and this one arrived together with them. Send it again.",
         ),
         Acceptance::Accepted | Acceptance::Repeated(_) | Acceptance::Stale => {
             return Refusal::overloaded();

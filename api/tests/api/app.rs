@@ -50,6 +50,8 @@ pub(crate) struct Options {
     pub(crate) accept: accept::Settings,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
+    pub(crate) rules_per_day: u64,
+    pub(crate) limits: SubmissionLimits,
 }
 
 impl Default for Options {
@@ -61,6 +63,8 @@ impl Default for Options {
             accept: accept::Settings::default(),
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
+            rules_per_day: 256 << 20,
+            limits: SubmissionLimits::default(),
         }
     }
 }
@@ -162,7 +166,7 @@ impl App {
                 sites: Sites::new(pool.clone()),
                 acceptor: acceptor.clone(),
                 statuses: Statuses::new(pool.clone()),
-                limits: SubmissionLimits::default(),
+                limits: options.limits,
             },
             management: Management {
                 pool: pool.clone(),
@@ -170,6 +174,7 @@ impl App {
                 master_key: MasterKey::new([7; 32]),
                 bench: Bench::new(options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
+                rules_per_day: options.rules_per_day,
             },
             body: options.body,
             deadline: options.deadline,

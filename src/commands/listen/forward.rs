@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use domain::webhook::{ATTEMPT_DEADLINE, KEPT_ANSWER_BYTES};
+use domain::webhook::{ATTEMPT_DEADLINE, READ_ANSWER_BYTES};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
     HeaderMap, Request, Response, StatusCode,
@@ -138,11 +138,11 @@ impl fmt::Display for Target {
 
 async fn read(mut body: Incoming) -> Result<Vec<u8>, hyper::Error> {
     let mut read = Vec::new();
-    while read.len() < KEPT_ANSWER_BYTES
+    while read.len() < READ_ANSWER_BYTES
         && let Some(frame) = body.frame().await
     {
         if let Ok(data) = frame?.into_data() {
-            let room = KEPT_ANSWER_BYTES - read.len();
+            let room = READ_ANSWER_BYTES - read.len();
             read.extend_from_slice(&data[..data.len().min(room)]);
         }
     }

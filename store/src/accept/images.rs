@@ -12,15 +12,20 @@ use domain::{
     key::SecretHash,
     submission::ImageSource,
 };
+use queue::Fault;
 use sqlx::PgPool;
 use tokio::time::{sleep, timeout_at};
 use tracing::{debug, error, warn};
 use uuid::Uuid;
 
-use super::{NewMedia, writer::PAUSE};
+use super::{
+    Acceptance, NewMedia,
+    writer::{PAUSE, spoiled},
+};
 use crate::{
     Error,
     gather::{Bounds, Call, Gather},
+    isolate::Pieces,
 };
 
 /// The image of a submission that is to be accepted next.
@@ -30,6 +35,14 @@ pub(super) struct NewImage {
     key: SecretHash,
     format: &'static str,
     bytes: Vec<u8>,
+}
+
+/// What became of an image.
+pub(super) enum Stored {
+    /// It is stored, unless its team has no quota left.
+    Ahead,
+    /// Postgres does not take this row: its submission is told so.
+    Spoiled(Acceptance),
 }
 
 impl NewImage {
@@ -51,7 +64,7 @@ impl NewImage {
 /// Stores images of all callers of this process.
 #[derive(Clone)]
 pub(super) struct Images {
-    gather: Gather<NewImage, (), TeamId>,
+    gather: Gather<NewImage, Stored, TeamId>,
     pool: PgPool,
 }
 
@@ -65,7 +78,7 @@ impl Images {
     }
 
     /// Stores an image, unless its team has no quota left: then the accepting statement says so.
-    pub(super) async fn store(&self, image: NewImage) -> Result<(), Error> {
+    pub(super) async fn store(&self, image: NewImage) -> Result<Stored, Error> {
         let weight = image.bytes.len();
         self.gather.ask_for(image.team, image, weight).await
     }
@@ -86,25 +99,48 @@ impl Images {
     }
 }
 
-async fn write(pool: PgPool, patience: Duration, batch: Vec<Call<NewImage, (), TeamId>>) {
-    let deadline = Instant::now() + patience;
+type Waiting = Call<NewImage, Stored, TeamId>;
+
+async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
+    let mut deadline = Instant::now() + patience;
+    let mut pieces = Pieces::new(batch, |call: &Waiting| call.question.team);
+    while let Some(piece) = pieces.next() {
+        match store(&pool, &piece, deadline).await {
+            Ok(()) => piece
+                .into_iter()
+                .for_each(|call| call.answer(Stored::Ahead)),
+            Err(error) if Fault::of(&error) == Fault::Effect => {
+                let (calls, acceptance) = spoiled(&error, &mut pieces, piece);
+                for call in calls {
+                    call.answer(Stored::Spoiled(acceptance));
+                }
+            }
+            Err(error) => {
+                error!(%error, images = piece.len(), "images could not be stored");
+                piece.into_iter().for_each(Call::give_up);
+                continue;
+            }
+        }
+        // Postgres answers, so this is no outage.
+        deadline = Instant::now() + patience;
+    }
+}
+
+/// Inserts, again and again while Postgres is away.
+async fn store(pool: &PgPool, piece: &[Waiting], deadline: Instant) -> Result<(), sqlx::Error> {
+    let images: Vec<&NewImage> = piece.iter().map(|call| &call.question).collect();
     loop {
-        let images: Vec<&NewImage> = batch.iter().map(|call| &call.question).collect();
-        let inserting = timeout_at(deadline.into(), insert(&pool, &images));
+        let inserting = timeout_at(deadline.into(), insert(pool, &images));
         let error = match inserting.await {
-            Ok(Ok(())) => break,
+            Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error,
             Err(_) => sqlx::Error::PoolTimedOut,
         };
-        if Instant::now() + PAUSE > deadline {
-            error!(%error, images = batch.len(), "images could not be stored");
-            return batch.into_iter().for_each(Call::give_up);
+        if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
+            return Err(error);
         }
-        warn!(%error, images = batch.len(), "storing images failed, trying again");
+        warn!(%error, images = images.len(), "storing images failed, trying again");
         sleep(PAUSE).await;
-    }
-    for call in batch {
-        call.answer(());
     }
 }
 

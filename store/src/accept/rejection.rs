@@ -9,15 +9,25 @@ pub(super) enum Rejection {
     Overloaded,
     /// Postgres did not take it in time.
     Unavailable,
-    /// Postgres refuses the row.
+    /// Postgres refuses the row for its values.
     Refused,
+    /// Postgres fails on the row.
+    Failed,
+    /// Too many rows of its team failed.
+    Untried,
 }
 
 impl Rejection {
     /// Shows every reason as 0 from the start: a counter that first appears with its first incident has no increase
     /// then, so that nobody hears of it.
     pub(super) fn expect_none() {
-        for reason in [Self::Overloaded, Self::Unavailable, Self::Refused] {
+        for reason in [
+            Self::Overloaded,
+            Self::Unavailable,
+            Self::Refused,
+            Self::Failed,
+            Self::Untried,
+        ] {
             reason.count(0);
         }
     }
@@ -28,6 +38,8 @@ impl Rejection {
             Self::Overloaded => "overloaded",
             Self::Unavailable => "unavailable",
             Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Untried => "untried",
         };
         counter!("gatehouse_accept_rejected_total", "reason" => reason)
             .increment(submissions as u64);

@@ -1,6 +1,6 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of images that were decided long
-//! ago, what shadows and backtests found, events and their deliveries. When exactly it happens does not matter, nor does that every process does it: all of it
-//! is told by its age, and nothing refers to it.
+//! ago, what shadows and backtests found, versions of rule groups that nothing refers to, events and their deliveries. When
+//! exactly it happens does not matter, nor does that every process does it: all of it is told by its age, and nothing refers to it.
 
 use std::time::Duration;
 
@@ -8,13 +8,34 @@ use sqlx::PgPool;
 use tracing::warn;
 
 use super::images;
-use crate::{backtest, delivery, hash_list, image, recovery, rule_group::shadow};
+use crate::{
+    backtest, delivery, hash_list, image, recovery,
+    rule_group::{self, shadow},
+};
+
+/// How long is kept what nobody needs for ever. What belongs to a site is in the site's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// Versions of rule groups that nothing refers to, since they were live.
+    pub unused_versions: Duration,
+    /// The rules of a backtest, and the items that it lists, since it ended.
+    pub backtest_details: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            unused_versions: Duration::from_hours(90 * 24),
+            backtest_details: Duration::from_hours(30 * 24),
+        }
+    }
+}
 
 const EVERY: Duration = Duration::from_mins(10);
 /// Rows of one statement, which holds no lock for long.
 const ROWS: i64 = 5_000;
 
-pub(super) async fn run(pool: PgPool) {
+pub(super) async fn run(pool: PgPool, retention: Retention) {
     loop {
         tokio::time::sleep(EVERY).await;
         if let Err(error) = forget(&pool).await {
@@ -28,6 +49,13 @@ pub(super) async fn run(pool: PgPool) {
         }
         if let Err(error) = shadow::forget_old(&pool).await {
             warn!(%error, "old differences of shadows could not be removed; trying again later");
+        }
+        if let Err(error) = backtest::forget_details(&pool, retention.backtest_details).await {
+            warn!(%error, "details of old backtests could not be removed; trying again later");
+        }
+        let unused = retention.unused_versions;
+        if let Err(error) = rule_group::retention::forget_unused(&pool, unused).await {
+            warn!(%error, "unused versions of rule groups could not be removed; trying again later");
         }
         if let Err(error) = backtest::forget_old(&pool).await {
             warn!(%error, "old backtests could not be removed; trying again later");

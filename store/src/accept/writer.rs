@@ -1,4 +1,7 @@
-//! Writes one batch: waits out outages, finds out what a lost commit has stored, and lets one bad row fail alone.
+//! Writes one batch: waits out outages, finds out what a lost commit has stored, and lets a bad row fail alone.
+//!
+//! A row fails alone after its batch was split ([`Pieces`]), teams apart first. Only an outage of Postgres is waited out, and
+//! only an outage turns others away.
 
 use std::{
     collections::HashMap,
@@ -7,16 +10,19 @@ use std::{
 
 use domain::id::{MediaId, TeamId};
 use metrics::histogram;
-use queue::Queue;
+use queue::{Fault, Queue};
 use sqlx::PgPool;
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 
 use super::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
     repetition::{self, Request},
 };
-use crate::gather::Call;
+use crate::{
+    gather::Call,
+    isolate::{Pieces, Spoiled},
+};
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
@@ -29,12 +35,15 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
         reason = "batches have a few hundred rows"
     )]
     histogram!("gatehouse_accept_batch_rows").record(batch.len() as f64);
-    let deadline = Instant::now() + patience;
-    // A stack: a batch that a row spoils is replaced by its rows, each on its own.
-    let mut stack = vec![batch];
-    while let Some(batch) = stack.pop() {
-        let requests = repetition::gather(batch);
-        match store(&pool, &queue, &requests, deadline).await {
+    let mut pieces = Pieces::new(repetition::gather(batch), team);
+    let mut writing = Writing {
+        pool,
+        queue,
+        deadline: Instant::now() + patience,
+        in_doubt: false,
+    };
+    while let Some(requests) = pieces.next() {
+        match writing.store(&requests).await {
             Ok(settled) => {
                 let mut undecided = Vec::new();
                 for request in requests {
@@ -44,94 +53,136 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                     }
                 }
                 if !undecided.is_empty() {
-                    stack.push(undecided);
+                    pieces.push(repetition::gather(undecided));
                 }
+                writing.deadline = Instant::now() + patience;
             }
-            Err(error) if is_the_rows_fault(&error) && requests.len() > 1 => {
-                warn!(%error, rows = requests.len(), "a row spoils its batch; each goes alone");
-                stack.extend(
-                    requests
-                        .into_iter()
-                        .map(|request| request.into_calls().collect()),
-                );
+            Err(error) if Fault::of(&error) == Fault::Effect => {
+                let (requests, answer) = spoiled(&error, &mut pieces, requests);
+                for call in requests.into_iter().flat_map(Request::into_calls) {
+                    call.answer(answer);
+                }
+                // Postgres answers, so this is no outage.
+                writing.deadline = Instant::now() + patience;
             }
             Err(error) => {
                 error!(%error, rows = requests.len(), "submissions could not be stored");
-                for call in requests.into_iter().flat_map(Request::into_calls) {
-                    if is_the_rows_fault(&error) {
-                        call.answer(Acceptance::Refused);
-                    } else {
-                        call.give_up();
-                    }
-                }
+                let calls = requests.into_iter().flat_map(Request::into_calls);
+                calls.for_each(Call::give_up);
             }
         }
     }
 }
 
-/// Inserts, again and again while Postgres is away. When a connection breaks nobody knows whether the commit
-/// happened; the next insert then meets its own rows, waiting for the old transaction if it still runs.
-async fn store(
-    pool: &PgPool,
-    queue: &Queue,
-    requests: &[Request],
-    deadline: Instant,
-) -> Result<HashMap<MediaId, Acceptance>, sqlx::Error> {
-    let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
-    let mut settled = HashMap::new();
-    let mut in_doubt = false;
-    while !left.is_empty() {
-        let inserted = match attempt(pool, &left, deadline).await {
-            Ok(inserted) => inserted,
-            Err(error) if in_doubt && insert::is_own_row(&error) => {
-                let mut conn = pool.acquire().await?;
-                insert::existing(&mut conn, &left).await?
-            }
-            Err(error) if insert::is_race(&error) && Instant::now() < deadline => continue,
-            Err(error) if is_the_rows_fault(&error) || Instant::now() + PAUSE > deadline => {
-                return Err(error);
-            }
-            Err(error) => {
-                warn!(%error, rows = left.len(), "storing submissions failed, trying again");
-                in_doubt = true;
-                tokio::time::sleep(PAUSE).await;
-                continue;
-            }
-        };
-        let Inserted {
-            settled: certain,
-            expired,
-            jobs,
-        } = inserted;
-        queue.enqueued(&jobs);
-        settled.extend(certain);
-        left.retain(|media| !settled.contains_key(&media.id));
-        if !expired.is_empty() {
-            let mut conn = pool.acquire().await?;
-            insert::forget_expired(&mut conn, &left).await?;
+fn team(request: &Request) -> TeamId {
+    request.first.question.site.team
+}
+
+/// Splits what failed. Those that must not be tried again come back with their answer.
+pub(super) fn spoiled<T>(
+    error: &sqlx::Error,
+    pieces: &mut Pieces<T, TeamId>,
+    failed: Vec<T>,
+) -> (Vec<T>, Acceptance) {
+    let rows = failed.len();
+    match pieces.split(failed) {
+        None => {
+            debug!(%error, rows, "a row spoils its batch, which is split to find it");
+            (Vec::new(), Acceptance::Untried)
+        }
+        Some(Spoiled::Row(row)) => {
+            let answer = verdict_on(error);
+            error!(%error, "one submission could not be stored; it is answered with {answer:?}");
+            (vec![row], answer)
+        }
+        Some(Spoiled::Rest(rest)) => {
+            error!(%error, rows, "submissions were not tried alone: too many of their team's failed");
+            (rest, Acceptance::Untried)
         }
     }
-    Ok(settled)
 }
 
-async fn attempt(
-    pool: &PgPool,
-    media: &[&NewMedia],
-    deadline: Instant,
-) -> Result<Inserted, sqlx::Error> {
-    let inserting = async {
-        let mut conn = pool.acquire().await?;
-        insert::insert(&mut conn, media).await
-    };
-    tokio::time::timeout_at(deadline.into(), inserting)
-        .await
-        .unwrap_or(Err(sqlx::Error::PoolTimedOut))
-}
-
-/// Data exceptions (class 22) and broken constraints (class 23) come from a row; everything else is the system's.
-fn is_the_rows_fault(error: &sqlx::Error) -> bool {
+/// What a row is told with which Postgres fails whenever it is alone. Bad values (class 22), broken constraints (class 23)
+/// and values beyond a limit of Postgres (class 54) are the submission's; anything else is ours.
+fn verdict_on(error: &sqlx::Error) -> Acceptance {
     let code = error
         .as_database_error()
         .and_then(sqlx::error::DatabaseError::code);
-    code.is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+    let is_of_values = code.is_some_and(|code| {
+        ["22", "23", "54"]
+            .iter()
+            .any(|class| code.starts_with(class))
+    });
+    if is_of_values {
+        Acceptance::Refused
+    } else {
+        Acceptance::Failed
+    }
+}
+
+/// How the pieces of one batch are written.
+struct Writing {
+    pool: PgPool,
+    queue: Queue,
+    /// Until when an outage is waited out.
+    deadline: Instant,
+    /// Whether a connection broke, so that rows may be stored that nobody was told of.
+    in_doubt: bool,
+}
+
+impl Writing {
+    /// Inserts, again and again while Postgres is away. When a connection breaks nobody knows whether the commit
+    /// happened; the next insert then meets its own rows, waiting for the old transaction if it still runs.
+    async fn store(
+        &mut self,
+        requests: &[Request],
+    ) -> Result<HashMap<MediaId, Acceptance>, sqlx::Error> {
+        let mut left: Vec<&NewMedia> = requests.iter().map(|r| &r.first.question).collect();
+        let mut settled = HashMap::new();
+        while !left.is_empty() {
+            let inserted = match self.attempt(&left).await {
+                Ok(inserted) => inserted,
+                Err(error) if self.in_doubt && insert::is_own_row(&error) => {
+                    let mut conn = self.pool.acquire().await?;
+                    insert::existing(&mut conn, &left).await?
+                }
+                Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
+                Err(error)
+                    if Fault::of(&error) == Fault::Effect
+                        || Instant::now() + PAUSE > self.deadline =>
+                {
+                    return Err(error);
+                }
+                Err(error) => {
+                    warn!(%error, rows = left.len(), "storing submissions failed, trying again");
+                    self.in_doubt = true;
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            let Inserted {
+                settled: certain,
+                expired,
+                jobs,
+            } = inserted;
+            self.queue.enqueued(&jobs);
+            settled.extend(certain);
+            left.retain(|media| !settled.contains_key(&media.id));
+            if !expired.is_empty() {
+                let mut conn = self.pool.acquire().await?;
+                insert::forget_expired(&mut conn, &left).await?;
+            }
+        }
+        Ok(settled)
+    }
+
+    async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
+        let inserting = async {
+            let mut conn = self.pool.acquire().await?;
+            insert::insert(&mut conn, media).await
+        };
+        tokio::time::timeout_at(self.deadline.into(), inserting)
+            .await
+            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
+    }
 }

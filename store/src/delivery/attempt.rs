@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::{
     breaker::Right,
     id::{DeliveryId, EndpointId},
+    webhook::KEPT_ANSWERS,
 };
 use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
 use sqlx::PgConnection;
@@ -30,7 +31,7 @@ pub struct Attempt {
     pub outcome: &'static str,
     /// The answer's status.
     pub status_code: Option<u16>,
-    /// The first bytes of the answer.
+    /// What is kept of the answer ([`domain::webhook::kept_answer`]).
     pub response_body: Option<Vec<u8>>,
     /// Where it went.
     pub url: String,
@@ -81,6 +82,7 @@ impl Effect for Attempted {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let runs: Vec<&Self> = batch.iter().map(|survivor| survivor.effect).collect();
         log_attempts(tx.conn, &runs).await?;
+        forget_older_answers(tx.conn, &runs).await?;
         update_deliveries(tx.conn, &runs).await?;
         let signs: Vec<Sign> = runs.iter().filter_map(|run| run.sign()).collect();
         health::learn(tx.conn, &signs).await?;
@@ -154,6 +156,36 @@ async fn log_attempts(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<()
     Ok(())
 }
 
+/// Forgets the answers to all but the last attempts of these deliveries. The attempts themselves stay.
+async fn forget_older_answers(
+    conn: &mut PgConnection,
+    runs: &[&Attempted],
+) -> Result<(), sqlx::Error> {
+    let (deliveries, older): (Vec<Uuid>, Vec<i16>) = runs
+        .iter()
+        .filter_map(|run| {
+            let older = run.attempt.as_ref()?.number.checked_sub(KEPT_ANSWERS)?;
+            (older > 0).then(|| (run.delivery.as_uuid(), small(older)))
+        })
+        .unzip();
+    if deliveries.is_empty() {
+        return Ok(());
+    }
+    sqlx::query!(
+        "
+        update delivery_attempts a
+        set response_body = null
+        from unnest($1::uuid [], $2::smallint []) as o (delivery_id, number)
+        where a.delivery_id = o.delivery_id and a.number <= o.number and a.response_body is not null
+        ",
+        &deliveries,
+        &older,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 async fn update_deliveries(
     conn: &mut PgConnection,
     runs: &[&Attempted],
@@ -220,5 +252,63 @@ impl Obituary for DeliveryDied {
             })
             .collect();
         update_deliveries(tx.conn, &died.iter().collect::<Vec<_>>()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::PgPool;
+
+    use super::*;
+    use crate::schema;
+
+    #[sqlx::test(migrations = false)]
+    async fn case_38_only_the_last_three_attempts_keep_their_answers(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let mut conn = pool.acquire().await.unwrap();
+        let delivery = DeliveryId::from(Uuid::now_v7());
+        let other = DeliveryId::from(Uuid::now_v7());
+        let run = |delivery, number| Attempted {
+            delivery,
+            attempt: Some(Attempt {
+                number,
+                elapsed: Duration::from_millis(7),
+                outcome: "status",
+                status_code: Some(503),
+                response_body: Some(b"busy".to_vec()),
+                url: "https://example.com/".to_owned(),
+                error: None,
+                sign: None,
+            }),
+            state: DeliveryState::Pending(Duration::ZERO),
+            disable: None,
+        };
+        for number in 1..=12 {
+            let runs = [run(delivery, number), run(other, 2 * number)];
+            // The other one's numbers have gaps.
+            let runs: Vec<&Attempted> = runs.iter().collect();
+            log_attempts(&mut conn, &runs).await.unwrap();
+            forget_older_answers(&mut conn, &runs).await.unwrap();
+            let kept: Vec<(Uuid, i16)> = sqlx::query_as(
+                "select delivery_id, number from delivery_attempts where response_body is not null order by 1, 2",
+            )
+            .fetch_all(&mut *conn)
+            .await
+            .unwrap();
+            let number = i16::try_from(number).unwrap();
+            let last_three: Vec<i16> = kept
+                .iter()
+                .filter(|(of, _)| *of == delivery.as_uuid())
+                .map(|(_, number)| *number)
+                .collect();
+            let expected: Vec<i16> = ((number - 2).max(1)..=number).collect();
+            assert_eq!(last_three, expected);
+            assert!(kept.len() <= 6, "{kept:?}");
+        }
+        let rows: i64 = sqlx::query_scalar("select count(*) from delivery_attempts")
+            .fetch_one(&mut *conn)
+            .await
+            .unwrap();
+        assert_eq!(rows, 24, "every attempt keeps its row");
     }
 }

@@ -41,7 +41,7 @@ pub struct LoggedAttempt {
     pub outcome: String,
     /// The answer's status; none if there was no answer.
     pub status_code: Option<i16>,
-    /// The first bytes of the answer.
+    /// The first 2 KiB of the answer to a failed attempt; none of a success, of an older attempt, or if there was no answer.
     pub response_body: Option<Vec<u8>>,
     /// Where it went; none if that was not noted then.
     pub url: Option<String>,

@@ -34,7 +34,7 @@ pub struct Pinged {
     pub outcome: &'static str,
     /// The answer's status.
     pub status_code: Option<u16>,
-    /// The first bytes of the answer.
+    /// The first 2 KiB of the answer, whatever its status.
     pub response_body: Option<Vec<u8>>,
     /// Why there was no answer, in words for the endpoint's owner; none if there was one.
     pub error: Option<String>,

@@ -4,6 +4,7 @@
 
 mod fixture;
 mod images;
+mod poisoned;
 mod quota;
 mod repetition;
 mod storing;

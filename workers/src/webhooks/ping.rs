@@ -3,7 +3,11 @@
 use std::time::Instant;
 
 use chrono::Utc;
-use domain::{event, id::EventId, webhook::Outcome};
+use domain::{
+    event,
+    id::EventId,
+    webhook::{KEPT_ANSWER_BYTES, Outcome},
+};
 use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
 
@@ -25,13 +29,17 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
     let answer = message.send(outbound, &target.url).await;
     let elapsed = started.elapsed();
     match answer {
-        Ok(answer) => Pinged {
-            outcome: Outcome::of_status(answer.status).as_str(),
-            status_code: Some(answer.status),
-            response_body: Some(answer.body),
-            error: None,
-            elapsed,
-        },
+        Ok(mut answer) => {
+            // Shown whatever the status is, and not stored.
+            answer.body.truncate(KEPT_ANSWER_BYTES);
+            Pinged {
+                outcome: Outcome::of_status(answer.status).as_str(),
+                status_code: Some(answer.status),
+                response_body: Some(answer.body),
+                error: None,
+                elapsed,
+            }
+        }
         Err(error) => Pinged {
             outcome: failure(&error),
             status_code: None,

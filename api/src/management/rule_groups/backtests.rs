@@ -20,7 +20,7 @@ use store::{
 };
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
-use super::{draft::draft, find, record, unknown_version};
+use super::{draft::draft, find, record, room, unknown_version};
 use crate::{
     answer::{Accepted, Json},
     management::{
@@ -133,6 +133,7 @@ impl Backtests {
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = find(&mut session, group.id).await?;
+        room::require(&management, &mut session, group.team).await?;
         let wanted = Wanted {
             team: group.team,
             group: group.id,
@@ -179,7 +180,7 @@ impl Backtests {
 
     /// List the items that would change
     ///
-    /// The newest first, 10,000 at most.
+    /// The newest first, 10,000 at most. They are kept for 30 days after the end of the backtest, unless the operator sets another time.
     #[oai(
         path = "/backtests/:backtest_id/changes",
         method = "get",
@@ -250,7 +251,7 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listBacktests", Scope::RulesRead)
         },
         Operation {
-            problems: &[Code::BacktestRunning],
+            problems: &[Code::BacktestRunning, Code::LimitReached],
             request: Some(json!({
                 "site_id": example::SITE,
                 "since": "2026-01-01T00:00:00Z",

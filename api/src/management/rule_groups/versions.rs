@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     RuleGroup,
     draft::{draft, require},
-    find, group_example, lists, lock, record,
+    find, group_example, lists, lock, record, room,
     rules::{RuleDocument, documents},
     schema, unknown_version,
 };
@@ -198,6 +198,7 @@ impl Versions {
         let group = lock(&mut session, rule_group_id.0).await?;
         require(Some(new.revision), group.draft_revision)?;
         lists::require(&mut session, group.team, &compiled.rules).await?;
+        room::require(&management, &mut session, group.team).await?;
         let live = new.live.unwrap_or(true);
         let token = Some(session.token());
         let authorship = Authorship {
@@ -347,7 +348,7 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listVersions", Scope::RulesRead)
         },
         Operation {
-            problems: &[Code::DraftChanged],
+            problems: &[Code::DraftChanged, Code::LimitReached],
             request: Some(
                 json!({ "revision": 7, "note": "Review codes are reviewed.", "live": true }),
             ),

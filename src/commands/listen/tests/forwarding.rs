@@ -83,7 +83,7 @@ async fn its_answer_comes_back_as_far_as_gatehouse_reads_it() {
     assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
     assert!(head.contains("retry-after: 120") && head.contains("content-type: text/plain"));
     assert!(!head.contains("set-cookie"), "{head}");
-    assert_eq!(body.len(), domain::webhook::KEPT_ANSWER_BYTES);
+    assert_eq!(body.len(), domain::webhook::READ_ANSWER_BYTES);
 }
 
 #[tokio::test]

@@ -112,7 +112,8 @@ struct DeliveryAttempt {
     /// The answer's status; null if there was no answer.
     #[oai(nullable)]
     status_code: Option<i16>,
-    /// The first 16 KiB of the answer, as text; null if there was no answer.
+    /// The first 2 KiB of the answer to a failed attempt, as text. It is kept for the last three attempts of a delivery. Null
+    /// for a success, for an older attempt, and if there was no answer.
     #[oai(nullable)]
     response_body: Option<String>,
     /// Why there was no answer; null if there was one.

@@ -103,7 +103,7 @@ pub(in super::super::super) struct WebhookPing {
     /// The answer's status; null if there was no answer.
     #[oai(nullable)]
     status_code: Option<u16>,
-    /// The first 16 KiB of the answer, as text; null if there was no answer.
+    /// The first 2 KiB of the answer, as text; null if there was no answer.
     #[oai(nullable)]
     response_body: Option<String>,
     /// Why there was no answer; null if there was one.

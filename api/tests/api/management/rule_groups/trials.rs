@@ -354,3 +354,44 @@ async fn a_backtest_is_one_at_a_time_and_can_be_cancelled(pool: PgPool) {
         refused.blames("invalid_request", &[field]);
     }
 }
+
+#[sqlx::test(migrations = false)]
+async fn case_38_a_team_stores_a_bounded_amount_of_rules_in_a_day(pool: PgPool) {
+    let options = Options {
+        rules_per_day: 8_192,
+        ..Options::default()
+    };
+    let app = App::with(pool, options).await;
+    let member = app.member(app.tenant.team).await;
+    let group = member.new_group("House", json!([])).await;
+    // Postgres keeps 2 KB of such rules as they are, or a little smaller.
+    let words: Vec<String> = (0..100).map(|_| uuid::Uuid::now_v7().to_string()).collect();
+    let rules =
+        json!([{ "name": "Words", "type": "keyword", "keywords": words, "effect": "reject" }]);
+    let mut made = 0;
+    let refused = loop {
+        member.edit(&group, rules.clone()).await;
+        let revision = member.draft(&group).await["revision"].clone();
+        let path = format!("/rule-groups/{group}/versions");
+        let answer = member.post(&path, json!({ "revision": revision })).await;
+        if answer.status != 201 || made == 20 {
+            break answer;
+        }
+        made += 1;
+    };
+    assert!((1..10).contains(&made), "{made}");
+    let problem = refused.problem(409, "limit_reached");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains("24 hours"), "{detail}");
+    let group = json!({ "name": "Another", "rules": [] });
+    member
+        .post("/rule-groups", group)
+        .await
+        .problem(409, "limit_reached");
+    // What was stored before no longer counts.
+    sqlx::query("update rule_group_versions set created_at = now() - interval '25 hours'")
+        .execute(&app.pool)
+        .await
+        .unwrap();
+    member.new_group("Another", json!([])).await;
+}
