@@ -37,7 +37,7 @@ pub mod usage;
 pub mod verdict;
 pub mod webhook_secret;
 
-use domain::media::UnknownName;
+use domain::{media::UnknownName, plan::LimitReached};
 
 /// What can go wrong below the callers.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +60,9 @@ pub enum Error {
     /// There is no such plan.
     #[error("there is no such plan")]
     UnknownPlan,
+    /// The plan does not let the team have another one.
+    #[error(transparent)]
+    LimitReached(LimitReached),
     /// The team has a backtest that has not ended.
     #[error("the team has a running backtest")]
     BacktestRunning,

@@ -401,7 +401,7 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listRuleGroups", Scope::RulesRead)
         },
         Operation {
-            problems: &[Code::NameTaken],
+            problems: &[Code::NameTaken, Code::LimitReached],
             request: Some(json!({
                 "name": "Comment rules",
                 "team_id": example::TEAM,

@@ -303,7 +303,7 @@ pub(super) fn described() -> Vec<Operation> {
     let file = json!({ "name": "Imported rules", "rules": schema::examples() });
     vec![
         Operation {
-            problems: &[Code::NameTaken],
+            problems: &[Code::NameTaken, Code::LimitReached],
             request: Some(file.clone()),
             answer: Some(created_example()),
             ..Operation::new("importRuleGroup", Scope::RulesWrite)
