@@ -2,7 +2,7 @@
 
 use domain::{
     key::{SecretHash, SiteKey},
-    limit::{RatePolicy, RateWindow},
+    limit::{RatePolicy, RateStanding},
 };
 use poem::{
     FromRequest, Request, RequestBody, Result,
@@ -49,15 +49,15 @@ pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, R
     }
 }
 
-/// Counts the request against its key's limit.
+/// Counts the request against the limits of its key and of its team.
 pub(crate) async fn admit(
     rates: &Rates,
     key: SecretHash,
     policy: RatePolicy,
-) -> Result<RateWindow, Refusal> {
+) -> Result<RateStanding, Refusal> {
     match rates.admit(key, policy).await? {
-        Admission::Admitted(window) => Ok(window),
-        Admission::Refused(window) => Err(Refusal::rate_limited(window)),
+        Admission::Admitted(rate) => Ok(rate),
+        Admission::Refused(rate, reached) => Err(Refusal::rate_limited(rate, reached)),
         Admission::UnknownKey => Err(Refusal::invalid_api_key()),
     }
 }

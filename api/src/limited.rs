@@ -1,7 +1,7 @@
 //! Rate limits as clients see them: the headers `RateLimit` and `RateLimit-Policy` of the IETF draft
 //! draft-ietf-httpapi-ratelimit-headers-10.
 
-use domain::limit::{RateWindow, WINDOW_SECONDS};
+use domain::limit::{RateStanding, WINDOW_SECONDS};
 use poem::{
     IntoResponse, Response,
     http::{HeaderMap, HeaderName, HeaderValue},
@@ -14,16 +14,16 @@ use poem_openapi::{
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// An answer, and where its site key stands in the present minute.
+/// An answer, and where its site key and its team stand in the present minute.
 pub(crate) struct Limited<T> {
-    pub(crate) window: RateWindow,
+    pub(crate) rate: RateStanding,
     pub(crate) answer: T,
 }
 
 impl<T: IntoResponse> IntoResponse for Limited<T> {
     fn into_response(self) -> Response {
         let mut response = self.answer.into_response();
-        declare(response.headers_mut(), self.window);
+        declare(response.headers_mut(), &self.rate);
         response
     }
 }
@@ -38,16 +38,18 @@ impl<T: ApiResponse> ApiResponse for Limited<T> {
     }
 }
 
-/// Adds both headers.
-pub(crate) fn declare(headers: &mut HeaderMap, window: RateWindow) {
-    let RateWindow {
-        policy,
-        limit,
-        remaining,
-        resets_in,
-    } = window;
-    let stands = format!("\"{policy}\";r={remaining};t={resets_in}");
-    let allowed = format!("\"{policy}\";q={limit};w={WINDOW_SECONDS}");
+/// Adds both headers. `RateLimit` tells of one limit, the one that is nearer; `RateLimit-Policy` of both.
+pub(crate) fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
+    let nearer = rate.tighter();
+    let stands = format!(
+        "\"{}\";r={};t={}",
+        nearer.name, nearer.remaining, nearer.resets_in
+    );
+    let RateStanding { key, team } = rate;
+    let allowed = format!(
+        "\"{}\";q={};w={WINDOW_SECONDS}, \"{}\";q={};w={WINDOW_SECONDS}",
+        key.name, key.limit, team.name, team.limit
+    );
     for (name, value) in [(RATE_LIMIT, stands), (RATE_LIMIT_POLICY, allowed)] {
         let value = HeaderValue::from_str(&value).expect("names and numbers are visible ASCII");
         headers.insert(name, value);

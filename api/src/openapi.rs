@@ -141,15 +141,16 @@ pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
             "RateLimit": {
                 "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
                                 minute as far as is known, `t` the seconds until the next one \
-                                (draft-ietf-httpapi-ratelimit-headers-10).",
+                                (draft-ietf-httpapi-ratelimit-headers-10). It tells of the key's own limit, or of \
+                                its team's (`team_submit`, `team_status`) if that has fewer left.",
                 "schema": { "type": "string" },
                 "example": "\"submit\";r=998;t=41",
             },
             "RateLimitPolicy": {
-                "description": "What the site key may do: the policy's name, `q` the requests of a window, `w` its \
-                                length in seconds.",
+                "description": "What the site key may do, and all keys of its team together: the policy's name, \
+                                `q` the requests of a window, `w` its length in seconds.",
                 "schema": { "type": "string" },
-                "example": "\"submit\";q=1000;w=60",
+                "example": "\"submit\";q=1000;w=60, \"team_submit\";q=10000;w=60",
             },
         }),
     );

@@ -6,7 +6,12 @@ mod code;
 
 use std::borrow::Cow;
 
-use domain::{limit::RateWindow, media::NoRuling, rules::RuleErrors, submission::FieldError};
+use domain::{
+    limit::{RateScope, RateStanding},
+    media::NoRuling,
+    rules::RuleErrors,
+    submission::FieldError,
+};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
@@ -37,7 +42,7 @@ pub(crate) struct Refusal {
     code: Code,
     detail: Cow<'static, str>,
     errors: Vec<FieldProblem>,
-    window: Option<RateWindow>,
+    rate: Option<RateStanding>,
     /// After how many seconds trying again makes sense, where that is known.
     wait: Option<u32>,
 }
@@ -48,7 +53,7 @@ impl Refusal {
             code,
             detail: detail.into(),
             errors: Vec::new(),
-            window: None,
+            rate: None,
             wait: None,
         }
     }
@@ -69,7 +74,7 @@ impl Refusal {
             code,
             detail: FIELDS.into(),
             errors,
-            window: None,
+            rate: None,
             wait: None,
         }
     }
@@ -132,13 +137,21 @@ impl Refusal {
         )
     }
 
-    /// The key's requests of this minute are used up.
-    pub(crate) fn rate_limited(window: RateWindow) -> Self {
+    /// The requests of this minute are used up, of the key or of its team.
+    pub(crate) fn rate_limited(rate: RateStanding, reached: RateScope) -> Self {
+        let window = rate.of(reached);
+        let whose = match reached {
+            RateScope::Key => "The site key's",
+            RateScope::Team => "The team's",
+        };
         let detail = format!(
-            "The site key's {} requests of this minute are used up. Please try again in {} s.",
-            window.limit, window.resets_in
+            "{whose} {} requests of this minute are used up (`{}`). Please try again in {} s.",
+            window.limit, window.name, window.resets_in
         );
-        Self::new(Code::RateLimited, detail).within(window)
+        Self {
+            wait: Some(window.resets_in),
+            ..Self::new(Code::RateLimited, detail).within(rate)
+        }
     }
 
     /// Too many tests of endpoints run, or that endpoint was tested too often; there may be another in so many seconds.
@@ -152,9 +165,10 @@ impl Refusal {
         }
     }
 
-    /// Tells, too, where the site key stands in the present minute; unless it has just been disabled, which nobody is told.
-    pub(crate) fn within(mut self, window: RateWindow) -> Self {
-        self.window = (self.code != Code::InvalidApiKey).then_some(window);
+    /// Tells, too, where the site key and its team stand in the present minute; unless the key has just been disabled, which
+    /// nobody is told.
+    pub(crate) fn within(mut self, rate: RateStanding) -> Self {
+        self.rate = (self.code != Code::InvalidApiKey).then_some(rate);
         self
     }
 
@@ -196,10 +210,7 @@ impl Refusal {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
         if self.code.is_passing() {
-            let seconds = match self.window {
-                Some(window) if self.code == Code::RateLimited => window.resets_in,
-                Some(_) | None => self.wait.unwrap_or(SOON),
-            };
+            let seconds = self.wait.unwrap_or(SOON);
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if let Some(challenge) = self.code.challenge() {
@@ -208,8 +219,8 @@ impl Refusal {
                 HeaderValue::from_static(challenge),
             );
         }
-        if let Some(window) = self.window {
-            limited::declare(&mut headers, window);
+        if let Some(rate) = &self.rate {
+            limited::declare(&mut headers, rate);
         }
         headers
     }
@@ -297,6 +308,7 @@ impl From<store::Error> for Refusal {
                 "Another one has this name already; names are unique.",
             ),
             store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
+            store::Error::LimitReached(limit) => Self::new(Code::LimitReached, limit.to_string()),
             store::Error::BacktestRunning => Self::new(
                 Code::BacktestRunning,
                 "The team has a backtest that has not ended: wait for it, or cancel it.",

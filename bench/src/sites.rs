@@ -93,14 +93,20 @@ pub(crate) fn rules() -> anyhow::Result<(Vec<Rule>, CompiledGroup)> {
     Ok((rules, compiled))
 }
 
-/// A finite quota and the highest rates that there are.
+/// Finite quotas, and the highest rates and numbers of things that there are.
 async fn create_plan(conn: &mut PgConnection) -> anyhow::Result<Uuid> {
     let id = Uuid::now_v7();
     sqlx::query(
         "
         insert into plans
-            (id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute)
-        values ($1, 'Benchmark', 1000000000, 1000000, 1000000)
+            (
+                id, name, submissions_per_period, deliveries_per_period, submissions_per_minute, status_queries_per_minute,
+                endpoints_per_site, sites_per_team, site_keys_per_team, management_tokens_per_team, rule_groups_per_team,
+                hash_lists_per_team
+            )
+        values (
+            $1, 'Benchmark', 1000000000, 100000000000, 1000000, 1000000, 100, 100000, 100000, 100000, 100000, 1000
+        )
         ",
     )
     .bind(id)

@@ -3,7 +3,7 @@
 use crate::media::named_set;
 
 named_set! {
-    /// What a site key may do only so often in a minute; also the name in the `RateLimit` headers.
+    /// What may be done only so often in a minute.
     RatePolicy {
         /// Submissions.
         Submit = "submit",
@@ -12,8 +12,21 @@ named_set! {
     }
 }
 
+named_set! {
+    /// Whose requests a limit counts together.
+    RateScope {
+        /// Those of one site key.
+        Key = "key",
+        /// Those of all site keys of one team.
+        Team = "team",
+    }
+}
+
 /// The length of the windows of all rate limits, in seconds: a UTC minute.
 pub const WINDOW_SECONDS: u32 = 60;
+
+/// Where a plan does not say how many requests a team may make, its keys together make as many as this number of them.
+pub const KEYS_OF_A_TEAM: u32 = 10;
 
 impl RatePolicy {
     /// Requests of one site key in a window where no plan says otherwise: the documented limits.
@@ -23,17 +36,55 @@ impl RatePolicy {
             Self::Status => 2_000,
         }
     }
+
+    /// The name of a limit, in the `RateLimit` headers and in metrics.
+    pub const fn name(self, scope: RateScope) -> &'static str {
+        match (scope, self) {
+            (RateScope::Key, Self::Submit) => "submit",
+            (RateScope::Key, Self::Status) => "status",
+            (RateScope::Team, Self::Submit) => "team_submit",
+            (RateScope::Team, Self::Status) => "team_status",
+        }
+    }
 }
 
-/// Where a key stands in the present window.
+/// One limit in the present window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateWindow {
-    /// What is limited.
-    pub policy: RatePolicy,
+    /// The limit's name.
+    pub name: &'static str,
     /// Requests that the window allows.
     pub limit: u32,
     /// How many of them are left, as far as this process knows: others may have taken some since it last heard.
     pub remaining: u32,
     /// Seconds until the next window, rounded up; at least 1.
     pub resets_in: u32,
+}
+
+/// Where a request's key and its team stand in the present window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateStanding {
+    /// The site key.
+    pub key: RateWindow,
+    /// All keys of its team together.
+    pub team: RateWindow,
+}
+
+impl RateStanding {
+    /// The limit that is reached first if nobody else sends anything.
+    pub const fn tighter(&self) -> RateWindow {
+        if self.team.remaining < self.key.remaining {
+            self.team
+        } else {
+            self.key
+        }
+    }
+
+    /// One of the two.
+    pub const fn of(&self, scope: RateScope) -> RateWindow {
+        match scope {
+            RateScope::Key => self.key,
+            RateScope::Team => self.team,
+        }
+    }
 }

@@ -2,11 +2,119 @@
 
 use crate::{media::named_set, whole::Whole};
 
-/// How many submissions of a team a billing period may have. The most is what a JSON number holds exactly.
+/// How many submissions of a team, or webhooks that they cause, a billing period may have. The most is what a JSON number holds exactly.
 pub type PerPeriod = Whole<0, 9_007_199_254_740_991>;
 
 /// How many requests a site key may make in one UTC minute.
 pub type PerMinute = Whole<1, 1_000_000>;
+
+/// How many requests all site keys of a team together may make in one UTC minute.
+pub type TeamPerMinute = Whole<1, 10_000_000>;
+
+/// How many endpoints a site may have. Each of them is told of every item, so the most is what the service was measured with.
+pub type EndpointsPerSite = Whole<0, 100>;
+
+/// How many things of a kind a team may have.
+pub type PerTeam = Whole<0, 100_000>;
+
+/// How many hash lists a team may have.
+pub type ListsPerTeam = Whole<0, 1_000>;
+
+named_set! {
+    /// What a plan limits the number of, by the name of the plan's member.
+    Limit {
+        /// Webhook endpoints of a site.
+        Endpoints = "endpoints_per_site",
+        /// Sites of a team.
+        Sites = "sites_per_team",
+        /// Site keys of a team that are not disabled.
+        SiteKeys = "site_keys_per_team",
+        /// Management tokens of a team that are neither disabled nor expired.
+        ManagementTokens = "management_tokens_per_team",
+        /// Rule groups of a team.
+        RuleGroups = "rule_groups_per_team",
+        /// Hash lists of a team.
+        HashLists = "hash_lists_per_team",
+    }
+}
+
+/// How many things a team may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Webhook endpoints of each site.
+    pub endpoints_per_site: EndpointsPerSite,
+    /// Sites.
+    pub sites_per_team: PerTeam,
+    /// Site keys that are not disabled.
+    pub site_keys_per_team: PerTeam,
+    /// Management tokens that are neither disabled nor expired.
+    pub management_tokens_per_team: PerTeam,
+    /// Rule groups.
+    pub rule_groups_per_team: PerTeam,
+    /// Hash lists.
+    pub hash_lists_per_team: ListsPerTeam,
+}
+
+impl Limits {
+    /// The number for one kind of things.
+    pub const fn of(&self, limit: Limit) -> i64 {
+        match limit {
+            Limit::Endpoints => self.endpoints_per_site.get(),
+            Limit::Sites => self.sites_per_team.get(),
+            Limit::SiteKeys => self.site_keys_per_team.get(),
+            Limit::ManagementTokens => self.management_tokens_per_team.get(),
+            Limit::RuleGroups => self.rule_groups_per_team.get(),
+            Limit::HashLists => self.hash_lists_per_team.get(),
+        }
+    }
+}
+
+impl Default for Limits {
+    /// A hundred sites are more than most teams have. Each has a default rule group and a key, so there may be twice as many
+    /// of these: room for groups of their own, and for the next key beside the present one.
+    fn default() -> Self {
+        Self {
+            endpoints_per_site: EndpointsPerSite::of::<10>(),
+            sites_per_team: PerTeam::of::<100>(),
+            site_keys_per_team: PerTeam::of::<200>(),
+            management_tokens_per_team: PerTeam::of::<100>(),
+            rule_groups_per_team: PerTeam::of::<200>(),
+            hash_lists_per_team: ListsPerTeam::of::<100>(),
+        }
+    }
+}
+
+/// A limit of a plan that does not let a team have another thing of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct LimitReached {
+    /// The limit.
+    pub limit: Limit,
+    /// How many it allows.
+    pub allowed: i64,
+}
+
+impl LimitReached {
+    /// Which limit it is, and what to do.
+    fn sentence(&self) -> String {
+        let (things, remedy) = match self.limit {
+            Limit::Endpoints => ("webhook endpoints of a site", "Delete one that is not used"),
+            Limit::Sites => ("sites of a team", "Use one that exists"),
+            Limit::SiteKeys => ("site keys of a team", "Disable one that is not used"),
+            Limit::ManagementTokens => (
+                "management tokens of a team",
+                "Disable one that is not used",
+            ),
+            Limit::RuleGroups => ("rule groups of a team", "Delete one that is not used"),
+            Limit::HashLists => ("hash lists of a team", "Delete one that is not used"),
+        };
+        let Self { limit, allowed } = self;
+        format!(
+            "The plan allows {allowed} {things} ({limit}), and there are as many already. {remedy}, or ask the operator for a \
+             higher limit."
+        )
+    }
+}
 
 named_set! {
     /// How a team stands with its subscription.

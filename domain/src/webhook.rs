@@ -15,9 +15,6 @@ pub use health::{BREAKER, DEAD_AFTER, Health};
 /// For how many days events, deliveries that have ended and their attempts are kept.
 pub type WebhookRetentionDays = Whole<1, 365>;
 
-/// The most endpoints of a site.
-pub const MAX_ENDPOINTS: i64 = 100;
-
 /// How far ahead a new secret may be made before it signs.
 pub const LONGEST_NOTICE: Duration = Duration::from_hours(30 * 24);
 

@@ -2,6 +2,7 @@
 
 mod master_key;
 mod operator;
+mod plan;
 mod site;
 
 use std::{io::Write as _, path::PathBuf};
@@ -44,7 +45,9 @@ enum Action {
 #[derive(Debug, Subcommand)]
 enum SetUp {
     /// Make a plan
-    CreatePlan(operator::NewPlan),
+    CreatePlan(plan::NewPlan),
+    /// Change what a plan allows; what teams have beyond a lowered limit stays
+    ChangePlan(plan::PlanChange),
     /// Make a team, subscribed to a plan from now on
     CreateTeam {
         #[arg(long)]
@@ -132,7 +135,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
 
 async fn set_up(conn: &mut PgConnection, action: SetUp) -> anyhow::Result<Value> {
     match action {
-        SetUp::CreatePlan(new) => operator::create_plan(conn, new).await,
+        SetUp::CreatePlan(new) => plan::create(conn, new).await,
+        SetUp::ChangePlan(change) => plan::change(conn, change).await,
         SetUp::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
         SetUp::Subscribe { team, plan, state } => {
             operator::subscribe(conn, team, plan, state).await

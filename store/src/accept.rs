@@ -55,6 +55,14 @@ pub struct NewMedia {
     pub idempotency: Option<Idempotency>,
 }
 
+impl NewMedia {
+    /// How many webhooks it causes: of its acceptance, and of its verdict.
+    fn webhooks(&self) -> i32 {
+        let events = self.site.endpoints.iter().map(|e| e.events.len());
+        i32::try_from(events.sum::<usize>()).unwrap_or(i32::MAX)
+    }
+}
+
 /// What makes a request and its repetitions one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
@@ -77,6 +85,8 @@ pub enum Acceptance {
     NoSubscription,
     /// The team's quota for this billing period is used up. Nothing was stored.
     QuotaExceeded,
+    /// The webhooks that it would cause are more than the team's quota for this billing period has left. Nothing was stored.
+    DeliveriesExceeded,
     /// The key or the site is no longer what the submission was prepared for. Nothing was stored: prepare it again.
     Stale,
     /// Postgres refuses this very row for its values, which the checks before should have refused. Nothing was stored.
@@ -168,7 +178,7 @@ impl Acceptor {
             Ok(Acceptance::Refused) => Rejection::Refused.count(1),
             Ok(Acceptance::Failed) => Rejection::Failed.count(1),
             Ok(Acceptance::Untried) => Rejection::Untried.count(1),
-            Ok(Acceptance::QuotaExceeded) => quota_refused(1),
+            Ok(Acceptance::QuotaExceeded | Acceptance::DeliveriesExceeded) => quota_refused(1),
             Ok(
                 Acceptance::Accepted
                 | Acceptance::Repeated(_)

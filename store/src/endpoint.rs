@@ -17,15 +17,19 @@ pub use health::{Probe, take_probe};
 pub use permit::permit;
 pub use target::{Pinged, Target, target};
 
-use crate::{Error, seal::MasterKey};
+use crate::{Error, plan::limit, seal::MasterKey};
 
-/// Adds a webhook endpoint to a site.
+/// Adds a webhook endpoint to a site. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`].
 pub async fn create(
     conn: &mut PgConnection,
     site: SiteId,
     url: &str,
     events: &[EventKind],
 ) -> Result<EndpointId, Error> {
+    limit::require_endpoint(conn, site).await?;
     let id = Uuid::now_v7();
     let events: Vec<&str> = events.iter().map(|event| event.as_str()).collect();
     sqlx::query!(

@@ -18,15 +18,16 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{HashListId, RuleGroupId, TeamId, TokenId},
     image_hash::ListKind,
+    plan::Limit,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 pub use self::sweep::forget_old;
-use crate::{Error, page::Page};
+use crate::{Error, page::Page, plan::limit};
 
-/// The most lists that a team has, and the most shared ones.
-pub const MAX_LISTS: i64 = 100;
+/// The most lists that all teams share. How many a team has of its own is a limit of its plan.
+pub const MAX_SHARED: i64 = 100;
 /// The most entries of a team's lists together, and of the shared ones: workers hold them in memory.
 pub const MAX_ENTRIES: i64 = 2_000_000;
 
@@ -72,22 +73,23 @@ pub struct NewHashList<'a> {
     pub by: TokenId,
 }
 
-/// Creates an empty list; none if the team has [`MAX_LISTS`] already.
+/// Creates an empty list; none if it is to be shared, and [`MAX_SHARED`] are already. Run it in a transaction.
 ///
 /// # Errors
-/// [`Error::NameTaken`].
+/// [`Error::NameTaken`], [`Error::LimitReached`].
 pub async fn create(
     conn: &mut PgConnection,
     new: NewHashList<'_>,
 ) -> Result<Option<HashListId>, Error> {
+    if let Some(team) = new.team {
+        limit::require(conn, team, Limit::HashLists).await?;
+    }
     let id = HashListId::from(Uuid::now_v7());
     let created = sqlx::query!(
         "
         insert into hash_lists (id, team_id, name, description, kind, max_distance, created_by)
         select $1, $2, $3, $4, $5, $6, $7
-        where (
-            select count(*) from hash_lists where team_id is not distinct from $2 and deleted_at is null
-        ) < $8
+        where $2::uuid is not null or (select count(*) from hash_lists where team_id is null and deleted_at is null) < $8
         ",
         id.as_uuid(),
         new.team.map(TeamId::as_uuid),
@@ -96,7 +98,7 @@ pub async fn create(
         new.kind.as_str(),
         distance(new.max_distance),
         new.by.as_uuid(),
-        MAX_LISTS,
+        MAX_SHARED,
     )
     .execute(conn)
     .await?;

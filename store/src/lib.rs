@@ -38,7 +38,7 @@ pub mod usage;
 pub mod verdict;
 pub mod webhook_secret;
 
-use domain::media::UnknownName;
+use domain::{media::UnknownName, plan::LimitReached};
 use queue::Fault;
 
 /// What can go wrong below the callers.
@@ -62,6 +62,9 @@ pub enum Error {
     /// There is no such plan.
     #[error("there is no such plan")]
     UnknownPlan,
+    /// The plan does not let the team have another one.
+    #[error(transparent)]
+    LimitReached(LimitReached),
     /// The team has a backtest that has not ended.
     #[error("the team has a running backtest")]
     BacktestRunning,

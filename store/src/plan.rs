@@ -1,10 +1,13 @@
 //! Plans: how much the teams that subscribe to them may use.
 
+pub(crate) mod limit;
+
 use chrono::{DateTime, Utc};
 use domain::{
     id::{PlanId, TeamId},
     name::Name,
-    plan::{PerMinute, PerPeriod},
+    plan::{Limits, PerMinute, PerPeriod, TeamPerMinute},
+    whole::{OutOfBounds, Whole},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -23,10 +26,18 @@ pub struct Terms {
     pub name: Name,
     /// Submissions of a team in a billing period; none is no limit.
     pub submissions_per_period: Option<PerPeriod>,
+    /// Webhooks that a team's submissions cause in a billing period; none is no limit.
+    pub deliveries_per_period: Option<PerPeriod>,
     /// Submissions of each site key in each UTC minute.
     pub submissions_per_minute: PerMinute,
     /// Status queries of each site key in each UTC minute.
     pub status_queries_per_minute: PerMinute,
+    /// Submissions of all keys of a team in each UTC minute; none is ten times what each key may make.
+    pub team_submissions_per_minute: Option<TeamPerMinute>,
+    /// Status queries of all keys of a team in each UTC minute; none is ten times what each key may make.
+    pub team_status_queries_per_minute: Option<TeamPerMinute>,
+    /// How many things a team may have.
+    pub limits: Limits,
 }
 
 impl Terms {
@@ -35,8 +46,12 @@ impl Terms {
         Self {
             name,
             submissions_per_period: None,
+            deliveries_per_period: None,
             submissions_per_minute: PerMinute::of::<1_000>(),
             status_queries_per_minute: PerMinute::of::<2_000>(),
+            team_submissions_per_minute: None,
+            team_status_queries_per_minute: None,
+            limits: Limits::default(),
         }
     }
 }
@@ -58,17 +73,34 @@ pub struct Plan {
 /// [`Error::NameTaken`].
 pub async fn create(conn: &mut PgConnection, terms: Terms) -> Result<Plan, Error> {
     let id = Uuid::now_v7();
+    let limits = terms.limits;
     let created_at = sqlx::query_scalar!(
         "
-        insert into plans (id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute)
-        values ($1, $2, $3, $4::bigint, $5::bigint)
+        insert into plans (
+            id, name, submissions_per_period, deliveries_per_period, submissions_per_minute, status_queries_per_minute,
+            team_submissions_per_minute, team_status_queries_per_minute, endpoints_per_site, sites_per_team,
+            site_keys_per_team, management_tokens_per_team, rule_groups_per_team, hash_lists_per_team
+        )
+        values (
+            $1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint, $10::bigint, $11::bigint,
+            $12::bigint, $13::bigint, $14::bigint
+        )
         returning created_at
         ",
         id,
         terms.name.as_str(),
         terms.submissions_per_period.map(PerPeriod::get),
+        terms.deliveries_per_period.map(PerPeriod::get),
         terms.submissions_per_minute.get(),
         terms.status_queries_per_minute.get(),
+        terms.team_submissions_per_minute.map(TeamPerMinute::get),
+        terms.team_status_queries_per_minute.map(TeamPerMinute::get),
+        limits.endpoints_per_site.get(),
+        limits.sites_per_team.get(),
+        limits.site_keys_per_team.get(),
+        limits.management_tokens_per_team.get(),
+        limits.rule_groups_per_team.get(),
+        limits.hash_lists_per_team.get(),
     )
     .fetch_one(conn)
     .await?;
@@ -88,7 +120,10 @@ pub async fn find(
     let row = sqlx::query_as!(
         Row,
         "
-        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        select
+            id, name, submissions_per_period, deliveries_per_period, submissions_per_minute, status_queries_per_minute,
+            team_submissions_per_minute, team_status_queries_per_minute, endpoints_per_site, sites_per_team,
+            site_keys_per_team, management_tokens_per_team, rule_groups_per_team, hash_lists_per_team, created_at
         from plans p
         where
             id = $1
@@ -107,7 +142,10 @@ pub async fn lock(conn: &mut PgConnection, plan: PlanId) -> Result<Option<Plan>,
     let row = sqlx::query_as!(
         Row,
         "
-        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        select
+            id, name, submissions_per_period, deliveries_per_period, submissions_per_minute, status_queries_per_minute,
+            team_submissions_per_minute, team_status_queries_per_minute, endpoints_per_site, sites_per_team,
+            site_keys_per_team, management_tokens_per_team, rule_groups_per_team, hash_lists_per_team, created_at
         from plans
         where id = $1
         for no key update
@@ -128,7 +166,10 @@ pub async fn list(
     let rows = sqlx::query_as!(
         Row,
         "
-        select id, name, submissions_per_period, submissions_per_minute, status_queries_per_minute, created_at
+        select
+            id, name, submissions_per_period, deliveries_per_period, submissions_per_minute, status_queries_per_minute,
+            team_submissions_per_minute, team_status_queries_per_minute, endpoints_per_site, sites_per_team,
+            site_keys_per_team, management_tokens_per_team, rule_groups_per_team, hash_lists_per_team, created_at
         from plans p
         where
             ($1::uuid is null or exists (select from subscriptions where plan_id = p.id and team_id = $1))
@@ -150,21 +191,40 @@ pub async fn list(
 /// # Errors
 /// [`Error::NameTaken`].
 pub async fn change(conn: &mut PgConnection, plan: PlanId, terms: &Terms) -> Result<(), Error> {
+    let limits = terms.limits;
     sqlx::query!(
         "
         update plans
         set
             name = $2,
             submissions_per_period = $3,
-            submissions_per_minute = $4::bigint,
-            status_queries_per_minute = $5::bigint
+            deliveries_per_period = $4,
+            submissions_per_minute = $5::bigint,
+            status_queries_per_minute = $6::bigint,
+            team_submissions_per_minute = $7::bigint,
+            team_status_queries_per_minute = $8::bigint,
+            endpoints_per_site = $9::bigint,
+            sites_per_team = $10::bigint,
+            site_keys_per_team = $11::bigint,
+            management_tokens_per_team = $12::bigint,
+            rule_groups_per_team = $13::bigint,
+            hash_lists_per_team = $14::bigint
         where id = $1
         ",
         plan.as_uuid(),
         terms.name.as_str(),
         terms.submissions_per_period.map(PerPeriod::get),
+        terms.deliveries_per_period.map(PerPeriod::get),
         terms.submissions_per_minute.get(),
         terms.status_queries_per_minute.get(),
+        terms.team_submissions_per_minute.map(TeamPerMinute::get),
+        terms.team_status_queries_per_minute.map(TeamPerMinute::get),
+        limits.endpoints_per_site.get(),
+        limits.sites_per_team.get(),
+        limits.site_keys_per_team.get(),
+        limits.management_tokens_per_team.get(),
+        limits.rule_groups_per_team.get(),
+        limits.hash_lists_per_team.get(),
     )
     .execute(conn)
     .await?;
@@ -175,8 +235,17 @@ struct Row {
     id: Uuid,
     name: String,
     submissions_per_period: Option<i64>,
+    deliveries_per_period: Option<i64>,
     submissions_per_minute: i32,
     status_queries_per_minute: i32,
+    team_submissions_per_minute: Option<i32>,
+    team_status_queries_per_minute: Option<i32>,
+    endpoints_per_site: i32,
+    sites_per_team: i32,
+    site_keys_per_team: i32,
+    management_tokens_per_team: i32,
+    rule_groups_per_team: i32,
+    hash_lists_per_team: i32,
     created_at: DateTime<Utc>,
 }
 
@@ -186,22 +255,47 @@ impl TryFrom<Row> for Plan {
     fn try_from(row: Row) -> Result<Self, Error> {
         let unreadable =
             |error: &dyn std::fmt::Display| Error::Unreadable(format!("plan {} {error}", row.id));
-        let per_minute = |number: i32| {
-            PerMinute::try_from(i64::from(number)).map_err(|error| unreadable(&error))
-        };
+        let name = row.name.parse().map_err(|error| unreadable(&error))?;
+        let terms = row.terms(name).map_err(|error| unreadable(&error))?;
         Ok(Self {
             id: row.id.into(),
-            terms: Terms {
-                submissions_per_period: row
-                    .submissions_per_period
-                    .map(PerPeriod::try_from)
-                    .transpose()
-                    .map_err(|error| unreadable(&error))?,
-                submissions_per_minute: per_minute(row.submissions_per_minute)?,
-                status_queries_per_minute: per_minute(row.status_queries_per_minute)?,
-                name: row.name.parse().map_err(|error| unreadable(&error))?,
-            },
+            terms,
             created_at: row.created_at,
         })
     }
+}
+
+impl Row {
+    fn terms(&self, name: Name) -> Result<Terms, OutOfBounds> {
+        Ok(Terms {
+            name,
+            submissions_per_period: self
+                .submissions_per_period
+                .map(PerPeriod::try_from)
+                .transpose()?,
+            deliveries_per_period: self
+                .deliveries_per_period
+                .map(PerPeriod::try_from)
+                .transpose()?,
+            submissions_per_minute: whole(self.submissions_per_minute)?,
+            status_queries_per_minute: whole(self.status_queries_per_minute)?,
+            team_submissions_per_minute: self.team_submissions_per_minute.map(whole).transpose()?,
+            team_status_queries_per_minute: self
+                .team_status_queries_per_minute
+                .map(whole)
+                .transpose()?,
+            limits: Limits {
+                endpoints_per_site: whole(self.endpoints_per_site)?,
+                sites_per_team: whole(self.sites_per_team)?,
+                site_keys_per_team: whole(self.site_keys_per_team)?,
+                management_tokens_per_team: whole(self.management_tokens_per_team)?,
+                rule_groups_per_team: whole(self.rule_groups_per_team)?,
+                hash_lists_per_team: whole(self.hash_lists_per_team)?,
+            },
+        })
+    }
+}
+
+fn whole<const MIN: i64, const MAX: i64>(number: i32) -> Result<Whole<MIN, MAX>, OutOfBounds> {
+    i64::from(number).try_into()
 }

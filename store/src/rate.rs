@@ -1,13 +1,14 @@
-//! Rate limits of site keys, exact over all processes together.
+//! Rate limits of site keys and of their teams, exact over all processes together.
 //!
-//! Postgres keeps, for each key and limit, how much of the present minute has been given out. A process takes a share and
-//! spends it without asking again, so that a busy key costs a statement now and then. Once somebody wants more than is
-//! left, the window is *scarce*: everybody gets only what he needs at that moment, and whoever still holds a part of an
-//! earlier share gives it back when he is told to. A request is therefore refused only when nothing is left anywhere;
-//! what a process that died held is lost until the minute ends.
+//! Every request counts twice: against the limit of its key, and against that of its key's team. Both are *windows*:
+//! Postgres keeps, for each window, how much of the present minute has been given out. A process takes a share and spends it
+//! without asking again, so a busy key costs a statement now and then, and one statement takes shares of both windows. Once
+//! a process wants more than is left, the window is *scarce*: a process then gets only what it needs at that moment, and
+//! every process that holds a part of an earlier share gives it back when it is told to. A request is therefore refused only
+//! when nothing is left anywhere. What a process that died held is lost until the minute ends.
 //!
-//! A share also proves its key: it is given only for one that works. What it proves is as old as the share, which is why
-//! the accepting and the reading statements check the key again.
+//! A share of a key also proves the key: only a key that works gets one. The proof is as old as the share, which is why the
+//! accepting and the reading statements check the key again.
 
 mod asker;
 mod listener;
@@ -17,8 +18,9 @@ mod windows;
 use std::sync::Arc;
 
 use domain::{
+    id::TeamId,
     key::SecretHash,
-    limit::{RatePolicy, RateWindow},
+    limit::{RatePolicy, RateScope, RateStanding},
 };
 use metrics::counter;
 use sqlx::PgPool;
@@ -34,16 +36,26 @@ use crate::{
     gather::{Bounds, Gather},
 };
 
-/// What is limited: the use of a key for one thing.
-type Limited = (SecretHash, RatePolicy);
+/// A request: the key that is used, and what for.
+type Request = (SecretHash, RatePolicy);
+
+/// What is limited: what all requests of one key, or of one team, do.
+type Limited = (Holder, RatePolicy);
+
+/// Who has a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Holder {
+    Key(SecretHash),
+    Team(TeamId),
+}
 
 /// Whether a request may go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It is within the limit, and counted.
-    Admitted(RateWindow),
-    /// The limit is reached.
-    Refused(RateWindow),
+    /// It is within both limits, and counted.
+    Admitted(RateStanding),
+    /// This limit is reached.
+    Refused(RateStanding, RateScope),
     /// There is no such key, or it is disabled.
     UnknownKey,
 }
@@ -52,7 +64,7 @@ pub enum Admission {
 #[derive(Clone)]
 pub struct Rates {
     shares: Arc<Shares>,
-    gather: Gather<Limited, Result<Admission, Error>>,
+    gather: Gather<Request, Result<Admission, Error>>,
     /// Ends the listener with the last clone.
     _listening: Arc<DropGuard>,
 }
@@ -70,7 +82,9 @@ impl Rates {
     /// Starts with nothing in hand, and listens for processes that need what this one will hold.
     pub fn start(pool: PgPool) -> Self {
         for policy in RatePolicy::ALL {
-            refused(*policy, 0);
+            for scope in RateScope::ALL {
+                refused(*policy, *scope, 0);
+            }
         }
         let shares = Arc::new(Shares::default());
         let asker = Arc::new(Asker::new(pool, Arc::clone(&shares)));
@@ -86,21 +100,21 @@ impl Rates {
         }
     }
 
-    /// Counts a request against the limit of its key, or refuses it.
+    /// Counts a request against the limits of its key and of its team, or refuses it.
     pub async fn admit(&self, key: SecretHash, policy: RatePolicy) -> Result<Admission, Error> {
-        let limited = (key, policy);
-        let admission = match self.shares.spend(limited, Instant::now()) {
-            Spent::One(window) => Admission::Admitted(window),
-            Spent::Nothing(window) => Admission::Refused(window),
-            Spent::Unknown => self.gather.ask(limited, size_of::<Limited>()).await??,
+        let request = (key, policy);
+        let admission = match self.shares.spend(request, Instant::now()) {
+            Spent::One(standing) => Admission::Admitted(standing),
+            Spent::Nothing(standing, scope) => Admission::Refused(standing, scope),
+            Spent::Unknown => self.gather.ask(request, size_of::<Request>()).await??,
         };
-        if matches!(admission, Admission::Refused(_)) {
-            refused(policy, 1);
+        if let Admission::Refused(_, scope) = admission {
+            refused(policy, scope, 1);
         }
         Ok(admission)
     }
 }
 
-fn refused(policy: RatePolicy, requests: u64) {
-    counter!("gatehouse_rate_limited_total", "policy" => policy.as_str()).increment(requests);
+fn refused(policy: RatePolicy, scope: RateScope, requests: u64) {
+    counter!("gatehouse_rate_limited_total", "policy" => policy.name(scope)).increment(requests);
 }

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use domain::{
     id::{GroupVersionId, RuleGroupId, SiteId, TeamId, TokenId},
+    plan::Limit,
     rules::Rule,
 };
 use sqlx::PgConnection;
@@ -29,7 +30,7 @@ pub use self::{
         find_version, publications, set_live, version, versions,
     },
 };
-use crate::{Error, page::Page};
+use crate::{Error, page::Page, plan::limit};
 
 /// A group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ pub async fn team_of(conn: &mut PgConnection, group: RuleGroupId) -> Result<Opti
 /// Creates a group whose first version is live, from the command line. Run it in a transaction.
 ///
 /// # Errors
-/// [`Error::NameTaken`].
+/// [`Error::NameTaken`], [`Error::LimitReached`].
 pub async fn create(
     conn: &mut PgConnection,
     team: TeamId,
@@ -156,7 +157,7 @@ pub async fn create(
 /// Creates a group whose first version is live. Run it in a transaction.
 ///
 /// # Errors
-/// [`Error::NameTaken`].
+/// [`Error::NameTaken`], [`Error::LimitReached`].
 pub async fn create_as(
     conn: &mut PgConnection,
     team: TeamId,
@@ -164,6 +165,7 @@ pub async fn create_as(
     version: NewVersion<'_>,
     authorship: Authorship<'_>,
 ) -> Result<RuleGroupId, Error> {
+    limit::require(conn, team, Limit::RuleGroups).await?;
     let group = RuleGroupId::from(Uuid::now_v7());
     let first = GroupVersionId::from(Uuid::now_v7());
     sqlx::query!(

@@ -3,12 +3,13 @@
 use domain::{
     id::{RuleGroupId, SiteId, SiteKeyId, TeamId},
     key::SiteKey,
+    plan::Limit,
     signature::WebhookSecret,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, seal::MasterKey, webhook_secret};
+use crate::{Error, plan::limit, seal::MasterKey, webhook_secret};
 
 /// Whether nobody has set anything up yet.
 pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
@@ -18,7 +19,10 @@ pub async fn is_empty(conn: &mut PgConnection) -> Result<bool, Error> {
     Ok(empty)
 }
 
-/// Creates a site with a new webhook secret, which is returned to be shown once.
+/// Creates a site with a new webhook secret, which is returned to be shown once. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::NameTaken`], [`Error::LimitReached`].
 pub async fn create_site(
     conn: &mut PgConnection,
     key: &MasterKey,
@@ -26,6 +30,7 @@ pub async fn create_site(
     name: &str,
     default_group: RuleGroupId,
 ) -> Result<(SiteId, WebhookSecret), Error> {
+    limit::require(conn, team, Limit::Sites).await?;
     let site = SiteId::from(Uuid::now_v7());
     let secret = WebhookSecret::from_random(rand::random());
     sqlx::query!(
@@ -52,8 +57,21 @@ pub async fn team_of_site(conn: &mut PgConnection, site: SiteId) -> Result<Optio
     Ok(team.map(TeamId::from))
 }
 
-/// Creates a key for a site; it is returned to be shown once.
+/// Creates a key for a site; it is returned to be shown once. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`].
 pub async fn create_site_key(
+    conn: &mut PgConnection,
+    site: SiteId,
+) -> Result<(SiteKeyId, SiteKey), Error> {
+    if let Some(team) = team_of_site(conn, site).await? {
+        limit::require(conn, team, Limit::SiteKeys).await?;
+    }
+    insert_site_key(conn, site).await
+}
+
+async fn insert_site_key(
     conn: &mut PgConnection,
     site: SiteId,
 ) -> Result<(SiteKeyId, SiteKey), Error> {
@@ -73,6 +91,10 @@ pub async fn create_site_key(
 }
 
 /// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`], only if there was no key to replace: a team that has reached its limit, or is beyond it, can always
+/// replace a key that became known.
 pub async fn rotate_site_key(
     conn: &mut PgConnection,
     site: SiteId,
@@ -84,13 +106,18 @@ pub async fn rotate_site_key(
     )
     .fetch_optional(&mut *conn)
     .await?;
-    sqlx::query!(
+    let replaced = sqlx::query!(
         "update site_keys set disabled_at = now() where site_id = $1 and disabled_at is null",
         site.as_uuid(),
     )
     .execute(&mut *conn)
-    .await?;
-    create_site_key(conn, site).await
+    .await?
+    .rows_affected();
+    if replaced > 0 {
+        insert_site_key(conn, site).await
+    } else {
+        create_site_key(conn, site).await
+    }
 }
 
 /// A site found by its name.

@@ -5,12 +5,13 @@ use domain::{
     id::{TeamId, TokenId},
     key::{ManagementToken, SecretHash},
     name::Name,
+    plan::Limit,
     scope::Scope,
 };
 use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;
 
-use crate::{Error, page::Page};
+use crate::{Error, page::Page, plan::limit};
 
 /// What the holder of a valid token may do.
 #[derive(Clone, Debug)]
@@ -102,11 +103,17 @@ pub async fn begin_changing(
     Ok(row.map(|row| (tx, row.into())))
 }
 
-/// Creates a token; it is returned to be shown once.
+/// Creates a token; it is returned to be shown once. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`]: a team has so many tokens that work. Operators have no limit.
 pub async fn create(
     conn: &mut PgConnection,
     new: NewToken<'_>,
 ) -> Result<(Token, ManagementToken), Error> {
+    if let Some(team) = new.team {
+        limit::require(conn, team, Limit::ManagementTokens).await?;
+    }
     let secret = ManagementToken::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
     let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();

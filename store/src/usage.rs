@@ -17,6 +17,10 @@ pub struct Period {
     pub submissions: i64,
     /// How many the plan allows, or allowed when the last one was accepted; none is no limit.
     pub quota: Option<i64>,
+    /// Webhooks that were booked in it.
+    pub deliveries: i64,
+    /// How many the plan allows, or allowed likewise.
+    pub delivery_quota: Option<i64>,
 }
 
 /// The current billing period of a team, and before it the past ones in which anything was submitted: the latest first, so
@@ -34,16 +38,20 @@ pub async fn periods(
             period.start as "start!",
             billing_period(s.started_at, period.start, 1) as "end!",
             period.submissions as "submissions!",
-            period.quota
+            period.quota,
+            period.deliveries as "deliveries!",
+            period.delivery_quota
         from subscriptions s
         join plans p on p.id = s.plan_id
         cross join lateral (select billing_period(s.started_at, now()) as start) current
         cross join lateral (
-            select current.start, coalesce(sum(u.submissions), 0)::bigint as submissions, p.submissions_per_period as quota
+            select
+                current.start, coalesce(sum(u.submissions), 0)::bigint as submissions, p.submissions_per_period as quota,
+                coalesce(sum(u.deliveries), 0)::bigint as deliveries, p.deliveries_per_period as delivery_quota
             from usage u
             where u.team_id = s.team_id and u.period_start = current.start
             union all
-            select u.period_start, u.submissions, u.quota
+            select u.period_start, u.submissions, u.quota, u.deliveries, u.delivery_quota
             from usage u
             where u.team_id = s.team_id and u.period_start <> current.start
         ) period

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::{
     key::{SecretHash, SiteKey},
-    limit::RatePolicy,
+    limit::{RatePolicy, RateScope},
 };
 use sqlx::PgPool;
 use store::{
@@ -17,6 +17,30 @@ use store::{
     seal::MasterKey,
     team, tenant,
 };
+
+/// Further keys of the same site.
+async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
+    let site: uuid::Uuid = sqlx::query_scalar("select id from sites")
+        .fetch_one(pool)
+        .await
+        .unwrap();
+    let mut tx = pool.begin().await.unwrap();
+    let mut made = Vec::new();
+    for _ in 0..keys {
+        let (_, key) = tenant::create_site_key(&mut tx, site.into()).await.unwrap();
+        made.push(key.hash());
+    }
+    tx.commit().await.unwrap();
+    made
+}
+
+async fn limit_team(pool: &PgPool, per_minute: i32) {
+    sqlx::query("update plans set team_submissions_per_minute = $1")
+        .bind(per_minute)
+        .execute(pool)
+        .await
+        .unwrap();
+}
 
 /// A site key whose plan allows so many submissions a minute.
 async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
@@ -61,8 +85,8 @@ async fn enough_of_the_minute(pool: &PgPool) {
 async fn admitted(rates: &Rates, key: SecretHash) -> bool {
     match rates.admit(key, RatePolicy::Submit).await.unwrap() {
         Admission::Admitted(_) => true,
-        Admission::Refused(window) => {
-            assert_eq!(window.remaining, 0);
+        Admission::Refused(standing, scope) => {
+            assert_eq!(standing.of(scope).remaining, 0);
             false
         }
         Admission::UnknownKey => panic!("the key is valid"),
@@ -172,10 +196,98 @@ async fn a_site_may_want_less_than_its_plan_allows_but_not_more(pool: PgPool) {
     let Admission::Admitted(submit) = rates.admit(key, RatePolicy::Submit).await.unwrap() else {
         panic!("refused")
     };
-    assert_eq!((submit.limit, submit.remaining), (7, 6));
-    assert!((1..=60).contains(&submit.resets_in));
+    assert_eq!((submit.key.limit, submit.key.remaining), (7, 6));
+    assert!((1..=60).contains(&submit.key.resets_in));
     let Admission::Admitted(status) = rates.admit(key, RatePolicy::Status).await.unwrap() else {
         panic!("refused")
     };
-    assert_eq!((status.limit, status.remaining), (2_000, 1_999));
+    assert_eq!((status.key.limit, status.key.remaining), (2_000, 1_999));
+}
+
+/// How many of so many at once, by turns over the keys and over the processes, are admitted.
+async fn admitted_of_keys(rates: &[Rates], keys: &[SecretHash], requests: usize) -> usize {
+    let waiting: Vec<_> = (0..requests)
+        .map(|n| {
+            let (rates, key) = (
+                rates[n % rates.len()].clone(),
+                keys[n / rates.len() % keys.len()],
+            );
+            tokio::spawn(async move { admitted(&rates, key).await })
+        })
+        .collect();
+    let mut count = 0;
+    for answer in waiting {
+        count += usize::from(answer.await.unwrap());
+    }
+    count
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_all_keys_of_a_team_through_three_processes_get_exactly_the_teams_limit(
+    pool: PgPool,
+) {
+    let mut keys = vec![key(&pool, 1_000).await.hash()];
+    keys.extend(more_keys(&pool, 19).await);
+    limit_team(&pool, 2_500).await;
+    let rates: Vec<Rates> = (0..3).map(|_| Rates::start(pool.clone())).collect();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    enough_of_the_minute(&pool).await;
+    let mut count = 0;
+    for _ in 0..4 {
+        count += admitted_of_keys(&rates, &keys, 500).await;
+    }
+    assert_eq!(
+        count, 2_000,
+        "nothing is refused while a part of the limit is left"
+    );
+    count += admitted_of_keys(&rates, &keys, 1_000).await;
+    assert_eq!(count, 2_500);
+    assert_eq!(admitted_of_keys(&rates, &keys, 100).await, 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_what_a_process_holds_of_a_team_is_given_to_who_needs_it(pool: PgPool) {
+    let mut keys = vec![key(&pool, 1_000).await.hash()];
+    keys.extend(more_keys(&pool, 4).await);
+    limit_team(&pool, 800).await;
+    let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    enough_of_the_minute(&pool).await;
+    // Each a share of its own, of which one is spent; and shares of the team's 800.
+    for key in &keys {
+        assert!(admitted(&idle, *key).await);
+    }
+    for n in 0..795 {
+        let key = keys[n % keys.len()];
+        assert!(admitted(&busy, key).await, "refused after {n}");
+    }
+    for key in &keys {
+        assert!(!admitted(&busy, *key).await);
+        assert!(!admitted(&idle, *key).await);
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_a_refusal_names_the_limit_that_was_reached(pool: PgPool) {
+    let first = key(&pool, 10).await.hash();
+    let second = more_keys(&pool, 1).await[0];
+    limit_team(&pool, 15).await;
+    let rates = Rates::start(pool.clone());
+    enough_of_the_minute(&pool).await;
+    assert_eq!(admitted_of(&[&rates], first, 12).await, 10);
+    let refused = rates.admit(first, RatePolicy::Submit).await.unwrap();
+    assert!(matches!(refused, Admission::Refused(_, RateScope::Key)));
+    assert_eq!(admitted_of(&[&rates], second, 10).await, 5);
+    let refused = rates.admit(second, RatePolicy::Submit).await.unwrap();
+    let Admission::Refused(standing, RateScope::Team) = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!((standing.team.limit, standing.team.remaining), (15, 0));
+    assert_eq!(standing.tighter().name, "team_submit");
+    // The other policy has a limit of its own, ten times that of a key where the plan says nothing.
+    let status = rates.admit(first, RatePolicy::Status).await.unwrap();
+    let Admission::Admitted(standing) = status else {
+        panic!("{status:?}")
+    };
+    assert_eq!(standing.team.limit, 20_000);
 }

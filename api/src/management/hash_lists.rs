@@ -22,7 +22,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::hash_list::{self, HashListChange as Change, MAX_LISTS, NewHashList as New};
+use store::hash_list::{self, HashListChange as Change, MAX_SHARED, NewHashList as New};
 use uuid::Uuid;
 
 use super::{
@@ -181,7 +181,8 @@ impl HashLists {
 
     /// Create a hash list
     ///
-    /// It is empty, and nothing happens before a rule of the type `image_hash` names it. A team has up to 100 lists.
+    /// It is empty, and nothing happens before a rule of the type `image_hash` names it. A team has as many lists
+    /// as its plan allows: 100, unless it says otherwise.
     #[oai(path = "/hash-lists", method = "post", operation_id = "createHashList")]
     async fn create_hash_list(
         &self,
@@ -202,7 +203,7 @@ impl HashLists {
         };
         let id = hash_list::create(session.conn(), wanted).await?;
         let id = id.ok_or_else(|| {
-            let detail = format!("There are {MAX_LISTS} lists already, which is the most.");
+            let detail = format!("There are {MAX_SHARED} shared lists already, which is the most.");
             Refusal::new(Code::LimitReached, detail)
         })?;
         let to = session.only_team();

@@ -250,10 +250,12 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listSiteKeys", Scope::KeysRead)
         },
         Operation {
+            problems: &[Code::LimitReached],
             answer: Some(issued.clone()),
             ..Operation::new("createSiteKey", Scope::KeysWrite)
         },
         Operation {
+            problems: &[Code::LimitReached],
             answer: Some(issued),
             ..Operation::new("rotateSiteKeys", Scope::KeysWrite)
         },

@@ -1,21 +1,16 @@
 //! Plans: list, create, read, change.
 
+mod terms;
+
 use std::sync::Arc;
 
-use domain::{
-    audit::Action,
-    id::PlanId,
-    name::Name,
-    plan::{PerMinute, PerPeriod},
-    scope::Scope,
-};
+use domain::{audit::Action, id::PlanId, scope::Scope};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::{Deserialize, Serialize};
+use poem_openapi::OpenApi;
 use serde_json::json;
-use store::plan::{self, Terms};
-use uuid::Uuid;
+use store::plan;
 
+use self::terms::{NewPlan, Plan, PlanChange};
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
@@ -24,97 +19,11 @@ use super::{
 };
 use crate::{
     answer::{Created, Json},
-    member::{Member, Time, given},
     path::Path,
     payload::JsonBody,
     problem::{Code, Refusal},
     query::Query,
 };
-
-/// How much the teams that subscribe to it may use.
-#[derive(Serialize, Object)]
-pub(super) struct Plan {
-    /// The plan.
-    id: Uuid,
-    /// What it is called; unique.
-    name: Member<Name>,
-    /// Submissions that a team may make in a billing period; null is no limit.
-    #[oai(nullable)]
-    submissions_per_period: Option<Member<PerPeriod>>,
-    /// Submissions that each site key may make in a UTC minute, unless its site allows less.
-    submissions_per_minute: Member<PerMinute>,
-    /// Status queries that each site key may make in a UTC minute, unless its site allows less.
-    status_queries_per_minute: Member<PerMinute>,
-    /// When it was created.
-    created_at: Member<Time>,
-}
-
-impl From<plan::Plan> for Plan {
-    fn from(plan: plan::Plan) -> Self {
-        Self {
-            id: plan.id.as_uuid(),
-            name: Member(plan.terms.name),
-            submissions_per_period: plan.terms.submissions_per_period.map(Member),
-            submissions_per_minute: Member(plan.terms.submissions_per_minute),
-            status_queries_per_minute: Member(plan.terms.status_queries_per_minute),
-            created_at: plan.created_at.into(),
-        }
-    }
-}
-
-/// A plan to be created.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewPlan {
-    /// What it is to be called; no other plan may be called so.
-    name: Member<Name>,
-    /// Submissions that a team may make in a billing period; null is no limit.
-    #[oai(nullable)]
-    submissions_per_period: Option<Member<PerPeriod>>,
-    /// Submissions that each site key may make in a UTC minute; 1,000 if nothing is said.
-    submissions_per_minute: Option<Member<PerMinute>>,
-    /// Status queries that each site key may make in a UTC minute; 2,000 if nothing is said.
-    status_queries_per_minute: Option<Member<PerMinute>>,
-}
-
-/// What is to be otherwise of a plan.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PlanChange {
-    /// What it is to be called.
-    #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
-    /// Submissions that a team may make in a billing period; null is no limit.
-    #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
-    #[expect(clippy::option_option, reason = "absent and null are two things")]
-    submissions_per_period: Option<Option<Member<PerPeriod>>>,
-    /// Submissions that each site key may make in a UTC minute.
-    #[serde(default, deserialize_with = "given")]
-    submissions_per_minute: Option<Member<PerMinute>>,
-    /// Status queries that each site key may make in a UTC minute.
-    #[serde(default, deserialize_with = "given")]
-    status_queries_per_minute: Option<Member<PerMinute>>,
-}
-
-impl PlanChange {
-    fn applied_to(self, terms: Terms) -> Terms {
-        Terms {
-            name: self.name.map_or(terms.name, |name| name.0),
-            submissions_per_period: self
-                .submissions_per_period
-                .map_or(terms.submissions_per_period, |limit| {
-                    limit.map(|limit| limit.0)
-                }),
-            submissions_per_minute: self
-                .submissions_per_minute
-                .map_or(terms.submissions_per_minute, |limit| limit.0),
-            status_queries_per_minute: self
-                .status_queries_per_minute
-                .map_or(terms.status_queries_per_minute, |limit| limit.0),
-        }
-    }
-}
 
 pub(crate) struct Plans;
 
@@ -152,18 +61,7 @@ impl Plans {
     ) -> Result<Created<Plan>, Refusal> {
         let mut session = management.change(&caller, Scope::PlansWrite).await?;
         session.require_operator()?;
-        let new = request.value;
-        let usual = Terms::named(new.name.0);
-        let terms = Terms {
-            submissions_per_period: new.submissions_per_period.map(|limit| limit.0),
-            submissions_per_minute: new
-                .submissions_per_minute
-                .map_or(usual.submissions_per_minute, |limit| limit.0),
-            status_queries_per_minute: new
-                .status_queries_per_minute
-                .map_or(usual.status_queries_per_minute, |limit| limit.0),
-            ..usual
-        };
+        let terms = request.value.terms();
         let plan = Plan::from(plan::create(session.conn(), terms).await?);
         session
             .commit(Change {
@@ -198,7 +96,8 @@ impl Plans {
 
     /// Change a plan
     ///
-    /// The change holds at once, for all teams that subscribe to the plan. Only operators may do this.
+    /// The change holds at once, for all teams that subscribe to the plan. What a team has beyond a lowered limit stays; it can
+    /// create nothing more. Only operators may do this.
     #[oai(
         path = "/plans/:plan_id",
         method = "patch",
@@ -244,8 +143,17 @@ pub(super) fn described() -> Vec<Operation> {
         "id": example::PLAN,
         "name": "Small",
         "submissions_per_period": 100_000,
+        "deliveries_per_period": 400_000,
         "submissions_per_minute": 1_000,
         "status_queries_per_minute": 2_000,
+        "team_submissions_per_minute": null,
+        "team_status_queries_per_minute": null,
+        "endpoints_per_site": 10,
+        "sites_per_team": 100,
+        "site_keys_per_team": 200,
+        "management_tokens_per_team": 100,
+        "rule_groups_per_team": 200,
+        "hash_lists_per_team": 100,
         "created_at": example::CREATED_AT,
     });
     vec![
@@ -255,7 +163,9 @@ pub(super) fn described() -> Vec<Operation> {
         },
         Operation {
             problems: &[Code::OperatorsOnly, Code::NameTaken],
-            request: Some(json!({ "name": "Small", "submissions_per_period": 100_000 })),
+            request: Some(
+                json!({ "name": "Small", "submissions_per_period": 100_000, "deliveries_per_period": 400_000 }),
+            ),
             answer: Some(plan.clone()),
             ..Operation::new("createPlan", Scope::PlansWrite)
         },

@@ -293,7 +293,7 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listSites", Scope::SitesRead)
         },
         Operation {
-            problems: &[Code::UnknownRuleGroup, Code::NameTaken],
+            problems: &[Code::UnknownRuleGroup, Code::NameTaken, Code::LimitReached],
             request: Some(json!({
                 "name": "Comments",
                 "team_id": example::TEAM,

@@ -46,6 +46,12 @@ struct Period {
     /// How many the plan allows; in a past period, allowed when the last one was accepted. Null is no limit.
     #[oai(nullable)]
     quota: Option<i64>,
+    /// Webhooks that its submissions were counted for: `media.created` and `media.moderated`, once for each endpoint that wanted
+    /// them.
+    deliveries: i64,
+    /// How many the plan allows; in a past period, allowed when the last submission was accepted. Null is no limit.
+    #[oai(nullable)]
+    delivery_quota: Option<i64>,
 }
 
 impl From<usage::Period> for Period {
@@ -55,6 +61,8 @@ impl From<usage::Period> for Period {
             end: period.end.into(),
             submissions: period.submissions,
             quota: period.quota,
+            deliveries: period.deliveries,
+            delivery_quota: period.delivery_quota,
         }
     }
 }
@@ -65,7 +73,7 @@ pub(crate) struct Usage;
 impl Usage {
     /// Read a team's usage
     ///
-    /// By billing period, with the plan's quota.
+    /// By billing period, with the plan's quotas.
     #[oai(
         path = "/teams/:team_id/usage",
         method = "get",
@@ -101,12 +109,16 @@ pub(super) fn described() -> Vec<Operation> {
                 "end": "2026-03-31T12:00:00.123456Z",
                 "submissions": 4_711,
                 "quota": 100_000,
+                "deliveries": 9_422,
+                "delivery_quota": 400_000,
             },
             {
                 "start": "2026-01-31T12:00:00.123456Z",
                 "end": "2026-02-28T12:00:00.123456Z",
                 "submissions": 98_304,
                 "quota": 100_000,
+                "deliveries": 196_608,
+                "delivery_quota": null,
             },
         ],
     });

@@ -144,13 +144,13 @@ pub(crate) async fn status(
     request: &StatusRequest,
 ) -> Result<Limited<Json<MediaStatus>>, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
-    let window = caller::admit(&public.rates, key, RatePolicy::Status).await?;
+    let rate = caller::admit(&public.rates, key, RatePolicy::Status).await?;
     match find(public, key, request).await {
         Ok(status) => Ok(Limited {
-            window,
+            rate,
             answer: Json(status),
         }),
-        Err(refusal) => Err(refusal.within(window)),
+        Err(refusal) => Err(refusal.within(rate)),
     }
 }
 

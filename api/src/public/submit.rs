@@ -115,13 +115,13 @@ pub(crate) async fn submit(
     request: &SubmitRequest,
 ) -> Result<Limited<Json<Accepted>>, Refusal> {
     let key = caller::key(request.api_key.as_deref(), bearer)?;
-    let window = caller::admit(&public.rates, key, RatePolicy::Submit).await?;
+    let rate = caller::admit(&public.rates, key, RatePolicy::Submit).await?;
     match accept(public, key, idempotency, request).await {
         Ok(id) => Ok(Limited {
-            window,
+            rate,
             answer: Json(accepted(id)),
         }),
-        Err(refusal) => Err(refusal.within(window)),
+        Err(refusal) => Err(refusal.within(rate)),
     }
 }
 
@@ -202,6 +202,11 @@ fn refusal(acceptance: Acceptance) -> Refusal {
         Acceptance::QuotaExceeded => (
             Code::QuotaExceeded,
             "The team has used up the submissions of its plan for this billing period.",
+        ),
+        Acceptance::DeliveriesExceeded => (
+            Code::QuotaExceeded,
+            "The webhooks that the submission causes are more than the team's plan has left of its deliveries for this billing \
+             period.",
         ),
         Acceptance::IdempotencyConflict => (
             Code::IdempotencyConflict,

@@ -44,7 +44,7 @@ async fn every_answer_to_a_valid_key_tells_where_it_stands(pool: PgPool) {
     assert!(remaining < 1_000 && (1..=60).contains(&seconds));
     assert_eq!(
         accepted.header("ratelimit-policy"),
-        Some("\"submit\";q=1000;w=60")
+        Some("\"submit\";q=1000;w=60, \"team_submit\";q=10000;w=60")
     );
 
     let id = accepted.ok()["id"].clone();
@@ -52,7 +52,7 @@ async fn every_answer_to_a_valid_key_tells_where_it_stands(pool: PgPool) {
     assert!(window(&found, "status").0 < 2_000);
     assert_eq!(
         found.header("ratelimit-policy"),
-        Some("\"status\";q=2000;w=60")
+        Some("\"status\";q=2000;w=60, \"team_status\";q=20000;w=60")
     );
     for refused in [
         app.submit(json!({})).await,
@@ -94,7 +94,7 @@ async fn a_spent_minute_is_refused_with_the_time_to_come_back(pool: PgPool) {
         assert_eq!(answer.header("retry-after"), Some(&*seconds.to_string()));
         assert_eq!(
             answer.header("ratelimit-policy"),
-            Some("\"submit\";q=2;w=60")
+            Some("\"submit\";q=2;w=60, \"team_submit\";q=20;w=60")
         );
     }
     let query = json!({ "media_id": uuid::Uuid::now_v7() });
@@ -103,6 +103,84 @@ async fn a_spent_minute_is_refused_with_the_time_to_come_back(pool: PgPool) {
         statuses.push(app.post_keyed(STATUS, query.clone()).await.status);
     }
     assert_eq!((statuses[0], statuses.contains(&429)), (404, true));
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_a_teams_spent_minute_is_told_as_the_teams(pool: PgPool) {
+    let app = App::start(pool).await;
+    app.execute("update plans set team_submissions_per_minute = 2")
+        .await;
+    // The minute may turn once meanwhile, so there are more than two minutes' worth.
+    let mut answers = Vec::new();
+    for _ in 0..6 {
+        answers.push(app.submit(json!({})).await);
+    }
+    // The nearer limit is the team's.
+    assert!(window(&answers[0], "team_submit").0 < 2);
+    let limited: Vec<_> = answers.iter().filter(|a| a.status == 429).collect();
+    assert!(limited.len() >= 2, "{answers:?}");
+    for answer in limited {
+        let problem = answer.problem(429, "rate_limited");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with("The team's 2 requests"), "{detail}");
+        let (remaining, seconds) = window(answer, "team_submit");
+        assert_eq!(remaining, 0);
+        assert_eq!(answer.header("retry-after"), Some(&*seconds.to_string()));
+        assert_eq!(
+            answer.header("ratelimit-policy"),
+            Some("\"submit\";q=1000;w=60, \"team_submit\";q=2;w=60")
+        );
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_spent_deliveries_are_told_as_such(pool: PgPool) {
+    let app = App::start(pool).await;
+    let text = json!({ "body": "text" });
+    app.execute("update plans set deliveries_per_period = 3")
+        .await;
+    // Without an endpoint, submissions cause none.
+    app.submit(text.clone()).await.ok();
+    let member = app.member(app.tenant.team).await;
+    let path = format!("/sites/{}/webhook-endpoints", app.tenant.site);
+    let new = json!({ "url": "https://example.com/" });
+    member.post(&path, new).await.created();
+    app.submit(text.clone()).await.ok();
+    let refused = app.submit(text.clone()).await;
+    let problem = refused.problem(403, "quota_exceeded");
+    assert!(problem["detail"].as_str().unwrap().contains("deliveries"));
+    let usage = format!("/teams/{}/usage", app.tenant.team);
+    let usage = member.get(&usage).await.ok();
+    let period = &usage["periods"][0];
+    assert_eq!(
+        (
+            &period["submissions"],
+            &period["deliveries"],
+            &period["delivery_quota"]
+        ),
+        (&json!(2), &json!(2), &json!(3))
+    );
+    // An image goes a way of its own.
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let image = json!({ "content_base64": png });
+    let problem = app
+        .submit(image.clone())
+        .await
+        .problem(403, "quota_exceeded");
+    assert!(problem["detail"].as_str().unwrap().contains("deliveries"));
+    assert_eq!(app.count("select count(*) from media_images").await, 0);
+    app.execute("update plans set deliveries_per_period = 4")
+        .await;
+    app.submit(image).await.ok();
+    app.execute("update plans set submissions_per_period = 3")
+        .await;
+    let problem = app.submit(text).await.problem(403, "quota_exceeded");
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("submissions of its plan")
+    );
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,43 +1,26 @@
-//! What operators set up: plans, teams, subscriptions, management tokens.
+//! What operators set up: teams, subscriptions, management tokens.
 
 use std::str::FromStr;
 
 use anyhow::{Context as _, ensure};
-use clap::Args;
 use domain::{
     audit::Action,
     id::{PlanId, TeamId},
     media::UnknownName,
     name::Name,
-    plan::{PerMinute, PerPeriod, SubscriptionState},
+    plan::SubscriptionState,
     scope::Scope,
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 use store::{
-    plan::{self, Terms},
+    plan,
     subscription::{self, Wanted},
     team,
     token::{self, NewToken},
 };
 
 use crate::audit;
-
-/// Options of `gatehouse admin create-plan`.
-#[derive(Debug, Args)]
-pub(super) struct NewPlan {
-    #[arg(long)]
-    name: Name,
-    /// Submissions of a team in a billing period; without, there is no limit
-    #[arg(long)]
-    submissions_per_period: Option<PerPeriod>,
-    /// Submissions of each site key in a UTC minute [default: 1000]
-    #[arg(long)]
-    submissions_per_minute: Option<PerMinute>,
-    /// Status queries of each site key in a UTC minute [default: 2000]
-    #[arg(long)]
-    status_queries_per_minute: Option<PerMinute>,
-}
 
 /// What `--scopes` takes.
 #[derive(Clone, Copy, Debug)]
@@ -55,29 +38,6 @@ impl FromStr for Scopes {
             name => name.parse().map(Self::One),
         }
     }
-}
-
-pub(super) async fn create_plan(conn: &mut PgConnection, new: NewPlan) -> anyhow::Result<Value> {
-    let usual = Terms::named(new.name);
-    let terms = Terms {
-        submissions_per_period: new.submissions_per_period,
-        submissions_per_minute: new
-            .submissions_per_minute
-            .unwrap_or(usual.submissions_per_minute),
-        status_queries_per_minute: new
-            .status_queries_per_minute
-            .unwrap_or(usual.status_queries_per_minute),
-        ..usual
-    };
-    let plan = plan::create(conn, terms).await?;
-    let details = json!({
-        "name": plan.terms.name,
-        "submissions_per_period": plan.terms.submissions_per_period,
-        "submissions_per_minute": plan.terms.submissions_per_minute,
-        "status_queries_per_minute": plan.terms.status_queries_per_minute,
-    });
-    audit::record(conn, Action::PlanCreate, None, plan.id.as_uuid(), details).await?;
-    Ok(json!({ "plan_id": plan.id }))
 }
 
 pub(super) async fn create_team(

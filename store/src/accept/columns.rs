@@ -29,6 +29,8 @@ pub(super) struct Columns<'a> {
     pub(super) group_versions: Vec<String>,
     /// Whether its image was sent along, and so must be stored by now.
     pub(super) inline: Vec<bool>,
+    /// How many webhooks it causes.
+    pub(super) webhooks: Vec<i32>,
     pub(super) delivery: DeliveryColumns,
     pub(super) job_ordinal: Vec<i64>,
     pub(super) jobs: NewJobs,
@@ -86,6 +88,8 @@ impl<'a> Columns<'a> {
         };
         self.content_url.push(url);
         self.inline.push(inline);
+
+        self.webhooks.push(media.webhooks());
 
         let next = if submission.image.is_some() {
             jobs::examine(*id, site.team)

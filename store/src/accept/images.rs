@@ -35,6 +35,8 @@ pub(super) struct NewImage {
     key: SecretHash,
     format: &'static str,
     bytes: Vec<u8>,
+    /// How many webhooks its submission causes.
+    webhooks: i32,
 }
 
 /// What became of an image.
@@ -48,6 +50,7 @@ pub(super) enum Stored {
 impl NewImage {
     /// Takes the bytes of a submission's inline image.
     pub(super) fn of(media: &mut NewMedia) -> Option<Self> {
+        let webhooks = media.webhooks();
         match &mut media.submission.image {
             Some(ImageSource::Inline { format, bytes }) => Some(Self {
                 media: media.id,
@@ -55,6 +58,7 @@ impl NewImage {
                 key: media.key,
                 format: format.as_str(),
                 bytes: std::mem::take(bytes),
+                webhooks,
             }),
             Some(ImageSource::Url(_)) | None => None,
         }
@@ -153,23 +157,31 @@ async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> 
         .collect();
     let formats: Vec<&str> = images.iter().map(|image| image.format).collect();
     let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
+    let webhooks: Vec<i32> = images.iter().map(|image| image.webhooks).collect();
     sqlx::query!(
         "
         insert into media_images (media_id, site_id, format, bytes)
         select i.media_id, s.id, i.format, i.bytes
-        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea []) as i (media_id, key_hash, format, bytes)
+        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea [], $5::integer [])
+            as i (media_id, key_hash, format, bytes, webhooks)
         join site_keys k on k.hash = i.key_hash and k.disabled_at is null
         join sites s on s.id = k.site_id
         join subscriptions b on b.team_id = s.team_id
         join plans p on p.id = b.plan_id
         left join usage u on u.team_id = s.team_id and u.period_start = billing_period(b.started_at, now())
-        where p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period
+        where
+            (p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period)
+            and (
+                p.deliveries_per_period is null or i.webhooks = 0
+                or coalesce(u.deliveries, 0) + i.webhooks <= p.deliveries_per_period
+            )
         on conflict do nothing
         ",
         &media,
         &keys as &[&[u8]],
         &formats as &[&str],
         &bytes as &[&[u8]],
+        &webhooks,
     )
     .execute(pool)
     .await?;

@@ -38,10 +38,10 @@ pub(super) async fn insert(
             select *
             from unnest(
                 $1::uuid [], $2::uuid [], $3::bytea [], $4::bigint [], $5::text [], $6::text [], $7::text [],
-                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean []
+                $8::text [], $9::text [], $10::text [], $11::text [], $12::bytea [], $13::boolean [], $24::integer []
             ) with ordinality as i (
                 id, event_id, key_hash, revision, content_type, app_media_id, body,
-                content_url, metadata, group_versions, idempotency_key, fingerprint, inline, ordinal
+                content_url, metadata, group_versions, idempotency_key, fingerprint, inline, webhooks, ordinal
             )
         ),
         -- Those whose key and site are what they were prepared for.
@@ -52,6 +52,7 @@ pub(super) async fn insert(
                     b.state = 'active' or (b.state = 'past_due' and b.past_due_since > now() - interval '7 days')
                 ) as subscribed,
                 p.submissions_per_period as quota,
+                p.deliveries_per_period as delivery_quota,
                 b.started_at,
                 f.media_id as first_id,
                 f.fingerprint = i.fingerprint as is_repetition,
@@ -69,28 +70,61 @@ pub(super) async fn insert(
                 limit 1
             ) f on true
         ),
+        -- What causes the fewest webhooks comes first. So those of a team that its quotas allow are a beginning of all that it
+        -- asks for, and nothing is refused that would have fitted. `running` counts the webhooks of such a beginning.
         fresh as materialized (
-            select *, row_number() over (partition by team_id order by ordinal) as place
+            select
+                *,
+                row_number() over so_far as place,
+                sum(webhooks) over so_far as running
             from known k
             where subscribed and first_id is null
             -- An inline image is there already, unless no quota was left for it a moment ago.
             and (not inline or exists (select from media_images m where m.media_id = k.id))
+            window so_far as (partition by team_id order by webhooks, ordinal rows unbounded preceding)
         ),
         -- The row of a team and period is locked until the commit, by all processes in the order of the teams.
         booked as (
-            insert into usage as u (team_id, period_start, submissions, quota, granted)
-            select team_id, billing_period(started_at, now()), least(count(*), quota), quota, least(count(*), quota)
-            from fresh
-            group by team_id, started_at, quota
+            insert into usage as u (team_id, period_start, submissions, deliveries, quota, delivery_quota, granted)
+            select
+                team_id, billing_period(started_at, now()), granted, webhooks, quota, delivery_quota, granted
+            from (
+                -- What the quotas allow of an empty period, and so the most that they allow.
+                select
+                    team_id, started_at, quota, delivery_quota, count(*) filter (where fits) as granted,
+                    coalesce(max(running) filter (where fits), 0) as webhooks
+                from (
+                    select
+                        *,
+                        place <= coalesce(quota, place) and running <= coalesce(delivery_quota, running) as fits
+                    from fresh
+                ) f
+                group by team_id, started_at, quota, delivery_quota
+            ) most
             order by team_id
             on conflict (team_id, period_start) do update set
-                (submissions, quota, granted) = (
-                    select u.submissions + granted, excluded.quota, granted
-                    from least(
-                        excluded.granted, greatest(coalesce(excluded.quota, 9223372036854775807) - u.submissions, 0)
-                    ) as granted
+                (submissions, deliveries, quota, delivery_quota, granted) = (
+                    select
+                        u.submissions + g.items, u.deliveries + g.webhooks, excluded.quota, excluded.delivery_quota, g.items
+                    from (
+                        select
+                            coalesce(excluded.quota, 9223372036854775807) - u.submissions as items,
+                            greatest(coalesce(excluded.delivery_quota, 9223372036854775807) - u.deliveries, 0) as webhooks
+                    ) rest
+                    cross join lateral (
+                        select excluded.granted as items, excluded.deliveries as webhooks
+                        where excluded.granted <= rest.items and excluded.deliveries <= rest.webhooks
+                        union all
+                        -- Only near the end of a quota is it looked at how many fit.
+                        select count(*), coalesce(max(f.running), 0)
+                        from fresh f
+                        where
+                            f.team_id = excluded.team_id and f.place <= least(rest.items, excluded.granted)
+                            and f.running <= rest.webhooks
+                        having excluded.granted > rest.items or excluded.deliveries > rest.webhooks
+                    ) g
                 )
-            returning team_id, granted
+            returning team_id, granted, coalesce(submissions < quota, true) as has_submissions
         ),
         admitted as materialized (
             select *
@@ -144,7 +178,17 @@ pub(super) async fn insert(
             coalesce(k.subscribed, false) as "subscribed!",
             k.first_id as "first_id?",
             coalesce(k.is_repetition, false) as "is_repetition!",
-            coalesce(k.is_expired, false) as "is_expired!"
+            coalesce(k.is_expired, false) as "is_expired!",
+            -- With submissions left, it was its webhooks that did not fit.
+            k.team_id in (select b.team_id from booked b where b.has_submissions)
+            or a.id is null and i.inline and coalesce(
+                (
+                    select u.submissions
+                    from usage u
+                    where u.team_id = k.team_id and u.period_start = billing_period(k.started_at, now())
+                ),
+                0
+            ) < coalesce(k.quota, 9223372036854775807) as "has_submissions?"
         from input i
         left join known k using (ordinal)
         left join admitted a using (ordinal)
@@ -174,6 +218,7 @@ pub(super) async fn insert(
         jobs.priorities,
         jobs.delays_ms,
         jobs.max_attempts,
+        &columns.webhooks,
     )
     .fetch_all(conn)
     .await?;
@@ -189,6 +234,7 @@ pub(super) async fn insert(
             }
             _ if !row.known => Acceptance::Stale,
             _ if !row.subscribed => Acceptance::NoSubscription,
+            None if row.has_submissions == Some(true) => Acceptance::DeliveriesExceeded,
             None => Acceptance::QuotaExceeded,
             Some(_) if row.is_expired => {
                 inserted.expired.insert(id);

@@ -4,13 +4,13 @@ use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
     id::{EndpointId, SiteId, TeamId},
-    webhook::{CustomHeader, Health, MAX_ENDPOINTS},
+    webhook::{CustomHeader, Health},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{headers_owner, health, open_headers};
-use crate::{Error, page::Page, seal::MasterKey};
+use crate::{Error, page::Page, plan::limit, seal::MasterKey};
 
 /// What an owner decides about an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,26 +208,22 @@ pub async fn lock(
     find(conn, key, of, endpoint).await
 }
 
-/// Adds an endpoint to a site; none if that has [`MAX_ENDPOINTS`] already. Run it in a transaction.
+/// Adds an endpoint to a site. Run it in a transaction.
+///
+/// # Errors
+/// [`Error::LimitReached`].
 pub async fn add(
     conn: &mut PgConnection,
     key: &MasterKey,
     site: SiteId,
     settings: &Settings,
-) -> Result<Option<EndpointId>, Error> {
-    // Of two additions at once, the second must count the first one's.
-    sqlx::query_scalar!(
-        "select id from sites where id = $1 for no key update",
-        site.as_uuid()
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
+) -> Result<EndpointId, Error> {
+    limit::require_endpoint(conn, site).await?;
     let id = EndpointId::from(Uuid::now_v7());
-    let added = sqlx::query!(
+    sqlx::query!(
         "
         insert into webhook_endpoints (id, site_id, url, events, description, max_per_second, headers)
-        select $1, $2, $3, $4, $5, $6, $7
-        where (select count(*) from webhook_endpoints where site_id = $2 and deleted_at is null) < $8
+        values ($1, $2, $3, $4, $5, $6, $7)
         ",
         id.as_uuid(),
         site.as_uuid(),
@@ -236,11 +232,10 @@ pub async fn add(
         settings.description,
         settings.max_per_second,
         seal_headers(key, id, &settings.headers)?,
-        MAX_ENDPOINTS,
     )
     .execute(conn)
     .await?;
-    Ok((added.rows_affected() > 0).then_some(id))
+    Ok(id)
 }
 
 /// Changes an endpoint. One that moves is as new: how it fared is forgotten. Run it in a transaction that has locked it.

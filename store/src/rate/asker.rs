@@ -1,8 +1,11 @@
 //! Takes shares for the requests that wait, and gives back what others need more.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
-use domain::limit::RateWindow;
 use sqlx::PgPool;
 use tokio::{
     sync::Mutex,
@@ -12,14 +15,14 @@ use tracing::{debug, warn};
 use uuid::Uuid;
 
 use super::{
-    Admission, Limited, listener,
+    Admission, Limited, Request, listener,
     shares::{Shares, Spent},
-    windows::{self, Given},
+    windows::{self, Wanted},
 };
 use crate::{Error, gather::Call};
 
-type Asked = Call<Limited, Result<Admission, Error>>;
-type Waiting = HashMap<Limited, Vec<Asked>>;
+type Asked = Call<Request, Result<Admission, Error>>;
+type Waiting = HashMap<Request, Vec<Asked>>;
 
 /// How long requests wait for what other processes give back. A process that lives answers within milliseconds.
 const RECLAIM: Duration = Duration::from_millis(500);
@@ -63,10 +66,15 @@ impl Asker {
 
     /// Calls in what other processes hold, and takes it as it comes. What has not come in time is refused.
     async fn reclaim(&self, mut waiting: Waiting) {
-        let wanted: Vec<Limited> = waiting.keys().copied().collect();
-        if let Err(error) =
-            windows::call_in(&self.pool, listener::CHANNEL, self.holder, &wanted).await
-        {
+        let lacking: HashSet<Limited> = waiting
+            .keys()
+            .flat_map(|request| self.shares.lacking(*request))
+            .collect();
+        let messages: Vec<String> = lacking
+            .into_iter()
+            .map(|limited| listener::message(self.holder, limited))
+            .collect();
+        if let Err(error) = windows::call_in(&self.pool, listener::CHANNEL, &messages).await {
             debug!(%error, "other processes were not asked for their shares");
         }
         let deadline = Instant::now() + RECLAIM;
@@ -76,8 +84,10 @@ impl Asker {
             pause = LONGEST_PAUSE.min(pause * 2);
             self.round(&mut waiting).await;
         }
-        for (limited, calls) in waiting {
-            self.refuse(limited, calls);
+        for (request, calls) in waiting {
+            for call in self.settle(request, calls, true) {
+                call.answer(Err(Error::Unavailable));
+            }
         }
     }
 
@@ -85,106 +95,60 @@ impl Asker {
     async fn round(&self, waiting: &mut Waiting) {
         let _turn = self.turn.lock().await;
         // What came in since they began to wait.
-        for (limited, calls) in &mut *waiting {
+        for (request, calls) in &mut *waiting {
             let taken = std::mem::take(calls);
-            *calls = self.pay(*limited, taken);
+            *calls = self.pay(*request, taken);
         }
         waiting.retain(|_, calls| !calls.is_empty());
         if waiting.is_empty() {
             return;
         }
-        let wanted: Vec<(Limited, u32)> = waiting
-            .iter()
-            .map(|(limited, calls)| (*limited, u32::try_from(calls.len()).unwrap_or(u32::MAX)))
-            .collect();
-        // Before the statement: so a share ends here no later than in Postgres, whatever the clocks say.
         let asked_at = Instant::now();
+        let wanted: Vec<Wanted> = waiting
+            .iter()
+            .map(|(request, calls)| {
+                let requests = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+                self.shares.wanted(*request, requests, asked_at)
+            })
+            .collect();
         let taking = windows::take(&self.pool, self.holder, &wanted);
-        let given = match timeout(PATIENCE, taking).await {
-            Ok(Ok(given)) => given,
+        let taken = match timeout(PATIENCE, taking).await {
+            Ok(Ok(taken)) => taken,
             Ok(Err(error)) => return fail(waiting, &error),
             Err(_) => return fail(waiting, &Error::Unavailable),
         };
-        for (limited, _) in wanted {
-            let calls = waiting.remove(&limited).unwrap_or_default();
-            let left = match given.get(&limited) {
-                None => {
-                    for call in calls {
-                        call.answer(Ok(Admission::UnknownKey));
-                    }
-                    continue;
+        self.shares.put(&taken, asked_at);
+        for (request, calls) in std::mem::take(waiting) {
+            if !taken.keys.contains_key(&request) {
+                for call in calls {
+                    call.answer(Ok(Admission::UnknownKey));
                 }
-                Some(given) => self.share_out(limited, calls, *given, asked_at),
-            };
+                continue;
+            }
+            let left = self.settle(request, calls, false);
             if !left.is_empty() {
-                waiting.insert(limited, left);
+                waiting.insert(request, left);
             }
         }
-    }
-
-    /// Pays with a new share, keeps what is over, and returns the requests that are still to be decided.
-    fn share_out(
-        &self,
-        limited: Limited,
-        mut calls: Vec<Asked>,
-        given: Given,
-        asked_at: Instant,
-    ) -> Vec<Asked> {
-        let valid = Duration::from_millis(u64::try_from(given.ends_in_ms).unwrap_or(0));
-        let expires = asked_at + valid;
-        if expires <= Instant::now() {
-            // A new minute has begun meanwhile, and with it a new window.
-            return calls;
-        }
-        let wanted = u32::try_from(calls.len()).unwrap_or(u32::MAX);
-        let paid = wanted.min(given.share);
-        let window = self.shares.put(
-            limited,
-            given.share - paid,
-            given.limit,
-            given.rest,
-            expires,
-        );
-        let undecided = calls.split_off(paid as usize);
-        for (before, call) in (1..).zip(calls) {
-            let remaining = window.remaining + paid - before;
-            call.answer(Ok(Admission::Admitted(RateWindow {
-                remaining,
-                ..window
-            })));
-        }
-        if undecided.is_empty() || given.others {
-            return undecided;
-        }
-        self.refuse(limited, undecided);
-        Vec::new()
     }
 
     /// Pays from what is at hand for as many as it lasts for, and returns the others.
-    fn pay(&self, limited: Limited, calls: Vec<Asked>) -> Vec<Asked> {
-        let now = Instant::now();
-        let mut calls = calls.into_iter();
-        while calls.len() > 0 {
-            let admission = match self.shares.spend(limited, now) {
-                Spent::One(window) => Admission::Admitted(window),
-                Spent::Nothing(_) | Spent::Unknown => break,
-            };
-            if let Some(call) = calls.next() {
-                call.answer(Ok(admission));
-            }
-        }
-        calls.collect()
+    fn pay(&self, request: Request, calls: Vec<Asked>) -> Vec<Asked> {
+        answer(calls, || match self.shares.spend(request, Instant::now()) {
+            Spent::One(standing) => Some(Admission::Admitted(standing)),
+            Spent::Nothing(..) | Spent::Unknown => None,
+        })
     }
 
-    fn refuse(&self, limited: Limited, calls: Vec<Asked>) {
-        let now = Instant::now();
-        let window = self.shares.exhaust(limited, now);
-        for call in calls {
-            call.answer(match window {
-                Some(window) => Ok(Admission::Refused(window)),
-                None => Err(Error::Unavailable),
-            });
-        }
+    /// Pays, refuses where nothing is left anywhere, or where others had time enough, and returns the undecided ones.
+    fn settle(&self, request: Request, calls: Vec<Asked>, waited: bool) -> Vec<Asked> {
+        answer(calls, || {
+            match self.shares.settle(request, Instant::now(), waited) {
+                Spent::One(standing) => Some(Admission::Admitted(standing)),
+                Spent::Nothing(standing, scope) => Some(Admission::Refused(standing, scope)),
+                Spent::Unknown => None,
+            }
+        })
     }
 
     /// Another process needs what this one holds.
@@ -199,6 +163,18 @@ impl Asker {
         };
         warn!(%error, requests = unspent, "a part of a rate limit was not given back and is lost for this minute");
     }
+}
+
+/// Answers calls until there is no more answer, and returns the others.
+fn answer(calls: Vec<Asked>, mut next: impl FnMut() -> Option<Admission>) -> Vec<Asked> {
+    let mut calls = calls.into_iter();
+    while calls.len() > 0 {
+        let Some(admission) = next() else { break };
+        if let Some(call) = calls.next() {
+            call.answer(Ok(admission));
+        }
+    }
+    calls.collect()
 }
 
 fn fail(waiting: &mut Waiting, error: &Error) {

@@ -6,10 +6,11 @@ use domain::key::SecretHash;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::time::sleep;
 use tracing::warn;
+use uuid::Uuid;
 
-use super::{Limited, asker::Asker};
+use super::{Holder, Limited, asker::Asker};
 
-/// Its messages: who needs it, the policy, and the hash of the key in hex.
+/// Its messages: who needs it, the policy, and whose window it is: the hash of a key in hex, or the id of a team.
 pub(super) const CHANNEL: &str = "rate_shares";
 
 const PAUSE: Duration = Duration::from_secs(1);
@@ -45,6 +46,15 @@ async fn listen(asker: &Asker) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
+/// A message to all processes. Those of a version that knows no windows of teams cannot read whose one of these is, and pass
+/// over it: they hold nothing of it.
+pub(super) fn message(sender: Uuid, (holder, policy): Limited) -> String {
+    match holder {
+        Holder::Key(key) => format!("{sender} {policy} {}", hex::encode(key.as_bytes())),
+        Holder::Team(team) => format!("{sender} {policy} {team}"),
+    }
+}
+
 struct Message<'a> {
     sender: &'a str,
     limited: Limited,
@@ -54,11 +64,38 @@ impl<'a> Message<'a> {
     /// None for what another version may send.
     fn parse(payload: &'a str) -> Option<Self> {
         let mut words = payload.split(' ');
-        let (sender, policy, key) = (words.next()?, words.next()?, words.next()?);
-        let hash: [u8; 32] = hex::decode(key).ok()?.try_into().ok()?;
+        let (sender, policy, holder) = (words.next()?, words.next()?, words.next()?);
+        let holder = match Uuid::try_parse(holder) {
+            Ok(team) => Holder::Team(team.into()),
+            Err(_) => {
+                let hash: [u8; 32] = hex::decode(holder).ok()?.try_into().ok()?;
+                Holder::Key(SecretHash::from(hash))
+            }
+        };
         Some(Self {
             sender,
-            limited: (SecretHash::from(hash), policy.parse().ok()?),
+            limited: (holder, policy.parse().ok()?),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::limit::RatePolicy;
+
+    use super::*;
+
+    #[test]
+    fn a_message_says_whose_window_is_meant() {
+        let sender = Uuid::from_u128(1);
+        let key = Holder::Key(SecretHash::from([9; 32]));
+        let team = Holder::Team(Uuid::from_u128(2).into());
+        for limited in [(key, RatePolicy::Submit), (team, RatePolicy::Status)] {
+            let text = message(sender, limited);
+            let read = Message::parse(&text).unwrap();
+            assert_eq!(read.sender, sender.to_string());
+            assert_eq!(read.limited, limited);
+        }
+        assert!(Message::parse("somebody submit 0099").is_none());
     }
 }

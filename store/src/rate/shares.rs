@@ -6,34 +6,46 @@ use std::{
     time::Duration,
 };
 
-use domain::limit::{RateWindow, WINDOW_SECONDS};
+use domain::{
+    id::TeamId,
+    key::SecretHash,
+    limit::{RatePolicy, RateScope, RateStanding, RateWindow, WINDOW_SECONDS},
+};
 use tokio::time::Instant;
 
-use super::Limited;
+use super::{
+    Holder, Limited, Request,
+    windows::{Given, Taken, Wanted},
+};
 
-/// How long a key that has nothing left is refused without asking Postgres: it may have been disabled meanwhile, and what
-/// a process held that did not answer may have come back.
+/// How long a window that has nothing left is refused without asking Postgres. Meanwhile the key may have been disabled, and
+/// what a process held that did not answer may have come back.
 const SURE: Duration = Duration::from_secs(1);
 
-/// The shares of this process. Those of past minutes are forgotten once a minute, so there are never more than keys that
-/// were used in two.
+/// The shares of this process. Those of past minutes are forgotten once a minute, so there are never more than keys and
+/// teams that were used in two.
 #[derive(Default)]
 pub(super) struct Shares(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
-    shares: HashMap<Limited, Share>,
+    keys: HashMap<(SecretHash, RatePolicy), (TeamId, Share)>,
+    teams: HashMap<(TeamId, RatePolicy), Share>,
     sweep_at: Option<Instant>,
 }
 
 /// A part of a window.
 #[derive(Clone, Copy, Debug)]
 struct Share {
+    /// The minute as Postgres counts it, in seconds since 1970.
+    minute: i64,
     expires: Instant,
     limit: u32,
     left: u32,
     /// What nobody had been given when Postgres was asked last.
     rest: u32,
+    /// Whether other processes held parts then.
+    others: bool,
     /// Until when it is certain that nothing is left anywhere.
     spent_until: Option<Instant>,
 }
@@ -42,68 +54,107 @@ struct Share {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spent {
     /// The request is paid for.
-    One(RateWindow),
-    /// Nothing is left anywhere.
-    Nothing(RateWindow),
+    One(RateStanding),
+    /// Nothing is left anywhere of this limit.
+    Nothing(RateStanding, RateScope),
     /// Only Postgres knows.
     Unknown,
 }
 
 impl Shares {
-    /// Pays for one request.
-    pub(super) fn spend(&self, limited: Limited, now: Instant) -> Spent {
+    /// Pays for one request, out of both windows or out of neither.
+    pub(super) fn spend(&self, request: Request, now: Instant) -> Spent {
+        self.lock().spend(request, now)
+    }
+
+    /// The same for a request that Postgres was asked for just now. It is refused, and others for a moment with it, once
+    /// nothing is left anywhere of one of its windows; or if this process holds nothing of it, and has waited long enough.
+    pub(super) fn settle(&self, request: Request, now: Instant, waited: bool) -> Spent {
         let mut held = self.lock();
-        let Some(share) = held
-            .shares
-            .get_mut(&limited)
-            .filter(|share| share.expires > now)
-        else {
+        let spent = held.spend(request, now);
+        if spent != Spent::Unknown {
+            return spent;
+        }
+        let Some((key, team)) = held.pair(request) else {
             return Spent::Unknown;
         };
-        if share.left > 0 {
-            share.left -= 1;
-            return Spent::One(share.window(limited, now));
-        }
-        match share.spent_until {
-            Some(until) if until > now => Spent::Nothing(share.window(limited, now)),
-            Some(_) | None => Spent::Unknown,
+        let is_over = |share: &Share| {
+            let is_certain = share.expires > now && share.rest == 0 && !share.others;
+            share.left == 0 && (waited || is_certain)
+        };
+        let scope = if is_over(key) {
+            key.spent_until = Some(now + SURE);
+            RateScope::Key
+        } else if is_over(team) {
+            team.spent_until = Some(now + SURE);
+            RateScope::Team
+        } else {
+            return Spent::Unknown;
+        };
+        Spent::Nothing(standing(request.1, key, team, now), scope)
+    }
+
+    /// What so many requests ask of Postgres.
+    pub(super) fn wanted(&self, request: Request, requests: u32, now: Instant) -> Wanted {
+        let mut held = self.lock();
+        let current = |share: &Share| (share.expires > now).then_some(share.left);
+        let known = held
+            .pair(request)
+            .and_then(|(key, team)| Some((current(key)?, current(team))));
+        let (held, team_held) = known.unwrap_or((0, None));
+        Wanted {
+            request,
+            requests,
+            held,
+            team_held,
         }
     }
 
-    /// Keeps what Postgres gave beyond what was needed at once. `rest` is what nobody has been given.
-    pub(super) fn put(
-        &self,
-        limited: Limited,
-        left: u32,
-        limit: u32,
-        rest: u32,
-        expires: Instant,
-    ) -> RateWindow {
+    /// Which of the two windows of a request this process holds nothing of.
+    pub(super) fn lacking(&self, request: Request) -> Vec<Limited> {
+        let (key, policy) = request;
+        let mut held = self.lock();
+        let Some((team, share)) = held.keys.get(&request).copied() else {
+            return vec![(Holder::Key(key), policy)];
+        };
+        let mut lacking = Vec::new();
+        if share.left == 0 {
+            lacking.push((Holder::Key(key), policy));
+        }
+        if held
+            .share((Holder::Team(team), policy))
+            .is_none_or(|share| share.left == 0)
+        {
+            lacking.push((Holder::Team(team), policy));
+        }
+        lacking
+    }
+
+    /// Keeps what Postgres gave to one who asked at this time: so a share ends here no later than there, whatever the clocks
+    /// say.
+    pub(super) fn put(&self, taken: &Taken, asked_at: Instant) {
         let now = Instant::now();
         let mut held = self.lock();
         held.sweep(now);
-        let share = Share {
-            expires,
-            limit,
-            left,
-            rest,
-            spent_until: None,
-        };
-        held.shares.insert(limited, share);
-        share.window(limited, now)
-    }
-
-    /// Remembers that nothing is left anywhere of the window that was asked for last, which is returned.
-    pub(super) fn exhaust(&self, limited: Limited, now: Instant) -> Option<RateWindow> {
-        let mut held = self.lock();
-        let share = held.shares.get_mut(&limited)?;
-        share.spent_until = Some(now + SURE);
-        Some(share.window(limited, now))
+        for ((key, policy), (team, given)) in &taken.keys {
+            if let Some(given) = given {
+                let before = held.share((Holder::Key(*key), *policy)).copied();
+                if let Some(share) = Share::joined(before, *given, asked_at, now) {
+                    held.keys.insert((*key, *policy), (*team, share));
+                }
+            }
+        }
+        for ((team, policy), given) in &taken.teams {
+            let before = held.share((Holder::Team(*team), *policy)).copied();
+            if let Some(share) = Share::joined(before, *given, asked_at, now) {
+                held.teams.insert((*team, *policy), share);
+            }
+        }
     }
 
     /// Hands over what is unspent.
     pub(super) fn surrender(&self, limited: Limited, now: Instant) -> u32 {
-        match self.lock().shares.get_mut(&limited) {
+        match self.lock().share(limited) {
             Some(share) if share.expires > now => std::mem::take(&mut share.left),
             Some(_) | None => 0,
         }
@@ -115,16 +166,71 @@ impl Shares {
 }
 
 impl Held {
+    fn spend(&mut self, request: Request, now: Instant) -> Spent {
+        let Some((key, team)) = self.pair(request) else {
+            return Spent::Unknown;
+        };
+        if key.expires <= now || team.expires <= now {
+            return Spent::Unknown;
+        }
+        if key.left > 0 && team.left > 0 {
+            key.left -= 1;
+            team.left -= 1;
+            return Spent::One(standing(request.1, key, team, now));
+        }
+        let is_spent =
+            |share: &Share| share.left == 0 && share.spent_until.is_some_and(|until| until > now);
+        let scope = if is_spent(key) {
+            RateScope::Key
+        } else if is_spent(team) {
+            RateScope::Team
+        } else {
+            return Spent::Unknown;
+        };
+        Spent::Nothing(standing(request.1, key, team, now), scope)
+    }
+
+    /// What there is of a key and of its team.
+    fn pair(&mut self, request: Request) -> Option<(&mut Share, &mut Share)> {
+        let (team, key) = self.keys.get_mut(&request)?;
+        let team = self.teams.get_mut(&(*team, request.1))?;
+        Some((key, team))
+    }
+
+    fn share(&mut self, (holder, policy): Limited) -> Option<&mut Share> {
+        match holder {
+            Holder::Key(key) => self.keys.get_mut(&(key, policy)).map(|(_, share)| share),
+            Holder::Team(team) => self.teams.get_mut(&(team, policy)),
+        }
+    }
+
     fn sweep(&mut self, now: Instant) {
         if self.sweep_at.is_none_or(|at| at <= now) {
-            self.shares.retain(|_, share| share.expires > now);
+            self.keys.retain(|_, (_, share)| share.expires > now);
+            self.teams.retain(|_, share| share.expires > now);
             self.sweep_at = Some(now + Duration::from_secs(WINDOW_SECONDS.into()));
         }
     }
 }
 
 impl Share {
-    fn window(&self, (_, policy): Limited, now: Instant) -> RateWindow {
+    /// What was held and what was given, as one. None: the minute is over already.
+    fn joined(before: Option<Self>, given: Given, asked_at: Instant, now: Instant) -> Option<Self> {
+        let valid = Duration::from_millis(u64::try_from(given.ends_in_ms).unwrap_or(0));
+        let expires = asked_at + valid;
+        let kept = before.filter(|share| share.minute == given.minute && share.expires > now);
+        (expires > now).then(|| Self {
+            minute: given.minute,
+            expires,
+            limit: given.limit,
+            left: given.share + kept.map_or(0, |share| share.left),
+            rest: given.rest,
+            others: given.others,
+            spent_until: None,
+        })
+    }
+
+    fn window(&self, name: &'static str, now: Instant) -> RateWindow {
         let seconds = self
             .expires
             .saturating_duration_since(now)
@@ -137,7 +243,7 @@ impl Share {
         )]
         let resets_in = (seconds as u32).max(1);
         RateWindow {
-            policy,
+            name,
             limit: self.limit,
             remaining: self.left + self.rest,
             resets_in,
@@ -145,75 +251,12 @@ impl Share {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use domain::{key::SecretHash, limit::RatePolicy};
-
-    use super::*;
-
-    const MINUTE: Duration = Duration::from_mins(1);
-
-    fn limited() -> Limited {
-        (SecretHash::from([1; 32]), RatePolicy::Submit)
-    }
-
-    #[test]
-    fn a_share_is_spent_once_and_not_beyond_its_minute() {
-        let (shares, now) = (Shares::default(), Instant::now());
-        assert_eq!(shares.spend(limited(), now), Spent::Unknown);
-        shares.put(limited(), 2, 10, 5, now + MINUTE);
-        let one = |remaining| {
-            Spent::One(RateWindow {
-                policy: RatePolicy::Submit,
-                limit: 10,
-                remaining,
-                resets_in: 60,
-            })
-        };
-        assert_eq!(shares.spend(limited(), now), one(6));
-        assert_eq!(shares.spend(limited(), now + MINUTE), Spent::Unknown);
-        assert_eq!(shares.spend(limited(), now), one(5));
-        assert_eq!(shares.spend(limited(), now), Spent::Unknown);
-    }
-
-    #[test]
-    fn another_policy_has_its_own_share() {
-        let (shares, now) = (Shares::default(), Instant::now());
-        shares.put(limited(), 1, 10, 0, now + MINUTE);
-        let status = (limited().0, RatePolicy::Status);
-        assert_eq!(shares.spend(status, now), Spent::Unknown);
-    }
-
-    #[test]
-    fn what_is_surrendered_cannot_be_spent() {
-        let (shares, now) = (Shares::default(), Instant::now());
-        shares.put(limited(), 7, 10, 0, now + MINUTE);
-        assert_eq!(shares.surrender(limited(), now), 7);
-        assert_eq!(shares.surrender(limited(), now), 0);
-        assert_eq!(shares.spend(limited(), now), Spent::Unknown);
-    }
-
-    #[test]
-    fn a_spent_window_is_refused_unasked_for_a_moment() {
-        let (shares, now) = (Shares::default(), Instant::now());
-        shares.put(limited(), 0, 10, 0, now + MINUTE);
-        shares.exhaust(limited(), now);
-        assert!(matches!(
-            shares.spend(limited(), now),
-            Spent::Nothing(RateWindow { remaining: 0, .. })
-        ));
-        assert_eq!(shares.spend(limited(), now + SURE), Spent::Unknown);
-    }
-
-    #[test]
-    fn shares_of_past_minutes_are_forgotten() {
-        let (shares, now) = (Shares::default(), Instant::now());
-        for n in 0..100 {
-            let limited = (SecretHash::from([n; 32]), RatePolicy::Submit);
-            shares.put(limited, 1, 10, 0, now);
-        }
-        shares.lock().sweep_at = None;
-        shares.put(limited(), 1, 10, 0, now + MINUTE);
-        assert_eq!(shares.lock().shares.len(), 1);
+fn standing(policy: RatePolicy, key: &Share, team: &Share, now: Instant) -> RateStanding {
+    RateStanding {
+        key: key.window(policy.name(RateScope::Key), now),
+        team: team.window(policy.name(RateScope::Team), now),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use sqlx::PgPool;
 use store::{
     Error,
     hash_list::{
-        self, MAX_LISTS, NewHashList,
+        self, NewHashList,
         entry::{self, Addition},
         search,
     },
@@ -169,14 +169,17 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
     };
     sqlx::query(
         "insert into hash_lists (id, team_id, name, description, kind, max_distance)
-         select gen_random_uuid(), $1, 'list ' || n, '', 'deny', 31 from generate_series(2, $2) n",
+         select gen_random_uuid(), $1, 'list ' || n, '', 'deny', 31 from generate_series(2, 100) n",
     )
     .bind(team.team.as_uuid())
-    .bind(MAX_LISTS)
     .execute(&team.pool)
     .await
     .unwrap();
-    assert_eq!(hash_list::create(&mut conn, new).await.unwrap(), None);
+    let refused = hash_list::create(&mut conn, new).await;
+    assert!(
+        matches!(refused, Err(Error::LimitReached(_))),
+        "{refused:?}"
+    );
 }
 
 #[sqlx::test(migrations = false)]

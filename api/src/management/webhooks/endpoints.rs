@@ -9,7 +9,6 @@ use domain::{
     audit::Action,
     id::{EndpointId, SiteId},
     scope::Scope,
-    webhook::MAX_ENDPOINTS,
 };
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -75,7 +74,7 @@ impl WebhookEndpoints {
     /// Add a webhook endpoint to a site
     ///
     /// It gets every event of its kinds that happens after this request is answered; the operation `pingWebhookEndpoint` tests it
-    /// before. A site has up to 100 endpoints.
+    /// before. A site has as many endpoints as its team's plan allows: 10, unless it says otherwise.
     #[oai(
         path = "/sites/:site_id/webhook-endpoints",
         method = "post",
@@ -96,12 +95,6 @@ impl WebhookEndpoints {
         // What is sealed with a key that is not this database's would be lost.
         seal::check_master_key(session.conn(), key).await?;
         let id = owned::add(session.conn(), key, site_id.0, &settings).await?;
-        let id = id.ok_or_else(|| {
-            let detail = format!(
-                "The site has {MAX_ENDPOINTS} webhook endpoints already, which is the most: delete one that is not used."
-            );
-            Refusal::new(Code::LimitReached, detail)
-        })?;
         let value = WebhookEndpoint::from(find(&management, &mut session, id).await?);
         let mut details = audited(&settings);
         details["site_id"] = json!(site_id.0);

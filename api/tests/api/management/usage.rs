@@ -55,6 +55,8 @@ async fn usage_is_told_by_billing_period_with_the_quota_of_each(pool: PgPool) {
             "end": "2020-03-31T00:00:00.000000Z",
             "submissions": 7,
             "quota": 8,
+            "deliveries": 0,
+            "delivery_quota": null,
         })
     );
 }
