@@ -9,6 +9,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use domain::signature::WebhookSecret;
 use queue::QueueName;
 use store::{jobs, schema::PoolSettings, seal::MasterKey};
 use url::Url;
@@ -283,6 +284,14 @@ pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
         "no master key: set GATEHOUSE_MASTER_KEY_FILE (or GATEHOUSE_MASTER_KEY) to 32 random bytes in base64, \
          for example from `head -c 32 /dev/urandom | base64`",
     )
+}
+
+/// `GATEHOUSE_WEBHOOK_SECRET`, with which `gatehouse listen` verifies, when it is set.
+pub(crate) fn webhook_secret() -> anyhow::Result<Option<WebhookSecret>> {
+    let secret = variable("GATEHOUSE_WEBHOOK_SECRET")?.map(|text| text.parse());
+    secret
+        .transpose()
+        .context("the webhook secret in GATEHOUSE_WEBHOOK_SECRET is unusable")
 }
 
 /// Reads 32 bytes in base64, or several keys separated by white space: the first one seals, all open.

@@ -8,10 +8,14 @@ use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
 
 use super::{Message, failure};
-use crate::outbound::Outbound;
+use crate::outbound::{Busy, Outbound, OutboundError};
 
 /// Sends `webhook.test.ping`, with everything that real events carry, and says how that went.
-pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
+///
+/// # Errors
+/// Nothing was sent, because the team has no free connection now.
+pub async fn ping(outbound: &Outbound, target: &Target) -> Result<Pinged, Busy> {
+    let socket = outbound.socket(target.team).await?;
     let body = event::ping(target.site, Utc::now(), &target.secrets.current);
     let message = Message {
         event: event::PING,
@@ -22,9 +26,9 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
         body: &body,
     };
     let started = Instant::now();
-    let answer = message.send(outbound, &target.url).await;
+    let answer = message.send(outbound, socket, &target.url).await;
     let elapsed = started.elapsed();
-    match answer {
+    Ok(match answer {
         Ok(answer) => Pinged {
             outcome: Outcome::of_status(answer.status).as_str(),
             status_code: Some(answer.status),
@@ -32,6 +36,7 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
             error: None,
             elapsed,
         },
+        Err(OutboundError::Busy(busy)) => return Err(busy),
         Err(error) => Pinged {
             outcome: failure(&error),
             status_code: None,
@@ -39,5 +44,5 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
             error: Some(error.to_string()),
             elapsed,
         },
-    }
+    })
 }

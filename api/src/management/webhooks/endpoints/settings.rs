@@ -76,8 +76,8 @@ impl Described for Address {
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(in super::super::super) struct NewWebhookHeader {
-    /// Its name: letters, digits, hyphens and underscores. Headers that the service or HTTP itself sets are refused.
-    #[oai(validator(pattern = "^[A-Za-z0-9_-]{1,100}$"))]
+    /// Its name: letters, digits and hyphens. Headers that the service, HTTP or proxies set are refused.
+    #[oai(validator(pattern = "^[A-Za-z0-9-]{1,100}$"))]
     name: String,
     /// Its value: visible ASCII characters and inner spaces. It is stored sealed and never shown.
     #[oai(validator(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$"))]
