@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::commands::{admin, listen, queue as queue_command};
 
-pub(crate) use egress::EgressOptions;
+pub(crate) use egress::{EgressOptions, OutboundOptions};
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
 
@@ -77,7 +77,7 @@ pub(crate) struct UpOptions {
     pub(crate) http: HttpOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
-    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard
+    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard for the demo team
     #[arg(long)]
     pub(crate) webhook_url: Option<Url>,
     /// Make the demo team and site in a database that is not empty, too
@@ -92,6 +92,8 @@ pub(crate) struct UpOptions {
     pub(crate) work: WorkOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
 }
 
 /// Options of `gatehouse api`.
@@ -124,6 +126,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) metrics: MetricsOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
 }
 
 /// Options of `gatehouse check`.

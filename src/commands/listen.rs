@@ -210,7 +210,10 @@ impl Secret {
             Self::InFile(path) => {
                 read_demo(path).map_err(|error| format!("{}: {error:#}", path.display()))
             }
-            Self::Unknown => Err("give one with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo".to_owned()),
+            Self::Unknown => Err(
+                "give one with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo"
+                    .to_owned(),
+            ),
         }
     }
 }

@@ -52,7 +52,10 @@ const IDLE_FOR: Duration = Duration::from_secs(30);
 /// Bytes of an answer that are read, so that the connection can be used again. Longer answers end it.
 const READ_ANSWER_BYTES: usize = 16 << 10;
 
-const _: () = assert!(KEPT_ANSWER_BYTES <= READ_ANSWER_BYTES, "what is kept is read");
+const _: () = assert!(
+    KEPT_ANSWER_BYTES <= READ_ANSWER_BYTES,
+    "what is kept is read"
+);
 
 /// How much a process opens on behalf of tenants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,11 +162,12 @@ impl Outbound {
 
     async fn exchange(&self, socket: Socket, post: Post<'_>) -> Result<Answer, OutboundError> {
         let url = Url::parse(post.url).map_err(|_| OutboundError::Refused(Refusal::Url))?;
-        let request = request(Method::POST, &url, post.headers, post.body)?;
         let inner = Arc::clone(&self.0);
+        let route = inner.admit(&socket, &url)?;
+        let request = request(Method::POST, &url, post.headers, post.body)?;
         // On a task of its own: all deliveries of a process run on one, and TLS takes its time.
         let exchange = tokio::spawn(timeout(post.deadline, async move {
-            inner.post(&socket, &url, request).await
+            inner.post(&socket, route, request).await
         }));
         match AbortOnDropHandle::new(exchange).await {
             Ok(answer) => answer.unwrap_or(Err(OutboundError::Timeout)),
@@ -180,10 +184,9 @@ impl Inner {
     async fn post(
         &self,
         socket: &Socket,
-        url: &Url,
+        route: Admitted,
         mut request: Request<Full<Bytes>>,
     ) -> Result<Answer, OutboundError> {
-        let route = self.admit(socket, url)?;
         while let Some(mut connection) = self.idle.take(socket.team(), &route.origin) {
             if !connection.is_free().await {
                 continue;
@@ -241,11 +244,7 @@ impl Inner {
     }
 
     /// Opens a connection. It lives no longer than `socket`, or is kept as an idle one.
-    async fn connect(
-        &self,
-        socket: &Socket,
-        to: &Admitted,
-    ) -> Result<Connection, OutboundError> {
+    async fn connect(&self, socket: &Socket, to: &Admitted) -> Result<Connection, OutboundError> {
         let (team, Origin { host, port, .. }) = (socket.team(), &to.origin);
         let ips = match host {
             Host::Ipv4(ip) => vec![(*ip).into()],
@@ -263,7 +262,10 @@ impl Inner {
                 ips
             }
         };
-        let addresses: Vec<_> = ips.into_iter().map(|ip| SocketAddr::new(ip, *port)).collect();
+        let addresses: Vec<_> = ips
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, *port))
+            .collect();
         let stream = dial::dial(&addresses, || self.sockets.spare(team)).await;
         let stream = stream.map_err(OutboundError::connecting)?;
         if to.origin.is_https {

@@ -15,9 +15,9 @@ use domain::{
     signature::{SignatureHeaders, SigningSecrets},
     webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, next_delay, retry_after},
 };
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use metrics::{counter, histogram};
 use queue::Finish;
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use store::{
     PgPool,
     delivery::{self, Attempt, Attempted, DeliveryState, Loaded, ToDeliver},

@@ -174,7 +174,10 @@ fn case_45_the_secret_comes_from_a_file_or_the_environment_too() {
     std::fs::write(&file, "not a secret").unwrap();
     let unusable = Secret::chosen(None, Some(file), None, defaults(Some(3)));
     let told = format!("{:#}", unusable.unwrap_err());
-    assert!(told.contains("unusable") && !told.contains("not a secret"), "{told}");
+    assert!(
+        told.contains("unusable") && !told.contains("not a secret"),
+        "{told}"
+    );
     let missing = Some(directory.path().join("missing"));
     let missing = Secret::chosen(None, missing, None, defaults(Some(3)));
     assert!(missing.unwrap_err().to_string().contains("cannot read"));
@@ -188,12 +191,23 @@ fn case_45_what_reorders_or_hides_text_is_printed_escaped() {
         print::render(&HeaderMap::new(), &verdict, answer, body.as_bytes())
     };
     for hidden in [
-        '\u{202e}', '\u{2066}', '\u{200f}', '\u{61c}', '\u{200b}', '\u{2028}', '\u{feff}', '\u{e0041}', '\u{9b}',
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200f}',
+        '\u{61c}',
+        '\u{200b}',
+        '\u{2028}',
+        '\u{feff}',
+        '\u{e0041}',
+        '\u{9b}',
     ] {
         let escaped = format!("a\\u{{{:x}}}b", u32::from(hidden));
         for body in [format!("a{hidden}b"), format!(r#"{{"k":"a{hidden}b"}}"#)] {
             let shown = shown(&body);
-            assert!(shown.contains(&escaped) && !shown.contains(hidden), "{shown:?}");
+            assert!(
+                shown.contains(&escaped) && !shown.contains(hidden),
+                "{shown:?}"
+            );
         }
     }
     assert!(shown("Grüße, 世界, مرحبا").contains("Grüße, 世界, مرحبا"));

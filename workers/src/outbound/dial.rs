@@ -17,8 +17,9 @@ pub(super) async fn dial(
     spare: impl FnOnce() -> Option<Socket>,
 ) -> io::Result<TcpStream> {
     let family = addresses.first().is_some_and(SocketAddr::is_ipv4);
-    let (first, other): (Vec<_>, Vec<_>) =
-        addresses.iter().partition(|address| address.is_ipv4() == family);
+    let (first, other): (Vec<_>, Vec<_>) = addresses
+        .iter()
+        .partition(|address| address.is_ipv4() == family);
     let mut first = pin!(one_after_another(&first));
     if other.is_empty() {
         return first.await;

@@ -67,5 +67,10 @@ impl fmt::Debug for Dns {
 
 /// The operating system's resolver.
 pub(super) fn system() -> Arc<Resolver> {
-    Arc::new(|name| Ok((name, 0).to_socket_addrs()?.map(|found| found.ip()).collect()))
+    Arc::new(|name| {
+        Ok((name, 0)
+            .to_socket_addrs()?
+            .map(|found| found.ip())
+            .collect())
+    })
 }

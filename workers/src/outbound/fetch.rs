@@ -13,9 +13,7 @@ use hyper::{
 };
 use url::Url;
 
-use super::{
-    Connection, Outbound, OutboundError, Refusal, Socket, blocked, request, retry_after,
-};
+use super::{Connection, Outbound, OutboundError, Refusal, Socket, blocked, request, retry_after};
 
 /// A redirect more than this many is one too many.
 pub const MAX_REDIRECTS: usize = 3;

@@ -140,9 +140,7 @@ impl State {
         let number = self.next;
         self.next += 1;
         let shelf = self.shelves.entry(team).or_default();
-        shelf
-            .ages
-            .insert(number, (Instant::now(), origin.clone()));
+        shelf.ages.insert(number, (Instant::now(), origin.clone()));
         let line = shelf.lines.entry(origin).or_default();
         line.push_back((number, connection));
         self.count(1);
@@ -154,7 +152,11 @@ impl State {
             let oldest = shelf.ages.keys().next().copied();
             (shelf.ages.len(), Reverse(oldest))
         };
-        let team = self.shelves.iter().max_by_key(most).map(|(team, _)| *team)?;
+        let team = self
+            .shelves
+            .iter()
+            .max_by_key(most)
+            .map(|(team, _)| *team)?;
         self.take_oldest(team)
     }
 
@@ -190,7 +192,11 @@ impl State {
     }
 
     fn forget_empty(&mut self, team: TeamId) {
-        if self.shelves.get(&team).is_some_and(|shelf| shelf.ages.is_empty()) {
+        if self
+            .shelves
+            .get(&team)
+            .is_some_and(|shelf| shelf.ages.is_empty())
+        {
             self.shelves.remove(&team);
         }
     }

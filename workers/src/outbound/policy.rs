@@ -89,9 +89,8 @@ impl EgressPolicy {
             return Err(Refusal::UserInfo);
         }
         let target = HostPort::of(url).ok_or(Refusal::Url)?;
-        let is_exempt = |exemption: &Exemption| {
-            exemption.target == target && serves(exemption.team, team)
-        };
+        let is_exempt =
+            |exemption: &Exemption| exemption.target == target && serves(exemption.team, team);
         if self.exempt.iter().any(is_exempt) {
             return Ok(Route::Exempt);
         }

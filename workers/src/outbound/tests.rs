@@ -44,10 +44,12 @@ impl ScriptedDns {
         let script = Mutex::new(script);
         Arc::new(move |name: &str| {
             let mut script = script.lock().unwrap();
-            let answer = script.get_mut(name).and_then(|answers| match answers.len() {
-                0 | 1 => answers.first().cloned(),
-                _ => answers.pop(),
-            });
+            let answer = script
+                .get_mut(name)
+                .and_then(|answers| match answers.len() {
+                    0 | 1 => answers.first().cloned(),
+                    _ => answers.pop(),
+                });
             answer.ok_or_else(|| io::Error::other("no such name"))
         })
     }

@@ -259,5 +259,5 @@ async fn case_24_proxy_variables_are_ignored() {
     child.envs(PROXIES.map(|variable| (variable, format!("http://127.0.0.1:{}", proxy.port))));
     let status = child.env(TARGET, receiver.url()).status().await.unwrap();
     assert!(status.success());
-    assert_eq!((receiver.connections(), proxy.connections()), (1, 0));
+    assert_eq!((receiver.connections(), proxy.connections()), (2, 0));
 }

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, mpsc};
 
 use futures::future::join_all;
-use tokio::time::sleep;
+use tokio::{task::JoinSet, time::sleep};
 
 use super::*;
 
@@ -82,7 +82,11 @@ async fn case_39_the_team_with_most_idle_connections_makes_room_for_others() {
         }
     }
     let expected = 20 + 8 + 3 * 50;
-    assert_eq!(receiver.connections(), expected, "the other team's eight are kept");
+    assert_eq!(
+        receiver.connections(),
+        expected,
+        "the other team's eight are kept"
+    );
 }
 
 #[tokio::test]
@@ -100,8 +104,7 @@ async fn case_39_a_busy_endpoint_keeps_as_many_connections_as_it_uses() {
 
 #[tokio::test]
 async fn case_39_fetching_keeps_no_connection() {
-    let receiver =
-        Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nimage").await;
+    let receiver = Receiver::answering("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nimage").await;
     let outbound = client_of(&receiver);
     for _ in 0..5 {
         fetch(&outbound, &receiver.url()).await.unwrap();
@@ -125,39 +128,30 @@ async fn case_39_receivers_that_never_answer_take_their_own_teams_share() {
         ..Bounds::default()
     };
     let outbound = Outbound::new(policy, bounds);
-    let attacks: Vec<_> = (0..20)
-        .map(|n| {
-            let (outbound, url) = (outbound.clone(), silent.url());
-            tokio::spawn(async move {
-                match n % 2 {
-                    0 => post_within(&outbound, &url, LONG * 10).await.map(drop),
-                    _ => match fetch_within(&outbound, &url, LONG * 10).await {
-                        Err(FetchError::Outbound(error)) => Err(error),
-                        other => panic!("{other:?}"),
-                    },
-                }
-            })
-        })
-        .collect();
+    let mut attacks = JoinSet::new();
+    for n in 0..20 {
+        let (outbound, url) = (outbound.clone(), silent.url());
+        attacks.spawn(async move {
+            match n % 2 {
+                0 => post_within(&outbound, &url, LONG * 10).await.map(drop),
+                _ => match fetch_within(&outbound, &url, LONG * 10).await {
+                    Err(FetchError::Outbound(error)) => Err(error),
+                    other => panic!("{other:?}"),
+                },
+            }
+        });
+    }
     until("a half is taken", || silent.connections() == 4).await;
     for _ in 0..20 {
         let answer = post_as(OTHER, &outbound, &well.url(), LONG).await;
         assert_eq!(answer.unwrap().status, 200);
     }
     // The others give up after a while. Nothing was sent, and nobody takes it for the receiver's failure.
-    let mut gave_up = 0;
-    for attack in attacks {
-        if tokio::time::timeout(LONG / 3, attack).await.is_ok_and(|ended| {
-            assert!(matches!(ended.unwrap(), Err(OutboundError::Busy(_))));
-            true
-        }) {
-            gave_up += 1;
-        }
-        if gave_up == 16 {
-            break;
-        }
+    for _ in 0..16 {
+        let ended = attacks.join_next().await.unwrap().unwrap();
+        assert!(matches!(ended, Err(OutboundError::Busy(_))), "{ended:?}");
     }
-    assert_eq!((gave_up, silent.connections()), (16, 4));
+    assert_eq!((attacks.len(), silent.connections()), (4, 4));
 }
 
 #[tokio::test]
