@@ -29,7 +29,11 @@ pub(crate) async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Admin(options) => admin::run(options).await?,
         Command::Queue(options) => return queue::run(options).await,
         Command::Listen(args) => {
-            listen::run(args, Some(config::default_data_dir()?.join(demo::FILE))).await?;
+            let defaults = listen::Defaults {
+                secret: config::webhook_secret()?,
+                demo: Some(config::default_data_dir()?.join(demo::FILE)),
+            };
+            listen::run(args, defaults).await?;
         }
     }
     Ok(ExitCode::SUCCESS)

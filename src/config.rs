@@ -9,13 +9,14 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use domain::signature::WebhookSecret;
 use queue::QueueName;
 use store::{jobs, schema::PoolSettings, seal::MasterKey};
 use url::Url;
 
 use crate::commands::{admin, listen, queue as queue_command};
 
-pub(crate) use egress::EgressOptions;
+pub(crate) use egress::{EgressOptions, OutboundOptions};
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
 
@@ -76,7 +77,7 @@ pub(crate) struct UpOptions {
     pub(crate) http: HttpOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
-    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard
+    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard for the demo team
     #[arg(long)]
     pub(crate) webhook_url: Option<Url>,
     /// Make the demo team and site in a database that is not empty, too
@@ -91,6 +92,8 @@ pub(crate) struct UpOptions {
     pub(crate) work: WorkOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
 }
 
 /// Options of `gatehouse api`.
@@ -123,6 +126,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) metrics: MetricsOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
+    #[command(flatten)]
+    pub(crate) outbound: OutboundOptions,
 }
 
 /// Options of `gatehouse check`.
@@ -283,6 +288,14 @@ pub(crate) fn required_master_key() -> anyhow::Result<MasterKey> {
         "no master key: set GATEHOUSE_MASTER_KEY_FILE (or GATEHOUSE_MASTER_KEY) to 32 random bytes in base64, \
          for example from `head -c 32 /dev/urandom | base64`",
     )
+}
+
+/// `GATEHOUSE_WEBHOOK_SECRET`, with which `gatehouse listen` verifies, when it is set.
+pub(crate) fn webhook_secret() -> anyhow::Result<Option<WebhookSecret>> {
+    let secret = variable("GATEHOUSE_WEBHOOK_SECRET")?.map(|text| text.parse());
+    secret
+        .transpose()
+        .context("the webhook secret in GATEHOUSE_WEBHOOK_SECRET is unusable")
 }
 
 /// Reads 32 bytes in base64, or several keys separated by white space: the first one seals, all open.

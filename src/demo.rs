@@ -20,7 +20,7 @@ use store::{
     webhook_secret,
 };
 use url::Url;
-use workers::outbound::HostPort;
+use workers::outbound::{Exemption, HostPort};
 
 use crate::{
     audit,
@@ -55,7 +55,7 @@ pub(crate) struct Demo {
     /// The endpoint that `--webhook-url` made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) endpoint_id: Option<EndpointId>,
-    /// Where it is; its host and port are exempt from the egress guard.
+    /// Where it is; its host and port are exempt from the egress guard for the demo team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) webhook_url: Option<Url>,
 }
@@ -79,9 +79,12 @@ pub(crate) enum Consent {
 }
 
 impl Demo {
-    /// The host and port that webhooks may reach although they are not public.
-    pub(crate) fn exemption(&self) -> Option<HostPort> {
-        self.webhook_url.as_ref().and_then(HostPort::of)
+    /// The host and port that the demo team's webhooks, and nobody else's, may reach although they are not public.
+    pub(crate) fn exemption(&self) -> Option<Exemption> {
+        Some(Exemption {
+            target: HostPort::of(self.webhook_url.as_ref()?)?,
+            team: Some(self.team_id),
+        })
     }
 }
 

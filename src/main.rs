@@ -8,6 +8,7 @@ mod data_dir;
 mod demo;
 mod duration;
 mod embedded_postgres;
+mod open_files;
 mod panics;
 mod rule_file;
 mod service;

@@ -5,7 +5,6 @@ use std::{net::SocketAddr, time::Duration};
 use ::api::{Readiness, operations::Operations, serve};
 use anyhow::{Context as _, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sqlx::{Connection as _, PgConnection};
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
 use tokio::{
@@ -18,7 +17,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::{config::DatabaseOptions, telemetry};
+use crate::{
+    config::{DatabaseOptions, PoolOptions},
+    telemetry,
+};
+
+/// The queue's own connections to Postgres: `store` and `queue` say what for.
+const QUEUE_CONNECTIONS: usize = 4;
 
 const SCHEMA_POLL: Duration = Duration::from_secs(1);
 
@@ -63,38 +68,12 @@ pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<Tc
     Ok(listener)
 }
 
-/// File descriptors that a process needs beside those of its clients: databases, endpoints, providers, files.
-const OWN_FILES: usize = 512;
+/// Connections to `/metrics`, `/healthz` and `/readyz`.
+pub(crate) const OPERATIONS_CONNECTIONS: usize = 64;
 
-/// As many connections as are wanted, if the system lets this process have so many file descriptors beside its own: one
-/// that spent them all on clients could not even reach its database.
-pub(crate) fn possible_connections(wanted: usize) -> usize {
-    let Some(files) = allow_files() else {
-        return wanted;
-    };
-    let possible = files.saturating_sub(OWN_FILES).max(files / 2);
-    if possible < wanted {
-        warn!(
-            wanted,
-            possible, "too few file descriptors for all connections: raise the limit (ulimit -n)"
-        );
-    }
-    wanted.min(possible)
-}
-
-/// Raises this process's limit of open files as far as it may, and says where it is; none: it has no limit. Many systems
-/// start processes with 1,024, for the sake of programs that use `select`.
-fn allow_files() -> Option<usize> {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    let files = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => limit.maximum,
-        Err(_) => limit.current,
-    };
-    files.map(|files| usize::try_from(files).unwrap_or(usize::MAX))
+/// What every long-running process opens of its own: to Postgres, for itself and its queue, and for operators.
+pub(crate) fn own_files(pool: PoolOptions) -> usize {
+    pool.settings().connections as usize + QUEUE_CONNECTIONS + OPERATIONS_CONNECTIONS + 1
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.
@@ -142,7 +121,10 @@ pub(crate) fn serve_operations(
     tokio::spawn(serve::serve(
         listener,
         endpoint,
-        serve::Settings::default(),
+        serve::Settings {
+            connections: OPERATIONS_CONNECTIONS,
+            ..serve::Settings::default()
+        },
         stop.cancelled_owned(),
     ))
 }

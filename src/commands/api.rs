@@ -18,16 +18,28 @@ use store::{
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use workers::{
-    analysis::analyse_sample, outbound::Outbound, provider::Providers, webhooks::ping::ping,
+    analysis::analyse_sample,
+    outbound::{Bounds, Outbound},
+    provider::Providers,
+    webhooks::ping::ping,
 };
 
 use crate::{
     config::{self, ApiOptions, HttpOptions},
+    open_files::{self, Wanted},
     service, telemetry,
 };
 
 /// Connections of the management interface: those of the public one are not taken by it, whatever comes.
 const MANAGEMENT_CONNECTIONS: u32 = 4;
+/// The interfaces' own connections to Postgres beside the pool: those, and the one that listens for rates.
+pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 1;
+/// Tests of endpoints: 16 at once, and twice as many so that no team waits. They are rare, so nothing is kept.
+const TESTS: Bounds = Bounds {
+    connections: 32,
+    idle: 0,
+    lookups: 8,
+};
 /// How long outcomes may take to be written when the process stops; this one has none of its own.
 const CLOSE: Duration = Duration::from_secs(5);
 
@@ -47,7 +59,12 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let (ready, readiness) = watch::channel(service::starting());
 
     let queue = Queue::open(pool.clone(), queue::Config::default())?;
-    let outlet = outlet(Outbound::new(options.egress.policy(None)));
+    let files = open_files::divide(Wanted {
+        clients: options.http.connections(),
+        outbound: TESTS,
+        own: service::own_files(options.database.pool) + INTERFACE_FILES,
+    })?;
+    let outlet = outlet(Outbound::new(options.egress.policy(None), files.outbound));
     let interface = interface(
         &options.http,
         &pool,
@@ -68,7 +85,13 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         quiet.clone(),
         sample,
     );
-    let server = serve(&options.http, listener, interface, stop.clone());
+    let server = serve(
+        &options.http,
+        files.clients,
+        listener,
+        interface,
+        stop.clone(),
+    );
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
     }
@@ -128,13 +151,13 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 pub(crate) fn outlet(outbound: Outbound) -> Outlet {
     let judging = outbound.clone();
     Outlet::new(
-        Arc::new(move |url| {
-            let judged = judging.judge(url);
+        Arc::new(move |team, url| {
+            let judged = judging.judge(team, url);
             judged.map_err(|refusal| format!("{refusal}: {}", refusal.advice()))
         }),
         Arc::new(move |target| {
             let outbound = outbound.clone();
-            Box::pin(async move { ping(&outbound, &target).await })
+            Box::pin(async move { ping(&outbound, &target).await.ok() })
         }),
     )
 }
@@ -146,15 +169,15 @@ pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static
     move || gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64)
 }
 
-/// Serves the interfaces until `stop`, then lets open requests end.
+/// Serves the interfaces on so many connections until `stop`, then lets open requests end.
 pub(crate) fn serve(
     bounds: &HttpOptions,
+    connections: usize,
     listener: TcpListener,
     interface: Interface,
     stop: CancellationToken,
 ) -> JoinHandle<std::io::Result<()>> {
     let endpoint = ::api::interface::interface(interface);
-    let connections = service::possible_connections(bounds.connections());
     tokio::spawn(serve::serve(
         listener,
         endpoint,

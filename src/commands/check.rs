@@ -40,11 +40,14 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
         .collect();
     writeln!(out, "providers: {}", providers.join(", "))?;
     let policy = options.egress.policy(None);
+    let ranges = policy.ranges.iter().map(|range| range.team);
+    let teams = ranges.chain(policy.exempt.iter().map(|exemption| exemption.team));
     writeln!(
         out,
-        "egress: {} networks and {} hosts opened",
+        "egress: {} networks and {} hosts opened, {} of them for one team only",
         policy.ranges.len(),
-        policy.exempt.len()
+        policy.exempt.len(),
+        teams.flatten().count()
     )?;
     Ok(())
 }

@@ -41,9 +41,13 @@ pub(crate) struct Args {
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1:9000")]
     listen: SocketAddr,
-    /// The webhook secret to verify with
-    #[arg(long, value_name = "whsec_...", conflicts_with = "demo")]
+    /// The webhook secret to verify with. Other users of this machine can read it in the list of processes:
+    /// `--secret-file` and the variable `GATEHOUSE_WEBHOOK_SECRET` do not show it
+    #[arg(long, value_name = "whsec_...", conflicts_with_all = ["demo", "secret_file"])]
     secret: Option<WebhookSecret>,
+    /// A file that holds the webhook secret to verify with
+    #[arg(long, value_name = "FILE", conflicts_with = "demo")]
+    secret_file: Option<PathBuf>,
     /// The demo.json to read the webhook secret from [default: the one in the data directory]
     #[arg(long, value_name = "FILE")]
     demo: Option<PathBuf>,
@@ -79,17 +83,22 @@ struct Receiver {
     delay: Duration,
 }
 
-/// Receives and prints webhooks until Ctrl-C. The secret comes from `--secret`, else from `--demo`, else from
-/// `default_demo`.
+/// Where the secret comes from when no option says it.
+#[derive(Debug)]
+pub(crate) struct Defaults {
+    /// The secret in the environment.
+    pub(crate) secret: Option<WebhookSecret>,
+    /// The `demo.json` in the default data directory.
+    pub(crate) demo: Option<PathBuf>,
+}
+
+/// Receives and prints webhooks until Ctrl-C. The secret comes from an option, else from the environment, else from the
+/// default `demo.json`.
 ///
 /// # Errors
-/// The address cannot be listened on.
-pub(crate) async fn run(args: Args, default_demo: Option<PathBuf>) -> anyhow::Result<()> {
-    let secret = match (args.secret, args.demo.or(default_demo)) {
-        (Some(secret), _) => Secret::Given(secret),
-        (None, Some(demo)) => Secret::InFile(demo),
-        (None, None) => Secret::Unknown,
-    };
+/// The secret's file cannot be used, or the address cannot be listened on.
+pub(crate) async fn run(args: Args, defaults: Defaults) -> anyhow::Result<()> {
+    let secret = Secret::chosen(args.secret, args.secret_file, args.demo, defaults)?;
     let receiver = Arc::new(Receiver {
         secret,
         forward: args.forward,
@@ -177,15 +186,43 @@ fn nothing_but(status: StatusCode) -> Response<Full<Bytes>> {
 }
 
 impl Secret {
+    fn chosen(
+        given: Option<WebhookSecret>,
+        file: Option<PathBuf>,
+        demo: Option<PathBuf>,
+        defaults: Defaults,
+    ) -> anyhow::Result<Self> {
+        Ok(match (given, file, demo) {
+            (Some(secret), _, _) => Self::Given(secret),
+            (None, Some(file), _) => Self::Given(read_secret(&file)?),
+            (None, None, Some(demo)) => Self::InFile(demo),
+            (None, None, None) => match (defaults.secret, defaults.demo) {
+                (Some(secret), _) => Self::Given(secret),
+                (None, Some(demo)) => Self::InFile(demo),
+                (None, None) => Self::Unknown,
+            },
+        })
+    }
+
     fn load(&self) -> Result<WebhookSecret, String> {
         match self {
             Self::Given(secret) => Ok(secret.clone()),
             Self::InFile(path) => {
                 read_demo(path).map_err(|error| format!("{}: {error:#}", path.display()))
             }
-            Self::Unknown => Err("give one with --secret or --demo".to_owned()),
+            Self::Unknown => Err(
+                "give one with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo"
+                    .to_owned(),
+            ),
         }
     }
+}
+
+fn read_secret(path: &Path) -> anyhow::Result<WebhookSecret> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the webhook secret {}", path.display()))?;
+    let secret = text.trim().parse();
+    secret.with_context(|| format!("the webhook secret in {} is unusable", path.display()))
 }
 
 fn read_demo(path: &Path) -> anyhow::Result<WebhookSecret> {

@@ -15,12 +15,13 @@ use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
-use super::api;
+use super::{api, worker};
 use crate::{
     config::{self, UpOptions},
     data_dir::{Audience, DataDir},
     demo::{self, Addresses, Consent, Demo},
     embedded_postgres::EmbeddedPostgres,
+    open_files::{self, Wanted},
     service, telemetry,
 };
 
@@ -103,7 +104,14 @@ async fn serve(
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let queue = Queue::open(pool.clone(), options.work.queue())?;
-    let outbound = Outbound::new(options.egress.policy(exemption));
+    let concurrency = options.work.concurrency.into();
+    let own = service::own_files(options.pool) + api::INTERFACE_FILES;
+    let files = open_files::divide(Wanted {
+        clients: options.http.connections(),
+        outbound: options.outbound.bounds(concurrency),
+        own: own + worker::provider_files(concurrency),
+    })?;
+    let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
     let interface = api::interface(
         &options.http,
         pool,
@@ -133,10 +141,16 @@ async fn serve(
     );
 
     // In order: first nothing new comes in, then what runs ends, then what ended is written.
-    let server = api::serve(&options.http, listener, interface, stop.clone());
+    let server = api::serve(
+        &options.http,
+        files.clients,
+        listener,
+        interface,
+        stop.clone(),
+    );
     let drained = CancellationToken::new();
     let settings = Settings {
-        concurrency: options.work.concurrency.into(),
+        concurrency,
         grace: options.work.grace(),
         ..Settings::default()
     };

@@ -10,11 +10,17 @@ use workers::{Context, Settings, outbound::Outbound};
 
 use crate::{
     config::{self, WorkerOptions},
+    open_files::{self, Wanted},
     service, telemetry,
 };
 
 /// How long outcomes may take to be written after the last job ended.
 const CLOSE: Duration = Duration::from_secs(5);
+
+/// Connections to providers: of each item that is analysed at once one in use, and as many kept for the next.
+pub(super) const fn provider_files(concurrency: usize) -> usize {
+    2 * concurrency
+}
 
 /// Runs until it is told to stop, then drains.
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
@@ -42,17 +48,24 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     );
     if service::wait_for_schema(&pool, &master_key, &ready, &stop).await? {
         let queue = Queue::open(pool.clone(), options.work.queue())?;
+        let concurrency = options.work.concurrency.into();
+        let files = open_files::divide(Wanted {
+            clients: 0,
+            outbound: options.outbound.bounds(concurrency),
+            own: service::own_files(options.database.pool) + provider_files(concurrency),
+        })?;
+        let policy = options.egress.policy(None);
         let context = Context {
             pool: pool.clone(),
             queue: queue.clone(),
             master_key,
             providers,
             patience: options.work.patience(),
-            outbound: Outbound::new(options.egress.policy(None)),
+            outbound: Outbound::new(policy, files.outbound),
         };
         let settings = Settings {
             queues: options.queues,
-            concurrency: options.work.concurrency.into(),
+            concurrency,
             grace: options.work.grace(),
         };
         workers::run(context, settings, stop).await?;

@@ -4,21 +4,66 @@ use std::{collections::BTreeSet, str::FromStr};
 
 use anyhow::Context as _;
 use clap::Args;
+use domain::id::TeamId;
 use url::Url;
-use workers::outbound::{AllowedRange, EgressPolicy, HostPort};
+use workers::outbound::{AllowedRange, Bounds, EgressPolicy, Exemption, HostPort};
 
 /// The egress guard's exceptions.
 #[derive(Debug, Args)]
 pub(crate) struct EgressOptions {
     /// What webhooks and images by URL may reach although it is not public: host:port, or a network with or without
-    /// ports (10.1.0.0/16, 10.1.0.0/16:9000). Separate several by commas
+    /// ports (10.1.0.0/16, 10.1.0.0/16:9000). All teams may, unless a team's id and `=` stand before it
+    /// (018f3f3e-...=10.1.0.0/16:9000). Separate several by commas
     #[arg(long, env = "GATEHOUSE_EGRESS_ALLOW", value_delimiter = ',')]
     pub(crate) egress_allow: Vec<Allowed>,
 }
 
+/// How much is opened on behalf of tenants.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct OutboundOptions {
+    /// Connections to webhook receivers and image servers in use at once; a team may have as many as it leaves free
+    /// [default: ten times --concurrency]
+    #[arg(long, env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    outbound_connections: Option<u32>,
+    /// Idle connections kept for the next webhook; the team that has most of them makes room for others
+    #[arg(long, env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    outbound_idle: u32,
+    /// Names of receivers and servers that are looked up at once; a team may have as many as it leaves free
+    #[arg(long, env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(2..=256))]
+    outbound_lookups: u32,
+}
+
+/// What one team may have of the connections is a half of them if it is alone: for all webhooks and images that a process
+/// works on at once, five times its concurrency, it needs twice as many.
+const FOR_EACH_JOB: usize = 10;
+
+impl OutboundOptions {
+    /// The bounds of a process that works on so many jobs of a queue at once.
+    pub(crate) fn bounds(self, concurrency: usize) -> Bounds {
+        Bounds {
+            connections: self
+                .outbound_connections
+                .map_or(FOR_EACH_JOB * concurrency, |connections| {
+                    connections as usize
+                })
+                .max(8),
+            idle: self.outbound_idle as usize,
+            lookups: self.outbound_lookups as usize,
+        }
+    }
+}
+
 /// One exception.
-#[derive(Clone, Debug)]
-pub(crate) enum Allowed {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allowed {
+    /// For this team only; none: for all teams.
+    team: Option<TeamId>,
+    to: Opened,
+}
+
+/// What is opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Opened {
     Host(HostPort),
     Network {
         net: ipnet::IpNet,
@@ -27,6 +72,24 @@ pub(crate) enum Allowed {
 }
 
 impl FromStr for Allowed {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let Some((team, to)) = text.split_once('=') else {
+            let to = text.parse()?;
+            return Ok(Self { team: None, to });
+        };
+        let team = team.parse().with_context(|| {
+            format!("{team:?} before the = in {text:?} is not the id of a team")
+        })?;
+        Ok(Self {
+            team: Some(team),
+            to: to.parse()?,
+        })
+    }
+}
+
+impl FromStr for Opened {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
@@ -55,17 +118,20 @@ impl FromStr for Allowed {
 
 impl EgressOptions {
     /// The rules, with `exempt` added.
-    pub(crate) fn policy(&self, exempt: impl IntoIterator<Item = HostPort>) -> EgressPolicy {
+    pub(crate) fn policy(&self, exempt: impl IntoIterator<Item = Exemption>) -> EgressPolicy {
         let mut policy = EgressPolicy::default();
-        for allowed in &self.egress_allow {
-            match allowed {
-                Allowed::Host(host) => {
-                    policy.exempt.insert(host.clone());
+        for Allowed { team, to } in &self.egress_allow {
+            let team = *team;
+            match to {
+                Opened::Host(target) => {
+                    let target = target.clone();
+                    policy.exempt.push(Exemption { target, team });
                 }
-                Allowed::Network { net, port } => {
+                Opened::Network { net, port } => {
                     let ports =
                         port.map_or_else(|| policy.ports.clone(), |port| BTreeSet::from([port]));
-                    policy.ranges.push(AllowedRange { net: *net, ports });
+                    let net = *net;
+                    policy.ranges.push(AllowedRange { net, ports, team });
                 }
             }
         }
@@ -78,23 +144,59 @@ impl EgressOptions {
 mod tests {
     use super::*;
 
+    fn opened(text: &str) -> anyhow::Result<Opened> {
+        Ok(text.parse::<Allowed>()?.to)
+    }
+
     #[test]
     fn hosts_and_networks_are_told_apart() {
-        assert!(matches!("localhost:9000".parse(), Ok(Allowed::Host(_))));
-        assert!(matches!("[::1]:9000".parse(), Ok(Allowed::Host(_))));
+        assert!(matches!(opened("localhost:9000"), Ok(Opened::Host(_))));
+        assert!(matches!(opened("[::1]:9000"), Ok(Opened::Host(_))));
         assert!(matches!(
-            "10.0.0.0/8".parse(),
-            Ok(Allowed::Network { port: None, .. })
+            opened("10.0.0.0/8"),
+            Ok(Opened::Network { port: None, .. })
         ));
         assert!(matches!(
-            "fd00::/8:9000".parse(),
-            Ok(Allowed::Network {
+            opened("fd00::/8:9000"),
+            Ok(Opened::Network {
                 port: Some(9000),
                 ..
             })
         ));
         for wrong in ["localhost", "10.0.0.0/99", "10.0.0.0/8:x", ""] {
+            assert!(opened(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn case_44_an_exception_may_be_for_one_team() {
+        const TEAM: &str = "018f3f3e-0000-7000-8000-000000000001";
+        let team: TeamId = TEAM.parse().unwrap();
+        for to in [
+            "hooks.internal:9000",
+            "[::1]:9000",
+            "10.0.0.0/8",
+            "fd00::/8:9000",
+        ] {
+            let for_one: Allowed = format!("{TEAM}={to}").parse().unwrap();
+            let for_all: Allowed = to.parse().unwrap();
+            assert_eq!((for_one.team, for_all.team), (Some(team), None));
+            assert_eq!(for_one.to, for_all.to);
+            let options = EgressOptions {
+                egress_allow: vec![for_one],
+            };
+            let policy = options.policy(None);
+            let ranges = policy.ranges.iter().map(|range| range.team);
+            let exempt = policy.exempt.iter().map(|exemption| exemption.team);
+            assert_eq!(ranges.chain(exempt).collect::<Vec<_>>(), [Some(team)]);
+        }
+        for wrong in ["=10.0.0.0/8", "demo=localhost:9000", "=", TEAM] {
             assert!(wrong.parse::<Allowed>().is_err(), "{wrong:?}");
         }
+        let told = format!(
+            "{:#}",
+            "demo=localhost:9000".parse::<Allowed>().unwrap_err()
+        );
+        assert!(told.contains("not the id of a team"), "{told}");
     }
 }

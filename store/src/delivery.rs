@@ -15,7 +15,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
-    id::{DeliveryId, EndpointId, EventId, MediaId},
+    id::{DeliveryId, EndpointId, EventId, MediaId, TeamId},
     signature::SigningSecrets,
     webhook::{CustomHeader, Health, LONGEST_HOLD},
 };
@@ -46,6 +46,8 @@ use crate::{
 pub struct ToDeliver {
     /// The delivery.
     pub delivery: DeliveryId,
+    /// The team of the endpoint's site.
+    pub team: TeamId,
     /// The event, the same for all endpoints.
     pub event: EventId,
     /// What kind of event it is.
@@ -128,6 +130,7 @@ struct Row {
     media_id: Uuid,
     app_media_id: Option<String>,
     site_id: Uuid,
+    team_id: Uuid,
     content_type: String,
     created_at: DateTime<Utc>,
     metadata: Option<Json<Box<RawValue>>>,
@@ -172,6 +175,7 @@ async fn load(
             m.id as media_id,
             m.app_media_id,
             m.site_id,
+            s.team_id,
             m.content_type,
             m.created_at,
             m.metadata as "metadata: Json<Box<RawValue>>",
@@ -283,6 +287,7 @@ impl Row {
         };
         Ok(ToDeliver {
             delivery: self.id.into(),
+            team: self.team_id.into(),
             event: self.event_id.into(),
             kind,
             endpoint,

@@ -19,6 +19,7 @@ mod queue_commands;
 mod review;
 mod rules;
 mod secrets;
+mod sockets;
 mod support;
 mod way;
 mod webhooks;

@@ -50,6 +50,13 @@ fn most_memory(process: u32) -> u64 {
     kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
 }
 
+/// How many files a process has open.
+fn open_files(process: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{process}/fd"))
+        .unwrap()
+        .count()
+}
+
 /// An HTTP client that gives up on what hangs.
 pub(crate) fn http() -> reqwest::Client {
     // The client refuses to be built without TLS, although everything here is plain HTTP. A second installation is

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use chrono::Utc;
 use domain::{
     decision::ImageProblem,
-    id::MediaId,
+    id::{MediaId, TeamId},
     image::{ImageFormat, MAX_IMAGE_BYTES},
     image_hash::{HashMatch, Hashed, Sha256Digest},
     webhook::retry_after,
@@ -22,7 +22,7 @@ use store::{
     jobs::MediaJob,
 };
 use tokio::{task::block_in_place, time::timeout};
-use tracing::debug;
+use tracing::{debug, info};
 
 use crate::{
     RETRY,
@@ -85,22 +85,20 @@ pub(crate) async fn examine(
         return Ok(Finish::Done(None));
     };
     let Some(_room) = examiner.room(&item.source).await else {
-        // None of the item's doing. Not all at once.
-        return Ok(Finish::Again {
-            effect: None,
-            delay: Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>()),
-            charged: false,
-        });
+        return Ok(later());
     };
     let file = match &item.source {
         Source::Stored(_) => image::bytes(&examiner.pool, item.media).await?,
-        Source::Url(url) => match examiner.fetch(url).await {
+        Source::Url(url) => match examiner.fetch(item.team, url).await {
             Ok(file) => Some(file),
+            Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(later()),
             Err(error) if error.is_passing() && !run.is_last_attempt() => {
-                return again(error, run);
+                debug!(media.id = %item.media, %error, "an image could not be fetched and will be tried again");
+                return Ok(again(&error, run));
             }
             Err(error) => {
-                debug!(media.id = %item.media, %error, "an image could not be fetched");
+                // Once for each item: a server that always fails must not fill the log with every attempt.
+                info!(media.id = %item.media, attempts = run.attempt, %error, "an image could not be fetched");
                 return Ok(done(&item, Err(not_had(&error)), None));
             }
         },
@@ -123,16 +121,16 @@ impl Examiner {
         timeout(ROOM_PATIENCE, self.darkroom.hold(bytes)).await.ok()
     }
 
-    async fn fetch(&self, url: &str) -> Result<Vec<u8>, FetchError> {
-        let fetched = self
-            .outbound
-            .fetch(Fetch {
-                url,
-                accept: ACCEPT,
-                limit: MAX_IMAGE_BYTES,
-                deadline: FETCH_DEADLINE,
-            })
-            .await;
+    async fn fetch(&self, team: TeamId, url: &str) -> Result<Vec<u8>, FetchError> {
+        let socket = self.outbound.socket(team).await;
+        let socket = socket.map_err(OutboundError::from)?;
+        let file = Fetch {
+            url,
+            accept: ACCEPT,
+            limit: MAX_IMAGE_BYTES,
+            deadline: FETCH_DEADLINE,
+        };
+        let fetched = self.outbound.fetch(socket, file).await;
         tried(fetched.as_ref().map_or_else(failure, |_| FETCHED)).increment(1);
         fetched
     }
@@ -169,21 +167,35 @@ impl Examiner {
     }
 }
 
-/// The same job again. What failed stands with the job, unless the server told when to come back.
-fn again(error: FetchError, run: Run) -> Result<Ended, BoxDynError> {
-    if let FetchError::Status {
-        status,
-        retry_after: Some(wish),
-    } = &error
-        && let Some(wish) = retry_after(*status, wish, Utc::now())
-    {
-        return Ok(Finish::Again {
-            effect: None,
-            delay: RETRY.delay(run.attempt).max(wish.min(LONGEST_WISH)),
-            charged: true,
-        });
+/// The same job again, charged no attempt: there was no room, which is none of the item's doing. Not all at once.
+fn later() -> Ended {
+    Finish::Again {
+        effect: None,
+        delay: Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>()),
+        charged: false,
     }
-    Err(error.into())
+}
+
+/// The same job again, after the usual delay or when the server asked us to come back. Not an `Err`, which the queue would
+/// log at each attempt.
+fn again(error: &FetchError, run: Run) -> Ended {
+    let wish = match error {
+        FetchError::Status {
+            status,
+            retry_after: Some(wish),
+        } => retry_after(*status, wish, Utc::now()),
+        FetchError::Status { .. }
+        | FetchError::Outbound(_)
+        | FetchError::Redirect
+        | FetchError::Encoded
+        | FetchError::TooLarge => None,
+    };
+    let wish = wish.unwrap_or_default().min(LONGEST_WISH);
+    Finish::Again {
+        effect: None,
+        delay: RETRY.delay(run.attempt).max(wish),
+        charged: true,
+    }
 }
 
 fn not_had(error: &FetchError) -> ImageProblem {
@@ -234,9 +246,10 @@ fn examined(outcome: &'static str) -> metrics::Counter {
 
 const FETCHED: &str = "fetched";
 /// [`FETCHED`], and all that [`failure`] says.
-const FETCHES: [&str; 10] = [
+const FETCHES: [&str; 11] = [
     FETCHED,
     "refused",
+    "busy",
     "timeout",
     "connect",
     "tls",
@@ -255,6 +268,7 @@ fn tried(outcome: &'static str) -> metrics::Counter {
 const fn failure(error: &FetchError) -> &'static str {
     match error {
         FetchError::Outbound(OutboundError::Refused(_)) => "refused",
+        FetchError::Outbound(OutboundError::Busy(_)) => "busy",
         FetchError::Outbound(OutboundError::Timeout) => "timeout",
         FetchError::Outbound(OutboundError::Connect(_)) => "connect",
         FetchError::Outbound(OutboundError::Tls(_)) => "tls",

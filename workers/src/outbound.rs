@@ -1,52 +1,87 @@
 //! The only HTTP client for addresses that tenants chose: webhooks are posted, images are fetched.
 //!
 //! It connects to nothing that [`EgressPolicy`] forbids, uses no proxy, and bounds the time and the bytes of every answer. A
-//! POST follows no redirect; a GET follows a few, each judged as if it were the first URL. Literal addresses are judged before the request, because the HTTP client resolves only names;
-//! names are judged by their addresses when a connection is made. A kept-alive connection was judged when it was made.
+//! POST follows no redirect; a GET follows a few, each judged as if it were the first URL. Literal addresses are judged before
+//! the request, names by their addresses when a connection is made. A kept-alive connection was judged when it was made.
+//!
+//! Every request needs a [`Socket`]. There are as many as the process may open, divided among the teams; connections that
+//! wait for the next request are bounded apart from them. So no team can use up the process's file descriptors.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::webhook::READ_ANSWER_BYTES;
-use reqwest::{
-    Client, Response,
-    dns::Resolve,
-    header::{HeaderMap, RETRY_AFTER},
-    redirect,
+use domain::{id::TeamId, webhook::{KEPT_ANSWER_BYTES, READ_ANSWER_BYTES}};
+use http_body_util::Full;
+use hyper::{
+    Method, Request, Response,
+    body::{Body as _, Incoming},
+    header::{ACCEPT, HOST, HeaderMap, HeaderValue, RETRY_AFTER},
 };
-use rustls::ClientConfig;
-use url::Url;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_util::task::AbortOnDropHandle;
+use url::{Host, Position, Url};
 
 mod address;
+mod connection;
+mod dial;
 mod dns;
 mod error;
 mod fetch;
+mod idle;
 mod policy;
 mod refusal;
+mod sockets;
 #[cfg(test)]
 mod tests;
 
 pub use error::OutboundError;
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
-pub use policy::{AllowedRange, EgressPolicy, HostPort};
+pub use policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
 pub use refusal::Refusal;
+pub use sockets::{Busy, Socket};
 
-use dns::{GuardedDns, SystemDns};
+use connection::Connection;
+use dns::{Dns, Resolver};
+use idle::{Idle, Origin};
 use policy::Route;
+use sockets::Sockets;
 
-/// Idle connections kept for each host. Many endpoints may be on one, such as a customer's gateway; a connection that is not kept
-/// costs a handshake for each request beyond.
-const IDLE_PER_HOST: usize = 256;
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);
 
+/// How much a process opens on behalf of tenants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Connections in use: one for each request under way. A team may have as many as it leaves free.
+    pub connections: usize,
+    /// Connections kept for the next request. The team that has most of them makes room for others.
+    pub idle: usize,
+    /// Names looked up at once. A team may have as many as it leaves free.
+    pub lookups: usize,
+}
+
+impl Default for Bounds {
+    /// 640, 512, 32.
+    fn default() -> Self {
+        Self {
+            connections: 640,
+            idle: 512,
+            lookups: 32,
+        }
+    }
+}
+
 /// The guarded HTTP client. Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
-pub struct Outbound {
-    policy: Arc<EgressPolicy>,
-    exempt: Client,
-    /// One client a port, because a resolver, where addresses are judged, learns the name but not the port.
-    guarded: BTreeMap<u16, Client>,
+pub struct Outbound(Arc<Inner>);
+
+struct Inner {
+    policy: EgressPolicy,
+    tls: TlsConnector,
+    dns: Dns,
+    sockets: Sockets,
+    idle: Arc<Idle>,
 }
 
 /// A POST request.
@@ -69,88 +104,203 @@ pub struct Answer {
     pub status: u16,
     /// The header `Retry-After`, when it is text.
     pub retry_after: Option<String>,
-    /// The first [`READ_ANSWER_BYTES`] of the body as they came over the wire; the rest is not read.
+    /// The first [`KEPT_ANSWER_BYTES`] of the body as they came over the wire.
     pub body: Vec<u8>,
 }
 
 impl Outbound {
-    /// A client that obeys `policy` and resolves names as the operating system does.
-    pub fn new(policy: EgressPolicy) -> Self {
-        Self::with_resolver(policy, Arc::new(SystemDns))
+    /// A client that obeys `policy`, keeps within `bounds`, and resolves names as the operating system does.
+    pub fn new(policy: EgressPolicy, bounds: Bounds) -> Self {
+        Self::with_resolver(policy, bounds, dns::system())
     }
 
-    fn with_resolver(policy: EgressPolicy, resolver: Arc<dyn Resolve>) -> Self {
-        let policy = Arc::new(policy);
-        let tls = crate::tls::client_config();
-        let guard = |port| {
-            let (policy, inner) = (Arc::clone(&policy), Arc::clone(&resolver));
-            let dns = GuardedDns {
-                policy,
-                port,
-                inner,
-            };
-            (port, client(&tls, Arc::new(dns)))
-        };
-        let guarded = policy.open_ports().into_iter().map(guard).collect();
+    fn with_resolver(policy: EgressPolicy, bounds: Bounds, resolver: Arc<Resolver>) -> Self {
         // Shown as 0 from the start: a counter that first appears with its first refusal has no increase then.
         for reason in Refusal::ALL {
             blocked(reason).increment(0);
         }
-        Self {
-            guarded,
-            exempt: client(&tls, resolver),
+        Self(Arc::new(Inner {
             policy,
-        }
+            tls: TlsConnector::from(Arc::new(crate::tls::client_config())),
+            dns: Dns::new(bounds.lookups, resolver),
+            sockets: Sockets::new(bounds.connections),
+            idle: Idle::new(bounds.idle, IDLE_FOR),
+        }))
     }
 
-    /// Judges all that a URL shows by itself; what is behind a name is judged when it is connected to.
+    /// Judges all that a URL of this team shows by itself; what is behind a name is judged when it is connected to.
     ///
     /// # Errors
     /// Why it would not be contacted.
-    pub fn judge(&self, url: &Url) -> Result<(), Refusal> {
-        self.policy.admit(url).map(|_| ())
+    pub fn judge(&self, team: TeamId, url: &Url) -> Result<(), Refusal> {
+        self.0.policy.admit(team, url).map(|_| ())
     }
 
-    /// Sends one request and reads the answer, whatever its status.
-    pub async fn post(&self, post: Post<'_>) -> Result<Answer, OutboundError> {
-        let answer = tokio::time::timeout(post.deadline, self.exchange(post))
-            .await
-            .unwrap_or(Err(OutboundError::Timeout));
+    /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.
+    ///
+    /// # Errors
+    /// None became free. Try again later, and do not take it for a failure of the receiver.
+    pub async fn socket(&self, team: TeamId) -> Result<Socket, Busy> {
+        self.0.sockets.take(team).await
+    }
+
+    /// Sends one request for the team that has `socket` and reads the answer, whatever its status.
+    pub async fn post(&self, socket: Socket, post: Post<'_>) -> Result<Answer, OutboundError> {
+        let answer = self.exchange(socket, post).await;
         if let Err(OutboundError::Refused(reason)) = &answer {
             blocked(*reason).increment(1);
         }
         answer
     }
 
-    async fn exchange(&self, post: Post<'_>) -> Result<Answer, OutboundError> {
+    async fn exchange(&self, socket: Socket, post: Post<'_>) -> Result<Answer, OutboundError> {
         let url = Url::parse(post.url).map_err(|_| OutboundError::Refused(Refusal::Url))?;
-        let client = self.client_for(&url).map_err(OutboundError::Refused)?;
-        let response = client
-            .post(url)
-            .headers(post.headers)
-            .body(post.body)
-            .send()
-            .await?;
-        let status = response.status().as_u16();
-        let retry_after = retry_after(&response);
-        let body = read_at_most(READ_ANSWER_BYTES, response).await?;
-        Ok(Answer {
-            status,
-            retry_after,
-            body,
-        })
-    }
-
-    fn client_for(&self, url: &Url) -> Result<&Client, Refusal> {
-        match self.policy.admit(url)? {
-            Route::Exempt => Ok(&self.exempt),
-            Route::Guarded(port) => self.guarded.get(&port).ok_or(Refusal::Port),
+        let inner = Arc::clone(&self.0);
+        let route = inner.admit(&socket, &url)?;
+        let request = request(Method::POST, &url, post.headers, post.body)?;
+        // On a task of its own: all deliveries of a process run on one, and TLS takes its time.
+        let exchange = tokio::spawn(timeout(post.deadline, async move {
+            inner.post(&socket, route, request).await
+        }));
+        match AbortOnDropHandle::new(exchange).await {
+            Ok(answer) => answer.unwrap_or(Err(OutboundError::Timeout)),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime ends, and nobody will read this.
+                Err(_) => Err(OutboundError::Timeout),
+            },
         }
     }
 }
 
-fn retry_after(response: &Response) -> Option<String> {
-    let value = response.headers().get(RETRY_AFTER)?;
+impl Inner {
+    async fn post(
+        &self,
+        socket: &Socket,
+        route: Admitted,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Answer, OutboundError> {
+        while let Some(mut connection) = self.idle.take(socket.team(), &route.origin) {
+            if !connection.is_free().await {
+                continue;
+            }
+            match connection.send(request).await {
+                Ok(response) => return self.answer(socket, route, connection, response).await,
+                Err(mut error) => match error.take_message() {
+                    // It was closed before anything was sent.
+                    Some(unsent) => request = unsent,
+                    None => return Err(error.into_error().into()),
+                },
+            }
+        }
+        let mut connection = self.connect(socket, &route).await?;
+        let response = connection.send(request).await;
+        let response = response.map_err(|error| OutboundError::from(error.into_error()))?;
+        self.answer(socket, route, connection, response).await
+    }
+
+    /// Reads the answer, and keeps the connection if nothing is left on it.
+    async fn answer(
+        &self,
+        socket: &Socket,
+        route: Admitted,
+        mut connection: Connection,
+        response: Response<Incoming>,
+    ) -> Result<Answer, OutboundError> {
+        let (head, mut body) = response.into_parts();
+        let (mut kept, mut read, mut is_over) = (Vec::new(), 0, body.is_end_stream());
+        while !is_over && read < READ_ANSWER_BYTES {
+            if let Some(chunk) = connection.chunk(&mut body).await? {
+                read += chunk.len();
+                let room = KEPT_ANSWER_BYTES - kept.len();
+                kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            } else {
+                is_over = true;
+            }
+        }
+        drop(body);
+        if is_over && connection.is_free().await {
+            self.idle.put(socket.team(), route.origin, connection);
+        }
+        Ok(Answer {
+            status: head.status.as_u16(),
+            retry_after: retry_after(&head.headers),
+            body: kept,
+        })
+    }
+
+    fn admit(&self, socket: &Socket, url: &Url) -> Result<Admitted, OutboundError> {
+        let route = self.policy.admit(socket.team(), url);
+        let route = route.map_err(OutboundError::Refused)?;
+        let origin = Origin::of(url).ok_or(OutboundError::Refused(Refusal::Url))?;
+        Ok(Admitted { route, origin })
+    }
+
+    /// Opens a connection. It lives no longer than `socket`, or is kept as an idle one.
+    async fn connect(&self, socket: &Socket, to: &Admitted) -> Result<Connection, OutboundError> {
+        let (team, Origin { host, port, .. }) = (socket.team(), &to.origin);
+        let ips = match host {
+            Host::Ipv4(ip) => vec![(*ip).into()],
+            Host::Ipv6(ip) => vec![(*ip).into()],
+            Host::Domain(name) => {
+                let ips = self.dns.look_up(team, name).await?;
+                // One bad address among good ones refuses them all: which one is dialled would otherwise be the choice of
+                // the name's owner. Exactly the addresses judged here are dialled, so a name gains nothing by changing its mind.
+                if to.route == Route::Guarded {
+                    for ip in &ips {
+                        let judged = self.policy.judge(team, *ip, *port);
+                        judged.map_err(OutboundError::Refused)?;
+                    }
+                }
+                ips
+            }
+        };
+        let addresses: Vec<_> = ips
+            .into_iter()
+            .map(|ip| SocketAddr::new(ip, *port))
+            .collect();
+        let stream = dial::dial(&addresses, || self.sockets.spare(team)).await;
+        let stream = stream.map_err(OutboundError::connecting)?;
+        if to.origin.is_https {
+            Connection::secure(stream, &self.tls, host).await
+        } else {
+            Connection::plain(stream).await
+        }
+    }
+}
+
+/// Where a team may connect to.
+struct Admitted {
+    route: Route,
+    origin: Origin,
+}
+
+fn request(
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Request<Full<Bytes>>, OutboundError> {
+    let unfit = || OutboundError::Refused(Refusal::Url);
+    let mut host = url.host_str().ok_or_else(unfit)?.to_owned();
+    if let Some(port) = url.port() {
+        host = format!("{host}:{port}");
+    }
+    let target = &url[Position::BeforePath..Position::AfterQuery];
+    let mut request = Request::new(Full::new(body));
+    *request.method_mut() = method;
+    *request.uri_mut() = target.parse().map_err(|_| unfit())?;
+    *request.headers_mut() = headers;
+    let headers = request.headers_mut();
+    headers.insert(HOST, HeaderValue::try_from(host).map_err(|_| unfit())?);
+    headers
+        .entry(ACCEPT)
+        .or_insert(HeaderValue::from_static("*/*"));
+    Ok(request)
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(RETRY_AFTER)?;
     value.to_str().ok().map(str::to_owned)
 }
 
@@ -158,32 +308,13 @@ fn blocked(reason: Refusal) -> metrics::Counter {
     metrics::counter!("gatehouse_egress_blocked_total", "reason" => reason.label())
 }
 
-fn client(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Client {
-    Client::builder()
-        .tls_backend_preconfigured(tls.clone())
-        .dns_resolver(resolver)
-        .http1_only()
-        .no_proxy()
-        .redirect(redirect::Policy::none())
-        .referer(false)
-        .no_gzip()
-        .no_brotli()
-        .no_deflate()
-        .no_zstd()
-        .pool_max_idle_per_host(IDLE_PER_HOST)
-        .pool_idle_timeout(IDLE_FOR)
-        .build()
-        .expect("reqwest takes a TLS configuration of the rustls version that it is built with")
-}
-
-/// The first `limit` bytes of the body. Dropping the response closes a connection with bytes left to read.
-async fn read_at_most(limit: usize, mut response: Response) -> Result<Vec<u8>, reqwest::Error> {
-    let mut body = Vec::new();
-    while body.len() < limit
-        && let Some(chunk) = response.chunk().await?
-    {
-        let room = limit - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner")
+            .field("policy", &self.policy)
+            .field("dns", &self.dns)
+            .field("sockets", &self.sockets)
+            .field("idle", &self.idle)
+            .finish_non_exhaustive()
     }
-    Ok(body)
 }

@@ -15,9 +15,9 @@ use domain::{
     signature::{SignatureHeaders, SigningSecrets},
     webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, kept_answer, next_delay, retry_after},
 };
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use metrics::{counter, histogram};
 use queue::Finish;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use store::{
     PgPool,
     delivery::{self, Attempt, Attempted, DeliveryState, Loaded, ToDeliver},
@@ -28,7 +28,7 @@ use store::{
 use tracing::debug;
 
 use self::turn::{Turn, turn};
-use crate::outbound::{Answer, Outbound, OutboundError, Post};
+use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
 
 /// What the delivering step works with.
 #[derive(Clone)]
@@ -67,19 +67,17 @@ pub(crate) async fn deliver(
             disable: None,
         })));
     }
-    let right = match turn(&courier.pool, &delivery).await? {
-        Turn::Now(right) => right,
-        Turn::Later(delay) => {
-            return Ok(Finish::Again {
-                effect: None,
-                delay,
-                charged: false,
-            });
-        }
+    let (right, socket) = match turn(&courier.pool, &courier.outbound, &delivery).await? {
+        Turn::Now(right, socket) => (right, socket),
+        Turn::Later(delay) => return Ok(later(delay)),
     };
     let started = Instant::now();
-    let answer = send(&courier.outbound, &delivery).await;
+    let answer = send(&courier.outbound, socket, &delivery).await;
     let elapsed = started.elapsed();
+    if matches!(answer, Err(OutboundError::Busy(_))) {
+        // Not an attempt: nothing was sent, and the endpoint has nothing to do with it.
+        return Ok(later(turn::soon()));
+    }
     let attempted = record(&delivery, answer, elapsed, right);
     count(&delivery, &attempted);
     Ok(match attempted.state {
@@ -94,7 +92,20 @@ pub(crate) async fn deliver(
     })
 }
 
-async fn send(outbound: &Outbound, delivery: &ToDeliver) -> Result<Answer, OutboundError> {
+/// The same job again, charged no attempt.
+fn later(delay: Duration) -> Finish<Option<Attempted>> {
+    Finish::Again {
+        effect: None,
+        delay,
+        charged: false,
+    }
+}
+
+async fn send(
+    outbound: &Outbound,
+    socket: Socket,
+    delivery: &ToDeliver,
+) -> Result<Answer, OutboundError> {
     let message = Message {
         event: delivery.kind.as_str(),
         id: delivery.event,
@@ -103,7 +114,7 @@ async fn send(outbound: &Outbound, delivery: &ToDeliver) -> Result<Answer, Outbo
         custom: &delivery.headers,
         body: &delivery.body,
     };
-    message.send(outbound, &delivery.url).await
+    message.send(outbound, socket, &delivery.url).await
 }
 
 /// An event on its way to an endpoint.
@@ -119,14 +130,19 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    async fn send(&self, outbound: &Outbound, url: &str) -> Result<Answer, OutboundError> {
+    async fn send(
+        &self,
+        outbound: &Outbound,
+        socket: Socket,
+        url: &str,
+    ) -> Result<Answer, OutboundError> {
         let post = Post {
             url,
             headers: self.headers(Utc::now().timestamp()),
             body: Bytes::copy_from_slice(self.body),
             deadline: ATTEMPT_DEADLINE,
         };
-        outbound.post(post).await
+        outbound.post(socket, post).await
     }
 
     fn headers(&self, timestamp: i64) -> HeaderMap {
@@ -218,6 +234,7 @@ fn record(
 const fn failure(error: &OutboundError) -> &'static str {
     match error {
         OutboundError::Refused(_) => "refused",
+        OutboundError::Busy(_) => "busy",
         OutboundError::Timeout => "timeout",
         OutboundError::Connect(_) => "connect",
         OutboundError::Tls(_) => "tls",

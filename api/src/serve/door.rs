@@ -1,6 +1,11 @@
 //! Lets connections in while there is room, and keeps an address from taking all of it.
 
-use std::{io::Write as _, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io::{self, ErrorKind, Write as _},
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use metrics::{Counter, counter, gauge};
 use tokio::{
@@ -18,6 +23,8 @@ use crate::{
 
 /// After a failed accept, which is nearly always for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How often the log tells of failed accepts.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// A listener with a number of seats.
 pub(super) struct Door {
@@ -26,6 +33,8 @@ pub(super) struct Door {
     by_address: Arc<Fair>,
     room: Arc<Notify>,
     refused: Counter,
+    failed: Counter,
+    told: Mutex<Option<Instant>>,
 }
 
 /// A connection that was let in.
@@ -47,6 +56,8 @@ impl Door {
         let refused = counter!("gatehouse_http_connections_refused_total");
         // Shown from the start: a counter that first appears with its first incident has no increase then.
         refused.increment(0);
+        let failed = counter!("gatehouse_http_accept_failures_total");
+        failed.increment(0);
         gauge!("gatehouse_http_connections").increment(0.0);
         Self {
             listener,
@@ -55,6 +66,8 @@ impl Door {
             by_address: Fair::new(connections + 1, proxies),
             room: Arc::default(),
             refused,
+            failed,
+            told: Mutex::default(),
         }
     }
 
@@ -107,13 +120,36 @@ impl Door {
                     }
                     return (stream, peer);
                 }
+                Err(error) if is_of_one_connection(&error) => {
+                    debug!(%error, "a connection was gone before it was accepted");
+                }
                 Err(error) => {
-                    warn!(%error, "could not accept a connection");
+                    self.failed.increment(1);
+                    self.tell(&error);
+                    // The connection that has been idle for longest leaves, and its file descriptor is free for another.
+                    self.room.notify_one();
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
     }
+
+    fn tell(&self, error: &io::Error) {
+        let now = Instant::now();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_none_or(|told| now.duration_since(told) >= TOLD_EVERY) {
+            *told = Some(now);
+            warn!(%error, "cannot accept connections; trying again");
+        }
+    }
+}
+
+/// Whether only the connection is lost that would have been accepted.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused
+    )
 }
 
 impl Drop for Seat {

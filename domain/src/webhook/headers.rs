@@ -20,10 +20,10 @@ pub struct CustomHeader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
     /// Not a token as RFC 9110 has it, or too long.
-    #[error("a header's name consists of up to 100 letters, digits and hyphens or underscores")]
+    #[error("a header's name consists of up to 100 letters, digits and hyphens")]
     Name,
-    /// One that the service or HTTP itself sets.
-    #[error("this header is set by the service and cannot be chosen")]
+    /// One that the service, HTTP or a proxy sets.
+    #[error("this header is set by the service, by HTTP or by proxies and cannot be chosen")]
     Reserved,
     /// Something else than visible ASCII and inner spaces, or too long.
     #[error(
@@ -35,10 +35,13 @@ pub enum InvalidHeader {
 impl CustomHeader {
     /// Checks a header.
     ///
+    /// Names with underscores are refused: many servers take `_` and `-` for the same, so `X_Service_Signature` would pass
+    /// for the service's own header. Headers that were stored before a name was refused are not checked again.
+    ///
     /// # Errors
     /// [`InvalidHeader`] says what is wrong.
     pub fn new(name: &str, value: &str) -> Result<Self, InvalidHeader> {
-        let token = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let token = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(token) {
             return Err(InvalidHeader::Name);
         }
@@ -74,24 +77,29 @@ impl std::fmt::Debug for CustomHeader {
     }
 }
 
-/// What says who sends, what is sent and how the connection is used. Whoever could choose these could forge a signature's
-/// company or smuggle a second request.
+/// Headers that say who sends the request, when, through whom, what it contains and how the connection is used. Whoever
+/// could choose these could make a request look like another sender's, or smuggle in a second one.
 fn is_reserved(name: &str) -> bool {
-    const PREFIXES: [&str; 4] = ["x-service-", "webhook-", "proxy-", "sec-"];
-    const NAMES: [&str; 13] = [
+    const PREFIXES: [&str; 5] = ["x-service-", "webhook-", "proxy-", "sec-", "x-forwarded-"];
+    const NAMES: [&str; 18] = [
         "accept-encoding",
         "connection",
         "content-encoding",
         "content-length",
         "content-type",
+        "date",
         "expect",
+        "forwarded",
         "host",
+        "http2-settings",
         "keep-alive",
         "te",
         "trailer",
         "transfer-encoding",
         "upgrade",
         "user-agent",
+        "via",
+        "x-real-ip",
     ];
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
@@ -108,6 +116,13 @@ mod tests {
             "X-Service-Signature",
             "Webhook-Id",
             "Transfer-Encoding",
+            "Connection",
+            "Keep-Alive",
+            "TE",
+            "Trailer",
+            "Upgrade",
+            "Proxy-Connection",
+            "HTTP2-Settings",
         ] {
             assert_eq!(
                 CustomHeader::new(name, "x"),
@@ -115,6 +130,41 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn case_45_names_that_pass_for_the_services_own_or_a_proxys_are_refused() {
+        for name in [
+            "X_Service_Signature",
+            "webhook_id",
+            "Content_Length",
+            "x_api_key",
+            "_",
+        ] {
+            let refused = CustomHeader::new(name, "x");
+            assert_eq!(refused, Err(InvalidHeader::Name), "{name}");
+        }
+        for name in [
+            "Date",
+            "Forwarded",
+            "Via",
+            "X-Forwarded-For",
+            "X-Forwarded-Host",
+            "X-Real-IP",
+        ] {
+            let refused = CustomHeader::new(name, "x");
+            assert_eq!(refused, Err(InvalidHeader::Reserved), "{name}");
+        }
+        for name in ["X-API-Key", "Authorization", "X-Forward", "Cookie"] {
+            assert!(CustomHeader::new(name, "x").is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn case_45_a_header_that_was_stored_with_an_underscore_is_still_read() {
+        let stored = r#"{"name":"x_api_key","value":"hunter2"}"#;
+        let header: CustomHeader = serde_json::from_str(stored).unwrap();
+        assert_eq!((header.name(), header.expose()), ("x_api_key", "hunter2"));
     }
 
     #[test]

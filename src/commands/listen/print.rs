@@ -1,4 +1,5 @@
-//! What `listen` shows on the terminal. Bodies and headers come from anyone, so control characters are shown escaped.
+//! What `listen` shows on the terminal. Bodies and headers come from anyone, so characters that a terminal obeys, that change
+//! the order of the text or that are invisible are shown escaped.
 
 use std::{
     io::{self, Write as _},
@@ -54,7 +55,7 @@ pub(super) fn render(
     };
     let event = header("x-service-event");
     let delivery = header("x-service-delivery-id");
-    let answer = format!("{} {from}", status.as_u16());
+    let answer = format!("{} {}", status.as_u16(), printable(from));
     let (answer, body) = (answer.trim_end(), cut(&printable(&pretty(body))));
     format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
 }
@@ -65,17 +66,28 @@ fn pretty(body: &[u8]) -> String {
         .unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned())
 }
 
-/// Escapes what a terminal might obey.
+/// Escapes what a terminal might obey, and what makes the text look different from what it says.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() && c != '\n' {
+        if c.is_control() && c != '\n' || is_deceptive(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
         }
     }
     shown
+}
+
+/// Whether a character reorders text, breaks lines or cannot be seen: Unicode's bidirectional controls, its separators of
+/// lines and paragraphs, and its `Default_Ignorable_Code_Point`s with the notes between lines (U+FFF9 to U+FFFB).
+fn is_deceptive(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn cut(text: &str) -> String {

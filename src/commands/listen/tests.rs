@@ -154,6 +154,66 @@ fn the_secret_is_read_when_the_demo_file_appears() {
 }
 
 #[test]
+fn case_45_the_secret_comes_from_a_file_or_the_environment_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("secret");
+    std::fs::write(&file, format!("{}\n", secret(2).expose())).unwrap();
+    let defaults = |environment: Option<u8>| Defaults {
+        secret: environment.map(secret),
+        demo: None,
+    };
+    let chosen = |given: Option<u8>, file, environment| {
+        let chosen = Secret::chosen(given.map(secret), file, None, defaults(environment));
+        chosen.unwrap().load()
+    };
+    assert_eq!(chosen(None, Some(file.clone()), Some(3)), Ok(secret(2)));
+    assert_eq!(chosen(None, None, Some(3)), Ok(secret(3)));
+    assert_eq!(chosen(Some(1), None, Some(3)), Ok(secret(1)));
+    assert!(chosen(None, None, None).is_err());
+
+    std::fs::write(&file, "not a secret").unwrap();
+    let unusable = Secret::chosen(None, Some(file), None, defaults(Some(3)));
+    let told = format!("{:#}", unusable.unwrap_err());
+    assert!(
+        told.contains("unusable") && !told.contains("not a secret"),
+        "{told}"
+    );
+    let missing = Some(directory.path().join("missing"));
+    let missing = Secret::chosen(None, missing, None, defaults(Some(3)));
+    assert!(missing.unwrap_err().to_string().contains("cannot read"));
+}
+
+#[test]
+fn case_45_what_reorders_or_hides_text_is_printed_escaped() {
+    let verdict = Verdict::NoSecret(String::new());
+    let shown = |body: &str| {
+        let answer = (StatusCode::OK, "");
+        print::render(&HeaderMap::new(), &verdict, answer, body.as_bytes())
+    };
+    for hidden in [
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200f}',
+        '\u{61c}',
+        '\u{200b}',
+        '\u{2028}',
+        '\u{feff}',
+        '\u{e0041}',
+        '\u{9b}',
+    ] {
+        let escaped = format!("a\\u{{{:x}}}b", u32::from(hidden));
+        for body in [format!("a{hidden}b"), format!(r#"{{"k":"a{hidden}b"}}"#)] {
+            let shown = shown(&body);
+            assert!(
+                shown.contains(&escaped) && !shown.contains(hidden),
+                "{shown:?}"
+            );
+        }
+    }
+    assert!(shown("Grüße, 世界, مرحبا").contains("Grüße, 世界, مرحبا"));
+}
+
+#[test]
 fn an_event_is_printed_without_obeying_it() {
     let headers = [
         ("x-service-event", "media.created"),

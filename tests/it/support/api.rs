@@ -7,11 +7,11 @@ use std::{
 };
 
 use reqwest::Client;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 use sqlx::{ConnectOptions as _, PgPool};
 
-use super::{eventually, http, most_memory, up::UNSET};
+use super::{eventually, http, most_memory, open_files, up::UNSET};
 
 const START: Duration = Duration::from_secs(30);
 /// 32 bytes in base64; what they are does not matter.
@@ -86,6 +86,17 @@ impl Api {
     /// The most memory that it ever held, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
         most_memory(self.child.id())
+    }
+
+    /// Lets it have no more files open than it has, and says how many.
+    pub(crate) fn freeze_files(&self) -> usize {
+        let files = open_files(self.child.id());
+        let limit = Rlimit {
+            current: Some(files.try_into().unwrap()),
+            maximum: getrlimit(Resource::Nofile).maximum,
+        };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::Nofile, limit).unwrap();
+        files
     }
 
     /// SIGKILL.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::data_dir::{DataDir, Demo};
 use super::provider::FakeProvider;
-use super::{eventually, http};
+use super::{eventually, http, open_files};
 
 /// A first start makes a database, on a machine that is busy with other tests.
 const START: Duration = Duration::from_mins(1);
@@ -43,13 +43,26 @@ impl Up {
     /// # Panics
     /// With the process's output, when it ends or does not become ready.
     pub(crate) async fn start(data: &DataDir, arguments: &[&str]) -> Self {
+        let program = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
+        Self::launch(program, data, arguments).await
+    }
+
+    /// Starts one that may have only so many files open.
+    pub(crate) async fn start_with_files(data: &DataDir, files: u32, arguments: &[&str]) -> Self {
+        let mut program = Command::new("sh");
+        program
+            .args(["-c", "ulimit -n \"$0\"; exec \"$@\"", &files.to_string()])
+            .arg(env!("CARGO_BIN_EXE_gatehouse"));
+        Self::launch(program, data, arguments).await
+    }
+
+    async fn launch(mut command: Command, data: &DataDir, arguments: &[&str]) -> Self {
         let before = data.demo_written_at();
         let log = File::options()
             .create(true)
             .append(true)
             .open(data.log())
             .unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
         for variable in UNSET {
             command.env_remove(variable);
         }
@@ -76,6 +89,11 @@ impl Up {
         };
         let child = starting.child.take().unwrap();
         Self { child, http, demo }
+    }
+
+    /// How many files it has open.
+    pub(crate) fn files(&self) -> usize {
+        open_files(self.child.id())
     }
 
     /// What it wrote down at its start.

@@ -48,17 +48,27 @@ fn is_isatap(ip: Ipv6Addr) -> bool {
     matches!(segments[4], 0 | 0x200) && segments[5] == 0x5efe
 }
 
-const METADATA_V4: [Ipv4Addr; 5] = [
-    Ipv4Addr::new(169, 254, 169, 254), // AWS, Google, Azure, Oracle, DigitalOcean, OpenStack
+const METADATA_V4: [Ipv4Addr; 10] = [
+    Ipv4Addr::new(169, 254, 169, 254), // AWS, Google, Azure, Oracle, DigitalOcean, Hetzner, OpenStack
+    Ipv4Addr::new(169, 254, 169, 252), // Google Kubernetes Engine, behind the address above
     Ipv4Addr::new(169, 254, 170, 2),   // AWS ECS task credentials
+    Ipv4Addr::new(169, 254, 170, 23),  // AWS EKS Pod Identity
+    Ipv4Addr::new(169, 254, 0, 23),    // Tencent
+    Ipv4Addr::new(169, 254, 42, 42),   // Scaleway
+    Ipv4Addr::new(100, 96, 0, 96),     // Volcengine
     Ipv4Addr::new(100, 100, 100, 200), // Alibaba
     Ipv4Addr::new(192, 0, 0, 192),     // Oracle, classic
     Ipv4Addr::new(168, 63, 129, 16),   // Azure's wire server, a public address by number
 ];
 
-const METADATA_V6: [Ipv6Addr; 2] = [
+const METADATA_V6: [Ipv6Addr; 7] = [
     Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // AWS
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),  // AWS EKS Pod Identity
     Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // Oracle
+    Ipv6Addr::new(0xfd00, 0xa9fe, 0xa9fe, 0, 0, 0, 0, 1), // Akamai (Linode)
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),   // Scaleway
+    Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), // OpenStack, Hetzner
 ];
 
 const SPECIAL_V4: [(Ipv4Net, Refusal); 19] = [

@@ -1,45 +1,76 @@
-//! Name resolution that refuses forbidden addresses at the moment of connecting.
+//! Looking up names, a bounded number at a time.
+//!
+//! The operating system's resolver blocks a thread, up to half a minute if nobody answers, and cannot be interrupted. So
+//! a lookup keeps its place until the resolver returns, also when nobody waits for it any more: names that never resolve
+//! take their own team's places, and never the threads that others need.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    fmt, io,
+    net::{IpAddr, ToSocketAddrs as _},
+    sync::Arc,
+    time::Duration,
+};
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use domain::id::TeamId;
+use shares::{Limit, Shares};
+use tokio::{task::spawn_blocking, time::timeout};
 
-use super::policy::EgressPolicy;
+use super::{Busy, OutboundError};
+
+/// How long a lookup waits for its team's turn.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Looks up a name, on a thread that may block.
+pub(super) type Resolver = dyn Fn(&str) -> io::Result<Vec<IpAddr>> + Send + Sync;
+
+/// The resolver of a process.
+pub(super) struct Dns {
+    resolver: Arc<Resolver>,
+    places: Arc<Shares<TeamId>>,
+}
+
+impl Dns {
+    /// Looks up so many names at once.
+    pub(super) fn new(bound: usize, resolver: Arc<Resolver>) -> Self {
+        Self {
+            resolver,
+            places: Shares::new(bound),
+        }
+    }
+
+    /// All addresses of a name.
+    pub(super) async fn look_up(
+        &self,
+        team: TeamId,
+        name: &str,
+    ) -> Result<Vec<IpAddr>, OutboundError> {
+        let place = timeout(PATIENCE, self.places.take(team, 1, Limit::Fair))
+            .await
+            .map_err(|_| OutboundError::Busy(Busy))?;
+        let (resolver, name) = (Arc::clone(&self.resolver), name.to_owned());
+        let answer = spawn_blocking(move || {
+            let _place = place;
+            resolver(&name)
+        });
+        let answer = answer.await.unwrap_or_else(|error| Err(error.into()));
+        answer.map_err(OutboundError::connecting)
+    }
+}
+
+impl fmt::Debug for Dns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dns")
+            .field("places", &self.places)
+            .finish_non_exhaustive()
+    }
+}
 
 /// The operating system's resolver.
-pub(super) struct SystemDns;
-
-impl Resolve for SystemDns {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            let answers = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            Ok(Box::new(answers.collect::<Vec<_>>().into_iter()) as Addrs)
-        })
-    }
-}
-
-/// Passes on the answers of another resolver only when all of them are permitted.
-///
-/// The connector dials exactly the addresses judged here, so a name that changes its mind gains nothing. One bad address
-/// among good ones refuses them all: which one is dialled would otherwise be the name's owner's choice.
-pub(super) struct GuardedDns {
-    pub(super) policy: Arc<EgressPolicy>,
-    /// A resolver is asked for names only; this is the port that its client connects to.
-    pub(super) port: u16,
-    pub(super) inner: Arc<dyn Resolve>,
-}
-
-impl Resolve for GuardedDns {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (policy, port) = (Arc::clone(&self.policy), self.port);
-        let answers = self.inner.resolve(name);
-        Box::pin(async move {
-            let mut judged = Vec::new();
-            for answer in answers.await? {
-                policy.judge(answer.ip(), port)?;
-                judged.push(SocketAddr::new(answer.ip(), port));
-            }
-            Ok(Box::new(judged.into_iter()) as Addrs)
-        })
-    }
+pub(super) fn system() -> Arc<Resolver> {
+    Arc::new(|name| {
+        Ok((name, 0)
+            .to_socket_addrs()?
+            .map(|found| found.ip())
+            .collect())
+    })
 }

@@ -2,7 +2,10 @@
 
 use std::{error::Error, io, iter};
 
-use super::Refusal;
+use super::{Busy, Refusal};
+
+/// Where an error comes from, for the log.
+type Source = Box<dyn Error + Send + Sync>;
 
 /// Why there is no answer.
 ///
@@ -12,37 +15,47 @@ pub enum OutboundError {
     /// The egress rules forbid this address; nothing was sent.
     #[error("{0}")]
     Refused(Refusal),
+    /// Nothing was sent, because this process had no room for it in time. The receiver has nothing to do with it.
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// No complete answer within the deadline.
     #[error("no complete answer in time")]
     Timeout,
     /// The name did not resolve, or nobody accepted the connection.
     #[error("the connection could not be established")]
-    Connect(#[source] reqwest::Error),
+    Connect(#[source] Source),
     /// The TLS handshake failed, for instance because the certificate could not be verified.
     #[error("the TLS handshake failed or the certificate could not be verified")]
-    Tls(#[source] reqwest::Error),
+    Tls(#[source] Source),
     /// The connection broke, or what came over it was not HTTP.
     #[error("the answer was not valid HTTP, or the connection broke")]
-    Protocol(#[source] reqwest::Error),
+    Protocol(#[source] Source),
 }
 
-impl From<reqwest::Error> for OutboundError {
-    fn from(error: reqwest::Error) -> Self {
-        let error = error.without_url();
-        if let Some(refusal) = find_cause(&error) {
-            Self::Refused(*refusal)
-        } else if find_cause::<rustls::Error>(&error).is_some() {
-            Self::Tls(error)
-        } else if error.is_connect() {
-            Self::Connect(error)
+impl OutboundError {
+    /// What went wrong before there was a connection.
+    pub(super) fn connecting(error: io::Error) -> Self {
+        if is_of_tls(&error) {
+            Self::Tls(error.into())
         } else {
-            Self::Protocol(error)
+            Self::Connect(error.into())
         }
     }
 }
 
-fn find_cause<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    iter::successors(Some(error), |error| next_cause(*error)).find_map(|error| error.downcast_ref())
+impl From<hyper::Error> for OutboundError {
+    fn from(error: hyper::Error) -> Self {
+        if is_of_tls(&error) {
+            Self::Tls(error.into())
+        } else {
+            Self::Protocol(error.into())
+        }
+    }
+}
+
+fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
+    iter::successors(Some(error), |error| next_cause(*error))
+        .any(|error| error.is::<rustls::Error>())
 }
 
 /// Like `source`, but also steps into what an I/O error wraps, which its own `source` skips.

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
-use reqwest::{
-    Response, StatusCode,
+use bytes::Bytes;
+use hyper::{
+    Method, StatusCode,
+    body::{Body as _, Incoming},
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, LOCATION, USER_AGENT,
+        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, HeaderMap, HeaderValue, LOCATION,
+        USER_AGENT,
     },
 };
 use url::Url;
 
-use super::{Outbound, OutboundError, Refusal, blocked, retry_after};
+use super::{Connection, Outbound, OutboundError, Refusal, Socket, blocked, request, retry_after};
 
 /// A redirect more than this many is one too many.
 pub const MAX_REDIRECTS: usize = 3;
@@ -66,7 +69,8 @@ impl FetchError {
                 | OutboundError::Protocol(_),
             ) => true,
             Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
-            Self::Outbound(OutboundError::Refused(_))
+            // Nobody was asked: `Outbound::fetch` says so apart from failures.
+            Self::Outbound(OutboundError::Refused(_) | OutboundError::Busy(_))
             | Self::Redirect
             | Self::Encoded
             | Self::TooLarge => false,
@@ -75,10 +79,10 @@ impl FetchError {
 }
 
 impl Outbound {
-    /// Fetches a file. Redirects are followed, each judged like the first URL and within the same deadline; only 200 counts.
-    /// Neither cookies nor a referer are sent.
-    pub async fn fetch(&self, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
-        let file = tokio::time::timeout(fetch.deadline, self.follow(fetch))
+    /// Fetches a file for the team that has `socket`. Redirects are followed, each judged like the first URL and within the
+    /// same deadline; only 200 counts. Neither cookies nor a referer are sent, and no connection is kept.
+    pub async fn fetch(&self, socket: Socket, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
+        let file = tokio::time::timeout(fetch.deadline, self.follow(&socket, fetch))
             .await
             .unwrap_or(Err(OutboundError::Timeout.into()));
         if let Err(FetchError::Outbound(OutboundError::Refused(reason))) = &file {
@@ -87,23 +91,29 @@ impl Outbound {
         file
     }
 
-    async fn follow(&self, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
+    async fn follow(&self, socket: &Socket, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
         let mut url = Url::parse(fetch.url).map_err(|_| OutboundError::Refused(Refusal::Url))?;
         for _ in 0..=MAX_REDIRECTS {
-            let client = self.client_for(&url).map_err(OutboundError::Refused)?;
-            let request = client.get(url.clone()).headers(headers(fetch.accept));
-            let response = request.send().await.map_err(OutboundError::from)?;
-            match response.status() {
-                StatusCode::OK => return read_whole(fetch.limit, response).await,
+            let to = self.0.admit(socket, &url)?;
+            let request = request(Method::GET, &url, headers(fetch.accept), Bytes::new())?;
+            // The last hop's connection is closed by now: a socket is one connection.
+            let mut connection = self.0.connect(socket, &to).await?;
+            let response = connection.send(request).await;
+            let response = response.map_err(|error| OutboundError::from(error.into_error()))?;
+            let (head, body) = response.into_parts();
+            match head.status {
+                StatusCode::OK => {
+                    return read_whole(fetch.limit, connection, &head.headers, body).await;
+                }
                 StatusCode::MOVED_PERMANENTLY
                 | StatusCode::FOUND
                 | StatusCode::SEE_OTHER
                 | StatusCode::TEMPORARY_REDIRECT
-                | StatusCode::PERMANENT_REDIRECT => url = target(&url, response.headers())?,
+                | StatusCode::PERMANENT_REDIRECT => url = target(&url, &head.headers)?,
                 status => {
                     return Err(FetchError::Status {
                         status: status.as_u16(),
-                        retry_after: retry_after(&response),
+                        retry_after: retry_after(&head.headers),
                     });
                 }
             }
@@ -118,6 +128,7 @@ fn headers(accept: &'static str) -> HeaderMap {
         (ACCEPT, value(accept)),
         (ACCEPT_ENCODING, value("identity")),
         (USER_AGENT, value("Service-Images/1.0")),
+        (CONNECTION, value("close")),
     ])
 }
 
@@ -135,24 +146,31 @@ pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, FetchError>
     Ok(to)
 }
 
-/// The whole body, or none of it. Dropping the response closes a connection with bytes left to read.
-async fn read_whole(limit: usize, mut response: Response) -> Result<Vec<u8>, FetchError> {
-    let mut encodings = response.headers().get_all(CONTENT_ENCODING).iter();
+/// The whole body, or none of it.
+async fn read_whole(
+    limit: usize,
+    mut connection: Connection,
+    headers: &HeaderMap,
+    mut body: Incoming,
+) -> Result<Vec<u8>, FetchError> {
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
     if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(FetchError::Encoded);
     }
-    if response
-        .content_length()
-        .is_some_and(|length| length > limit as u64)
-    {
+    let announced = body.size_hint().exact();
+    if announced.is_some_and(|length| length > limit as u64) {
         return Err(FetchError::TooLarge);
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(OutboundError::from)? {
-        if body.len() + chunk.len() > limit {
+    let mut file = Vec::new();
+    while let Some(chunk) = connection
+        .chunk(&mut body)
+        .await
+        .map_err(OutboundError::from)?
+    {
+        if file.len() + chunk.len() > limit {
             return Err(FetchError::TooLarge);
         }
-        body.extend_from_slice(&chunk);
+        file.extend_from_slice(&chunk);
     }
-    Ok(body)
+    Ok(file)
 }

@@ -1,7 +1,8 @@
-//! Where tenants may make Gatehouse connect to, and what the operator opened beyond that.
+//! Where tenants may make Gatehouse connect to, and what the operator opened beyond that, for all teams or for one.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
+use domain::id::TeamId;
 use ipnet::IpNet;
 use url::{Host, Url};
 
@@ -14,8 +15,8 @@ pub struct EgressPolicy {
     pub ports: BTreeSet<u16>,
     /// Networks that the operator opened, public or not.
     pub ranges: Vec<AllowedRange>,
-    /// What is contacted without being judged: exactly these hosts on exactly these ports.
-    pub exempt: BTreeSet<HostPort>,
+    /// What is contacted without being judged.
+    pub exempt: Vec<Exemption>,
 }
 
 /// A network that the operator opened on some ports, and on no others. Metadata addresses inside it stay closed: they
@@ -26,6 +27,17 @@ pub struct AllowedRange {
     pub net: IpNet,
     /// The ports that are open there.
     pub ports: BTreeSet<u16>,
+    /// The only team that may go there; none: all teams may.
+    pub team: Option<TeamId>,
+}
+
+/// Exactly this host on exactly this port is contacted without being judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exemption {
+    /// The host and port.
+    pub target: HostPort,
+    /// The only team that may go there; none: all teams may.
+    pub team: Option<TeamId>,
 }
 
 /// A host as a URL spells it after normalisation, with its port.
@@ -40,8 +52,8 @@ pub struct HostPort {
 pub(super) enum Route {
     /// The operator exempted exactly this host and port.
     Exempt,
-    /// Through the guard of this port.
-    Guarded(u16),
+    /// To addresses that are judged.
+    Guarded,
 }
 
 impl Default for EgressPolicy {
@@ -49,7 +61,7 @@ impl Default for EgressPolicy {
         Self {
             ports: BTreeSet::from([80, 443, 8080, 8443]),
             ranges: Vec::new(),
-            exempt: BTreeSet::new(),
+            exempt: Vec::new(),
         }
     }
 }
@@ -65,21 +77,11 @@ impl HostPort {
 }
 
 impl EgressPolicy {
-    /// Every port that is open anywhere.
-    pub(super) fn open_ports(&self) -> BTreeSet<u16> {
-        self.ranges
-            .iter()
-            .flat_map(|range| &range.ports)
-            .chain(&self.ports)
-            .copied()
-            .collect()
-    }
-
-    /// Judges all that a URL shows by itself: everything but the addresses behind a name.
+    /// Judges all that a URL of this team shows by itself: everything but the addresses behind a name.
     ///
     /// URL parsing has by then unified the spellings of a host: decimal, octal and hexadecimal numbers, short forms,
     /// percent-encoding, full-width digits and upper case.
-    pub(super) fn admit(&self, url: &Url) -> Result<Route, Refusal> {
+    pub(super) fn admit(&self, team: TeamId, url: &Url) -> Result<Route, Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal::Scheme);
         }
@@ -87,31 +89,29 @@ impl EgressPolicy {
             return Err(Refusal::UserInfo);
         }
         let target = HostPort::of(url).ok_or(Refusal::Url)?;
-        if self.exempt.contains(&target) {
+        let is_exempt =
+            |exemption: &Exemption| exemption.target == target && serves(exemption.team, team);
+        if self.exempt.iter().any(is_exempt) {
             return Ok(Route::Exempt);
         }
         let HostPort { host, port } = target;
-        if !self.open_ports().contains(&port) {
+        if !self.ports.contains(&port) && !self.ranges_of(team, port).any(|_| true) {
             return Err(Refusal::Port);
         }
         match host {
-            Host::Ipv4(ip) => self.judge(ip.into(), port)?,
-            Host::Ipv6(ip) => self.judge(ip.into(), port)?,
+            Host::Ipv4(ip) => self.judge(team, ip.into(), port)?,
+            Host::Ipv6(ip) => self.judge(team, ip.into(), port)?,
             Host::Domain(name) => judge_name(&name)?,
         }
-        Ok(Route::Guarded(port))
+        Ok(Route::Guarded)
     }
 
-    /// Judges an address that is about to be connected to on `port`.
-    pub(super) fn judge(&self, ip: IpAddr, port: u16) -> Result<(), Refusal> {
+    /// Judges an address to which this team is about to connect on `port`.
+    pub(super) fn judge(&self, team: TeamId, ip: IpAddr, port: u16) -> Result<(), Refusal> {
         if address::is_metadata(ip) {
             return Err(Refusal::Metadata);
         }
-        if self
-            .ranges
-            .iter()
-            .any(|range| range.net.contains(&ip) && range.ports.contains(&port))
-        {
+        if self.ranges_of(team, port).any(|net| net.contains(&ip)) {
             return Ok(());
         }
         match address::classify(ip) {
@@ -120,6 +120,19 @@ impl EgressPolicy {
             None => Err(Refusal::Port),
         }
     }
+
+    /// The networks that are open to this team on this port.
+    fn ranges_of(&self, team: TeamId, port: u16) -> impl Iterator<Item = &IpNet> {
+        self.ranges
+            .iter()
+            .filter(move |range| serves(range.team, team) && range.ports.contains(&port))
+            .map(|range| &range.net)
+    }
+}
+
+/// Whether what was opened for `only` (none: for all teams) is open to `team`.
+fn serves(only: Option<TeamId>, team: TeamId) -> bool {
+    only.is_none_or(|only| only == team)
 }
 
 /// Names that are refused whatever they resolve to. All others are judged by their addresses.

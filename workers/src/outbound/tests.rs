@@ -2,12 +2,13 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    net::{IpAddr, SocketAddr},
+    io,
+    net::IpAddr,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use uuid::Uuid;
 
 use super::*;
 
@@ -16,38 +17,40 @@ mod fetching;
 mod receiver;
 mod receivers;
 mod redirects;
+mod sharing;
+mod teams;
 
 use receiver::Receiver;
 
+/// The team that asks, where it does not matter which.
+const TEAM: TeamId = TeamId::from_uuid(Uuid::from_u128(1));
+/// Another one.
+const OTHER: TeamId = TeamId::from_uuid(Uuid::from_u128(2));
+
 /// A DNS whose answers are written down: each question for a name takes its next answer, and the last one stays.
-struct ScriptedDns(Mutex<HashMap<String, Vec<Vec<IpAddr>>>>);
+struct ScriptedDns;
 
 impl ScriptedDns {
-    fn new<const N: usize>(name: &str, answers: [&[&str]; N]) -> Arc<Self> {
+    #[expect(clippy::new_ret_no_self, reason = "a resolver is a function")]
+    fn new<const N: usize>(name: &str, answers: [&[&str]; N]) -> Arc<Resolver> {
         let parse = |answer: &[&str]| answer.iter().map(|ip| ip.parse().unwrap()).collect();
         Self::of([(name.to_owned(), answers.map(parse).into())])
     }
 
-    fn of(script: impl IntoIterator<Item = (String, Vec<Vec<IpAddr>>)>) -> Arc<Self> {
+    fn of(script: impl IntoIterator<Item = (String, Vec<Vec<IpAddr>>)>) -> Arc<Resolver> {
         let last_first = |(name, answers): (_, Vec<_>)| (name, answers.into_iter().rev().collect());
-        Arc::new(Self(Mutex::new(
-            script.into_iter().map(last_first).collect(),
-        )))
-    }
-}
-
-impl Resolve for ScriptedDns {
-    fn resolve(&self, name: Name) -> Resolving {
-        let mut script = self.0.lock().unwrap();
-        let answer = script
-            .get_mut(name.as_str())
-            .and_then(|answers| match answers.len() {
-                0 | 1 => answers.first().cloned(),
-                _ => answers.pop(),
-            });
-        Box::pin(async move {
-            let ips = answer.ok_or("no such name")?;
-            Ok(Box::new(ips.into_iter().map(|ip| SocketAddr::new(ip, 0))) as Addrs)
+        let script: HashMap<String, Vec<Vec<IpAddr>>> =
+            script.into_iter().map(last_first).collect();
+        let script = Mutex::new(script);
+        Arc::new(move |name: &str| {
+            let mut script = script.lock().unwrap();
+            let answer = script
+                .get_mut(name)
+                .and_then(|answers| match answers.len() {
+                    0 | 1 => answers.first().cloned(),
+                    _ => answers.pop(),
+                });
+            answer.ok_or_else(|| io::Error::other("no such name"))
         })
     }
 }
@@ -64,6 +67,7 @@ fn open_at(ip: &str, port: u16) -> EgressPolicy {
     let range = AllowedRange {
         net: ip.parse::<IpAddr>().unwrap().into(),
         ports: BTreeSet::from([port]),
+        team: None,
     };
     EgressPolicy {
         ranges: vec![range],
@@ -74,7 +78,10 @@ fn open_at(ip: &str, port: u16) -> EgressPolicy {
 fn exempting(urls: &[&str]) -> EgressPolicy {
     let exempt = urls
         .iter()
-        .map(|url| HostPort::of(&url.parse().unwrap()).unwrap())
+        .map(|url| Exemption {
+            target: HostPort::of(&url.parse().unwrap()).unwrap(),
+            team: None,
+        })
         .collect();
     EgressPolicy {
         exempt,
@@ -84,7 +91,15 @@ fn exempting(urls: &[&str]) -> EgressPolicy {
 
 /// A client that may contact exactly this receiver.
 fn client_of(receiver: &Receiver) -> Outbound {
-    Outbound::new(exempting(&[&receiver.url()]))
+    client(exempting(&[&receiver.url()]))
+}
+
+fn client(policy: EgressPolicy) -> Outbound {
+    Outbound::new(policy, Bounds::default())
+}
+
+fn client_asking(policy: EgressPolicy, dns: Arc<Resolver>) -> Outbound {
+    Outbound::with_resolver(policy, Bounds::default(), dns)
 }
 
 async fn post(outbound: &Outbound, url: &str) -> Result<Answer, OutboundError> {
@@ -96,15 +111,23 @@ async fn post_within(
     url: &str,
     deadline: Duration,
 ) -> Result<Answer, OutboundError> {
-    let body = Bytes::from_static(b"{}");
-    outbound
-        .post(Post {
-            url,
-            headers: HeaderMap::new(),
-            body,
-            deadline,
-        })
-        .await
+    post_as(TEAM, outbound, url, deadline).await
+}
+
+async fn post_as(
+    team: TeamId,
+    outbound: &Outbound,
+    url: &str,
+    deadline: Duration,
+) -> Result<Answer, OutboundError> {
+    let socket = outbound.socket(team).await?;
+    let post = Post {
+        url,
+        headers: HeaderMap::new(),
+        body: Bytes::from_static(b"{}"),
+        deadline,
+    };
+    outbound.post(socket, post).await
 }
 
 async fn fetch(outbound: &Outbound, url: &str) -> Result<Vec<u8>, FetchError> {
@@ -116,14 +139,23 @@ async fn fetch_within(
     url: &str,
     deadline: Duration,
 ) -> Result<Vec<u8>, FetchError> {
-    outbound
-        .fetch(Fetch {
-            url,
-            accept: "image/*",
-            limit: LIMIT,
-            deadline,
-        })
-        .await
+    fetch_as(TEAM, outbound, url, deadline).await
+}
+
+async fn fetch_as(
+    team: TeamId,
+    outbound: &Outbound,
+    url: &str,
+    deadline: Duration,
+) -> Result<Vec<u8>, FetchError> {
+    let socket = outbound.socket(team).await.map_err(OutboundError::from)?;
+    let file = Fetch {
+        url,
+        accept: "image/*",
+        limit: LIMIT,
+        deadline,
+    };
+    outbound.fetch(socket, file).await
 }
 
 /// Bytes of a file at most.

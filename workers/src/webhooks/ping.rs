@@ -3,19 +3,19 @@
 use std::time::Instant;
 
 use chrono::Utc;
-use domain::{
-    event,
-    id::EventId,
-    webhook::{KEPT_ANSWER_BYTES, Outcome},
-};
+use domain::{event, id::EventId, webhook::Outcome};
 use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
 
 use super::{Message, failure};
-use crate::outbound::Outbound;
+use crate::outbound::{Busy, Outbound, OutboundError};
 
 /// Sends `webhook.test.ping`, with everything that real events carry, and says how that went.
-pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
+///
+/// # Errors
+/// Nothing was sent, because the team has no free connection now.
+pub async fn ping(outbound: &Outbound, target: &Target) -> Result<Pinged, Busy> {
+    let socket = outbound.socket(target.team).await?;
     let body = event::ping(target.site, Utc::now(), &target.secrets.current);
     let message = Message {
         event: event::PING,
@@ -26,20 +26,17 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
         body: &body,
     };
     let started = Instant::now();
-    let answer = message.send(outbound, &target.url).await;
+    let answer = message.send(outbound, socket, &target.url).await;
     let elapsed = started.elapsed();
-    match answer {
-        Ok(mut answer) => {
-            // Shown whatever the status is, and not stored.
-            answer.body.truncate(KEPT_ANSWER_BYTES);
-            Pinged {
-                outcome: Outcome::of_status(answer.status).as_str(),
-                status_code: Some(answer.status),
-                response_body: Some(answer.body),
-                error: None,
-                elapsed,
-            }
-        }
+    Ok(match answer {
+        Ok(answer) => Pinged {
+            outcome: Outcome::of_status(answer.status).as_str(),
+            status_code: Some(answer.status),
+            response_body: Some(answer.body),
+            error: None,
+            elapsed,
+        },
+        Err(OutboundError::Busy(busy)) => return Err(busy),
         Err(error) => Pinged {
             outcome: failure(&error),
             status_code: None,
@@ -47,5 +44,5 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Pinged {
             error: Some(error.to_string()),
             elapsed,
         },
-    }
+    })
 }

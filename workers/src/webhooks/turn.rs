@@ -1,5 +1,5 @@
 //! Whether it is a delivery's turn: its endpoint is not being left alone, takes one more request this second, and has been
-//! told what goes before. Whatever has to wait is charged no attempt.
+//! told what goes before, and its team may open another connection. Whatever has to wait is charged no attempt.
 
 use std::time::Duration;
 
@@ -13,10 +13,12 @@ use store::{
     endpoint::{self, Probe},
 };
 
+use crate::outbound::{Outbound, Socket};
+
 /// What a delivery may do.
 pub(super) enum Turn {
-    /// Be sent.
-    Now(Right),
+    /// Be sent, through this.
+    Now(Right, Socket),
     /// Come back in so long.
     Later(Duration),
 }
@@ -29,7 +31,11 @@ const PROBE_LEASE: Duration = ATTEMPT_DEADLINE.saturating_add(Duration::from_sec
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
-pub(super) async fn turn(pool: &PgPool, delivery: &ToDeliver) -> Result<Turn, Error> {
+pub(super) async fn turn(
+    pool: &PgPool,
+    outbound: &Outbound,
+    delivery: &ToDeliver,
+) -> Result<Turn, Error> {
     let allowed = delivery.health.breaker.allows(delivery.at);
     match allowed {
         // Only while the endpoint is well: one that is probed gets whatever comes first.
@@ -40,6 +46,10 @@ pub(super) async fn turn(pool: &PgPool, delivery: &ToDeliver) -> Result<Turn, Er
         }
         Allowed::Asking | Allowed::Probing => {}
     }
+    // Before all that others wait for: this may take some seconds.
+    let Ok(socket) = outbound.socket(delivery.team).await else {
+        return Ok(Turn::Later(soon()));
+    };
     // Before the probe: whoever has it sends at once, or it would keep the others out for nothing.
     if let Some(max) = delivery.max_per_second
         && let Some(wait) = endpoint::permit(pool, delivery.endpoint, max).await?
@@ -47,14 +57,19 @@ pub(super) async fn turn(pool: &PgPool, delivery: &ToDeliver) -> Result<Turn, Er
         return Ok(Turn::Later(wait));
     }
     if allowed != Allowed::Probing {
-        return Ok(Turn::Now(Right::Everybody));
+        return Ok(Turn::Now(Right::Everybody, socket));
     }
     Ok(
         match endpoint::take_probe(pool, delivery.endpoint, PROBE_LEASE).await? {
-            Probe::Mine(right) => Turn::Now(right),
+            Probe::Mine(right) => Turn::Now(right, socket),
             Probe::Later(wait) => Turn::Later(wait),
         },
     )
+}
+
+/// When a delivery comes again for which there was no connection. Not all at once.
+pub(super) fn soon() -> Duration {
+    Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>())
 }
 
 fn next_look(delivery: &ToDeliver) -> Duration {

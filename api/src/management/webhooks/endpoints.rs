@@ -90,7 +90,7 @@ impl WebhookEndpoints {
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
         let team = require_site(&mut session, site_id.0).await?;
-        let settings = request.value.settings(&management.outlet)?;
+        let settings = request.value.settings(team, &management.outlet)?;
         let key = &management.master_key;
         // What is sealed with a key that is not this database's would be lost.
         seal::check_master_key(session.conn(), key).await?;
@@ -146,7 +146,9 @@ impl WebhookEndpoints {
         let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
         let before = lock(&management, &mut session, endpoint_id.0).await?;
         let old = before.settings.clone();
-        let settings = request.value.applied_to(old, &management.outlet)?;
+        let settings = request
+            .value
+            .applied_to(old, before.team, &management.outlet)?;
         let Some(details) = audited_change(&before.settings, &settings) else {
             return Ok(Json(before.into()));
         };
@@ -254,7 +256,7 @@ impl WebhookEndpoints {
     ///
     /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events; the
     /// signature stands in the body, too, as its last member `_service_signature`, made over the compact JSON of the others. The
-    /// answer tells what came of it within 15 s. It is not repeated, and changes nothing that is known of the endpoint. An
+    /// answer tells what came of it within 20 s. It is not repeated, and changes nothing that is known of the endpoint. An
     /// endpoint is tested six times a minute at most, and two tests of a team run at once.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/ping",

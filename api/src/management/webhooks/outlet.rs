@@ -24,11 +24,11 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// After how many seconds another test has a chance when too many are running.
 const SOON: u32 = 5;
 
-/// Judges what a URL shows by itself. The error says why it would not be contacted, and what to do.
-pub type Judge = Arc<dyn Fn(&Url) -> Result<(), String> + Send + Sync>;
+/// Judges what a URL of a team shows by itself. The error says why it would not be contacted, and what to do.
+pub type Judge = Arc<dyn Fn(TeamId, &Url) -> Result<(), String> + Send + Sync>;
 
-/// Sends a test.
-pub type Ping = Arc<dyn Fn(Target) -> BoxFuture<'static, Pinged> + Send + Sync>;
+/// Sends a test. None: nothing was sent, because the team has no free connection now.
+pub type Ping = Arc<dyn Fn(Target) -> BoxFuture<'static, Option<Pinged>> + Send + Sync>;
 
 /// The way out.
 pub struct Outlet {
@@ -47,20 +47,21 @@ impl Outlet {
         }
     }
 
-    pub(super) fn judge(&self, url: &Url) -> Result<(), String> {
-        (self.judge)(url)
+    pub(super) fn judge(&self, team: TeamId, url: &Url) -> Result<(), String> {
+        (self.judge)(team, url)
     }
 
     /// Sends a test and waits for its end.
     ///
     /// # Errors
-    /// Too many are running, or that endpoint has been tested too often of late.
+    /// Too many are running, that endpoint has been tested too often of late, or the team has no free connection.
     pub(super) async fn ping(&self, target: Target) -> Result<Pinged, Refusal> {
         let team = target.team;
         self.with_turns(|turns| turns.take(Instant::now(), team, target.endpoint))
             .map_err(Refusal::too_many_pings)?;
         let _turn = Turn { outlet: self, team };
-        Ok((self.ping)(target).await)
+        let pinged = (self.ping)(target).await;
+        pinged.ok_or_else(|| Refusal::too_many_pings(SOON))
     }
 
     fn with_turns<T>(&self, change: impl FnOnce(&mut Turns) -> T) -> T {

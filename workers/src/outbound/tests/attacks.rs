@@ -44,7 +44,7 @@ fn addresses() -> Vec<(String, IpAddr)> {
 #[tokio::test]
 async fn case_24_every_spelling_in_the_table_is_refused_and_nothing_is_sent() {
     let receiver = Receiver::answering(OK).await;
-    let outbound = Outbound::new(open(receiver.port));
+    let outbound = client(open(receiver.port));
     let port = receiver.port;
     let hosts = cases("hosts").into_iter();
     let hosts = hosts.map(|(reason, host)| (reason, format!("http://{host}:{port}/")));
@@ -76,7 +76,7 @@ async fn case_24_names_that_resolve_to_any_of_them_are_refused_alike_and_nothing
         .iter()
         .enumerate()
         .map(|(i, (_, ip))| (name(i), vec![vec![*ip]]));
-    let outbound = Outbound::with_resolver(open(receiver.port), ScriptedDns::of(script));
+    let outbound = client_asking(open(receiver.port), ScriptedDns::of(script));
     for (index, (reason, ip)) in addresses.iter().enumerate() {
         let url = format!("http://{}:{}/", name(index), receiver.port);
         for ask in Ask::ALL {
@@ -97,8 +97,8 @@ fn case_24_public_neighbours_of_special_ranges_are_permitted() {
     let policy = EgressPolicy::default();
     for ip in table()["public"].as_array().unwrap() {
         let ip = ip.as_str().unwrap().parse().unwrap();
-        assert_eq!(policy.judge(ip, 443), Ok(()), "{ip}");
-        assert_eq!(policy.judge(ip, 22), Err(Refusal::Port), "{ip}");
+        assert_eq!(policy.judge(TEAM, ip, 443), Ok(()), "{ip}");
+        assert_eq!(policy.judge(TEAM, ip, 22), Err(Refusal::Port), "{ip}");
     }
 }
 
@@ -108,7 +108,7 @@ async fn case_24_one_forbidden_answer_among_permitted_ones_refuses_them_all() {
     let url = format!("http://attacker.test:{}/", receiver.port);
     for answers in [["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "127.0.0.2"]] {
         let dns = ScriptedDns::new("attacker.test", [&answers]);
-        let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+        let outbound = client_asking(open_at("127.0.0.2", receiver.port), dns);
         for ask in Ask::ALL {
             assert_eq!(refusal(ask.of(&outbound, &url).await), Refusal::Loopback);
         }
@@ -124,7 +124,7 @@ async fn case_24_a_name_that_changes_its_mind_is_refused_at_the_next_connection(
     let url = format!("http://attacker.test:{}/", receiver.port);
     for (ask, connections) in Ask::ALL.into_iter().zip(1..) {
         let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
-        let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+        let outbound = client_asking(open_at("127.0.0.2", receiver.port), dns);
         assert_eq!(ask.of(&outbound, &url).await.unwrap(), 200);
         assert_eq!(refusal(ask.of(&outbound, &url).await), Refusal::Loopback);
         assert_eq!(receiver.connections(), connections);
@@ -138,12 +138,13 @@ async fn an_opened_range_is_open_on_its_ports_only() {
     policy.ranges.push(AllowedRange {
         net: "127.0.0.2/32".parse().unwrap(),
         ports: BTreeSet::from([other.port]),
+        team: None,
     });
     assert_eq!(
-        policy.judge("1.1.1.1".parse().unwrap(), receiver.port),
+        policy.judge(TEAM, "1.1.1.1".parse().unwrap(), receiver.port),
         Err(Refusal::Port)
     );
-    let outbound = Outbound::new(policy);
+    let outbound = client(policy);
     for ask in Ask::ALL {
         assert_eq!(ask.of(&outbound, &receiver.url()).await.unwrap(), 200);
         let refusal = refusal(ask.of(&outbound, &other.url()).await);
@@ -157,6 +158,7 @@ fn metadata_addresses_stay_closed_inside_an_opened_range() {
     let everything = ["0.0.0.0/0", "::/0"].map(|net| AllowedRange {
         net: net.parse().unwrap(),
         ports: BTreeSet::from([80]),
+        team: None,
     });
     let policy = EgressPolicy {
         ranges: everything.into(),
@@ -166,10 +168,10 @@ fn metadata_addresses_stay_closed_inside_an_opened_range() {
         .into_iter()
         .partition(|(reason, _)| reason == "metadata");
     for (_, ip) in closed {
-        assert_eq!(policy.judge(ip, 80), Err(Refusal::Metadata), "{ip}");
+        assert_eq!(policy.judge(TEAM, ip, 80), Err(Refusal::Metadata), "{ip}");
     }
     for (_, ip) in opened {
-        assert_eq!(policy.judge(ip, 80), Ok(()), "{ip}");
+        assert_eq!(policy.judge(TEAM, ip, 80), Ok(()), "{ip}");
     }
 }
 
@@ -180,7 +182,7 @@ async fn an_exemption_is_for_exactly_one_host_and_port() {
     let exempt = format!("http://hook.test:{}", receiver.port);
     let mut policy = exempting(&[&exempt]);
     policy.ports.extend([receiver.port, other.port]);
-    let outbound = Outbound::with_resolver(policy, dns);
+    let outbound = client_asking(policy, dns);
 
     for url in [format!("{exempt}/any/path?query"), exempt.to_uppercase()] {
         for ask in Ask::ALL {
@@ -219,7 +221,7 @@ async fn a_redirect_of_a_post_is_an_answer_and_its_target_is_not_visited() {
             target.url()
         ))
         .await;
-        let outbound = Outbound::new(exempting(&[&receiver.url(), &target.url()]));
+        let outbound = client(exempting(&[&receiver.url(), &target.url()]));
         assert_eq!(
             post(&outbound, &receiver.url()).await.unwrap().status,
             status
@@ -241,7 +243,7 @@ async fn case_24_proxy_variables_are_ignored() {
         "ALL_PROXY",
     ];
     if let Ok(target) = std::env::var(TARGET) {
-        let outbound = Outbound::new(exempting(&[&target]));
+        let outbound = client(exempting(&[&target]));
         for ask in Ask::ALL {
             assert_eq!(ask.of(&outbound, &target).await.unwrap(), 200);
         }
@@ -257,5 +259,5 @@ async fn case_24_proxy_variables_are_ignored() {
     child.envs(PROXIES.map(|variable| (variable, format!("http://127.0.0.1:{}", proxy.port))));
     let status = child.env(TARGET, receiver.url()).status().await.unwrap();
     assert!(status.success());
-    assert_eq!((receiver.connections(), proxy.connections()), (1, 0));
+    assert_eq!((receiver.connections(), proxy.connections()), (2, 0));
 }

@@ -17,6 +17,7 @@ use tokio::{
 pub(super) struct Receiver {
     pub(super) port: u16,
     connections: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
@@ -90,18 +91,24 @@ impl Receiver {
             .await
             .unwrap();
         let port = listener.local_addr().unwrap().port();
-        let connections = Arc::new(AtomicUsize::new(0));
+        let (connections, open) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let requests = Arc::new(Mutex::new(Vec::new()));
         let receiver = Self {
             port,
             connections: connections.clone(),
+            open: open.clone(),
             requests: requests.clone(),
         };
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 connections.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(handle(stream, requests.clone()));
+                open.fetch_add(1, Ordering::SeqCst);
+                let (handling, open) = (handle(stream, requests.clone()), open.clone());
+                tokio::spawn(async move {
+                    handling.await;
+                    open.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
         receiver
@@ -113,6 +120,11 @@ impl Receiver {
 
     pub(super) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many of them have not ended.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
     }
 
     /// The head of each request, with lower-case names.

@@ -64,13 +64,11 @@ async fn a_body_that_drips_ends_at_the_deadline() {
 
 #[tokio::test]
 async fn a_resolver_that_hangs_ends_at_the_deadline() {
-    struct Hanging;
-    impl Resolve for Hanging {
-        fn resolve(&self, _: Name) -> Resolving {
-            Box::pin(std::future::pending())
-        }
-    }
-    let outbound = Outbound::with_resolver(EgressPolicy::default(), Arc::new(Hanging));
+    let hanging = Arc::new(|_: &str| {
+        std::thread::sleep(SHORT * 4);
+        Err(io::Error::other("nobody answered"))
+    });
+    let outbound = client_asking(EgressPolicy::default(), hanging);
     let answer = post_within(&outbound, "http://slow.test/", SHORT).await;
     assert!(matches!(answer, Err(OutboundError::Timeout)), "{answer:?}");
 }
@@ -94,7 +92,7 @@ async fn an_endless_body_is_read_up_to_the_limit_and_no_further() {
     })
     .await;
     let answer = post(&client_of(&receiver), &receiver.url()).await.unwrap();
-    assert_eq!((answer.status, answer.body.len()), (200, READ_ANSWER_BYTES));
+    assert_eq!((answer.status, answer.body.len()), (200, KEPT_ANSWER_BYTES));
     let sent = sent.await.unwrap();
     assert!(sent < 32 << 20, "only socket buffers fill: {sent}");
 }
@@ -139,6 +137,43 @@ async fn connections_are_reused() {
 }
 
 #[tokio::test]
+async fn connections_are_reused_after_answers_of_any_framing_and_up_to_some_length() {
+    let long = format!(
+        "HTTP/1.1 500 No\r\ncontent-length: 9000\r\n\r\n{}",
+        "x".repeat(9_000)
+    );
+    for answer in [
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: y\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n\r\n",
+        &long,
+    ] {
+        let receiver = Receiver::answering(answer).await;
+        let outbound = client_of(&receiver);
+        for _ in 0..3 {
+            post(&outbound, &receiver.url()).await.unwrap();
+        }
+        assert_eq!(receiver.connections(), 1, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_the_receiver_closed_is_not_used_again() {
+    let receiver = Receiver::behaving(|mut stream| async move {
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    })
+    .await;
+    let outbound = client_of(&receiver);
+    for connections in 1..4 {
+        post(&outbound, &receiver.url()).await.unwrap();
+        assert_eq!(receiver.connections(), connections);
+        while receiver.open() > 0 {
+            sleep(SHORT / 40).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn broken_answers_are_protocol_errors() {
     for answer in [
         "",
@@ -170,7 +205,7 @@ async fn nobody_listening_and_unknown_names_are_connect_errors_without_detail() 
         .unwrap();
     let dns = ScriptedDns::new("hook.test", [&["127.0.0.1"]]);
     let url = format!("http://hook.test:{}/", free.port());
-    let outbound = Outbound::with_resolver(exempting(&[&url]), dns);
+    let outbound = client_asking(exempting(&[&url]), dns);
     for url in [url.as_str(), "http://unknown.test/"] {
         let error = post(&outbound, url).await.unwrap_err();
         assert!(matches!(error, OutboundError::Connect(_)), "{error:?}");
@@ -202,7 +237,7 @@ async fn a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sen
         let ended = rustls::StreamOwned::new(session, socket).read_to_end(&mut received);
         (ended.is_err(), received)
     });
-    let answer = post(&Outbound::new(exempting(&[&url])), &url).await;
+    let answer = post(&client(exempting(&[&url])), &url).await;
     assert!(matches!(answer, Err(OutboundError::Tls(_))), "{answer:?}");
     assert_eq!(receiver.join().unwrap(), (true, Vec::new()));
 }

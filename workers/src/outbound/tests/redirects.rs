@@ -25,7 +25,7 @@ async fn redirects_are_followed_to_the_file() {
         let second = Receiver::answering(to(status, &[&last.url()])).await;
         let first = Receiver::answering(to(status, &[&second.url()])).await;
         let policy = exempting(&[&first.url(), &second.url(), &last.url()]);
-        let file = fetch(&Outbound::new(policy), &first.url()).await.unwrap();
+        let file = fetch(&client(policy), &first.url()).await.unwrap();
         assert_eq!(file, b"image", "{status}");
     }
     let request = &last.requests()[0];
@@ -94,7 +94,7 @@ async fn case_24_every_place_in_the_table_is_refused_as_the_target_of_a_redirect
         let receiver = redirecting(&[&url]).await;
         let mut policy = exempting(&[&receiver.url()]);
         policy.ports.insert(port);
-        match fetch(&Outbound::new(policy), &receiver.url()).await {
+        match fetch(&client(policy), &receiver.url()).await {
             Err(FetchError::Outbound(OutboundError::Refused(refusal))) => {
                 assert_eq!(refusal.label(), reason, "{url}");
             }
@@ -115,7 +115,7 @@ async fn case_24_every_place_in_the_table_is_refused_as_the_target_of_a_redirect
 async fn case_24_a_name_that_changes_its_mind_between_hops_is_refused() {
     let receiver = redirecting(&["/again"]).await;
     let dns = ScriptedDns::new("attacker.test", [&["127.0.0.2"], &["127.0.0.1"]]);
-    let outbound = Outbound::with_resolver(open_at("127.0.0.2", receiver.port), dns);
+    let outbound = client_asking(open_at("127.0.0.2", receiver.port), dns);
     let url = format!("http://attacker.test:{}/", receiver.port);
     let answer = fetch(&outbound, &url).await;
     assert!(
@@ -134,10 +134,10 @@ async fn case_24_a_name_that_changes_its_mind_between_hops_is_refused() {
 async fn a_redirect_from_https_to_http_is_not_followed() {
     let from = "https://example.test/".parse().unwrap();
     let to = |location: &'static str| {
-        let value = reqwest::header::HeaderValue::from_static(location);
+        let value = HeaderValue::from_static(location);
         super::super::fetch::target(
             &from,
-            &HeaderMap::from_iter([(reqwest::header::LOCATION, value)]),
+            &HeaderMap::from_iter([(hyper::header::LOCATION, value)]),
         )
     };
     let refused = to("http://example.test/");

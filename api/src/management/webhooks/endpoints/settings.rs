@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use domain::{
     event::EventKind,
+    id::TeamId,
     name::Name,
     webhook::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
     whole::Whole,
@@ -76,8 +77,8 @@ impl Described for Address {
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(in super::super::super) struct NewWebhookHeader {
-    /// Its name: letters, digits, hyphens and underscores. Headers that the service or HTTP itself sets are refused.
-    #[oai(validator(pattern = "^[A-Za-z0-9_-]{1,100}$"))]
+    /// Its name: letters, digits and hyphens. Headers that the service, HTTP or proxies set are refused.
+    #[oai(validator(pattern = "^[A-Za-z0-9-]{1,100}$"))]
     name: String,
     /// Its value: visible ASCII characters and inner spaces. It is stored sealed and never shown.
     #[oai(validator(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$"))]
@@ -144,10 +145,10 @@ pub(in super::super::super) struct WebhookEndpointChange {
 impl NewWebhookEndpoint {
     /// # Errors
     /// The members that are to blame.
-    pub(super) fn settings(self, outlet: &Outlet) -> Result<Settings, Refusal> {
+    pub(super) fn settings(self, team: TeamId, outlet: &Outlet) -> Result<Settings, Refusal> {
         let events = self.events.map(checked_events);
         Ok(Settings {
-            url: judged(self.url.0, outlet)?,
+            url: judged(team, self.url.0, outlet)?,
             events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
             description: self.description.map(|description| description.0.into()),
             max_per_second: self.max_per_second.map(|limit| plain(limit.0)),
@@ -159,10 +160,15 @@ impl NewWebhookEndpoint {
 impl WebhookEndpointChange {
     /// # Errors
     /// The members that are to blame.
-    pub(super) fn applied_to(self, old: Settings, outlet: &Outlet) -> Result<Settings, Refusal> {
+    pub(super) fn applied_to(
+        self,
+        old: Settings,
+        team: TeamId,
+        outlet: &Outlet,
+    ) -> Result<Settings, Refusal> {
         Ok(Settings {
             url: match self.url {
-                Some(url) => judged(url.0, outlet)?,
+                Some(url) => judged(team, url.0, outlet)?,
                 None => old.url,
             },
             events: self.events.map_or(Ok(old.events), checked_events)?,
@@ -182,8 +188,8 @@ impl WebhookEndpointChange {
     }
 }
 
-fn judged(address: Address, outlet: &Outlet) -> Result<String, Refusal> {
-    let judged = outlet.judge(&address.0);
+fn judged(team: TeamId, address: Address, outlet: &Outlet) -> Result<String, Refusal> {
+    let judged = outlet.judge(team, &address.0);
     judged.map_err(|why| Refusal::invalid_field("url", why))?;
     Ok(address.into())
 }

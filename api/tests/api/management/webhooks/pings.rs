@@ -25,7 +25,7 @@ async fn a_test_goes_to_the_endpoint_and_its_outcome_comes_back(pool: PgPool) {
             noted.lock().unwrap().push(target);
             let mut pinged = answered(500, "");
             pinged.response_body = Some(b"caf\xe9 \0".to_vec());
-            Box::pin(async move { pinged })
+            Box::pin(async move { Some(pinged) })
         }),
         ..Options::default()
     };
@@ -97,7 +97,7 @@ async fn tests_that_hang_take_two_turns_of_their_team_and_hold_no_transaction(po
             let ending = Arc::clone(&ending);
             Box::pin(async move {
                 ending.notified().await;
-                answered(204, "")
+                Some(answered(204, ""))
             })
         }),
         ..Options::default()

@@ -1,0 +1,137 @@
+//! One HTTP/1.1 connection, driven by whoever uses it.
+//!
+//! hyper splits a connection in two: one half takes requests, the other one reads and writes. Usually a task of its own runs
+//! the second half. Here the request does, so that dropping a [`Connection`] closes its socket at once, and whoever counts
+//! connections counts sockets.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    pin::{Pin, pin},
+    task::Poll,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    Request, Response,
+    body::Incoming,
+    client::conn::{
+        TrySendError,
+        http1::{self, SendRequest},
+    },
+};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+use tokio_rustls::TlsConnector;
+use url::Host;
+
+use super::OutboundError;
+
+/// A stream of bytes, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+type Wire = http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>;
+
+/// An open connection.
+pub(super) struct Connection {
+    sender: SendRequest<Full<Bytes>>,
+    /// None as soon as the connection has ended.
+    wire: Option<Wire>,
+}
+
+impl Connection {
+    /// Speaks HTTP on this stream.
+    pub(super) async fn plain(stream: TcpStream) -> Result<Self, OutboundError> {
+        Self::on(Box::new(stream)).await
+    }
+
+    /// Speaks HTTP on this stream through TLS. The server must prove that it is `host`.
+    pub(super) async fn secure(
+        stream: TcpStream,
+        tls: &TlsConnector,
+        host: &Host<String>,
+    ) -> Result<Self, OutboundError> {
+        let name = match host {
+            Host::Domain(name) => ServerName::try_from(name.clone())
+                .map_err(|error| OutboundError::Connect(error.into()))?,
+            Host::Ipv4(ip) => ServerName::IpAddress((*ip).into()),
+            Host::Ipv6(ip) => ServerName::IpAddress((*ip).into()),
+        };
+        let stream = tls.connect(name, stream).await;
+        Self::on(Box::new(stream.map_err(OutboundError::connecting)?)).await
+    }
+
+    async fn on(stream: Box<dyn Stream>) -> Result<Self, OutboundError> {
+        let (sender, wire) = http1::handshake(TokioIo::new(stream)).await?;
+        let wire = Some(wire);
+        Ok(Self { sender, wire })
+    }
+
+    /// Sends a request and waits for the head of its answer. The error has the request if nothing of it was sent.
+    pub(super) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        let answer = self.sender.try_send_request(request);
+        drive(&mut self.wire, answer).await
+    }
+
+    /// The next bytes of an answer's body; none: that was all.
+    pub(super) async fn chunk(
+        &mut self,
+        body: &mut Incoming,
+    ) -> Result<Option<Bytes>, hyper::Error> {
+        while let Some(frame) = drive(&mut self.wire, body.frame()).await {
+            // Trailers are of no use here.
+            if let Ok(data) = frame?.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether another request can be sent now: the last one is over, and nobody has closed the connection.
+    pub(super) async fn is_free(&mut self) -> bool {
+        poll_fn(|cx| {
+            if let Some(wire) = &mut self.wire
+                && Pin::new(wire).poll(cx).is_ready()
+            {
+                self.wire = None;
+            }
+            let is_ready = matches!(self.sender.poll_ready(cx), Poll::Ready(Ok(())));
+            Poll::Ready(self.wire.is_some() && is_ready)
+        })
+        .await
+    }
+}
+
+/// Runs `work`, which waits for the connection, and the connection.
+async fn drive<T>(wire: &mut Option<Wire>, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(done);
+        }
+        // What went wrong is told to `work`, which is woken by it.
+        if let Some(running) = wire
+            && Pin::new(running).poll(cx).is_ready()
+        {
+            *wire = None;
+        }
+        work.as_mut().poll(cx)
+    })
+    .await
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").finish_non_exhaustive()
+    }
+}

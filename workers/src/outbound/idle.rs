@@ -1,0 +1,221 @@
+//! Connections kept for the next request: a bounded number in all, and the team that has most of them makes room for others.
+//!
+//! A connection belongs to the team for which it was opened. Teams share none, so what the operator opened for one team
+//! serves no other.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
+
+use domain::id::TeamId;
+use metrics::gauge;
+use tokio::time::{Instant, sleep};
+use url::{Host, Url};
+
+use super::connection::Connection;
+
+/// Where a connection leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Origin {
+    pub(super) is_https: bool,
+    pub(super) host: Host<String>,
+    pub(super) port: u16,
+}
+
+/// All idle connections of a process.
+#[derive(Debug)]
+pub(super) struct Idle {
+    bound: usize,
+    kept_for: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    shelves: HashMap<TeamId, Shelf>,
+    kept: usize,
+    /// Numbers the connections in the order in which they came.
+    next: u64,
+    is_swept: bool,
+}
+
+/// The idle connections of a team.
+#[derive(Debug, Default)]
+struct Shelf {
+    /// By where they lead, the oldest one first.
+    lines: HashMap<Origin, VecDeque<(u64, Connection)>>,
+    /// Of all lines, the oldest one first.
+    ages: BTreeMap<u64, (Instant, Origin)>,
+}
+
+impl Origin {
+    /// None for a URL that leads to no host.
+    pub(super) fn of(url: &Url) -> Option<Self> {
+        Some(Self {
+            is_https: url.scheme() == "https",
+            host: url.host()?.to_owned(),
+            port: url.port_or_known_default()?,
+        })
+    }
+}
+
+impl Idle {
+    /// Keeps up to `bound` connections, each for so long.
+    pub(super) fn new(bound: usize, kept_for: Duration) -> Arc<Self> {
+        gauge!("gatehouse_outbound_idle_connections").increment(0.0);
+        Arc::new(Self {
+            bound,
+            kept_for,
+            state: Mutex::default(),
+        })
+    }
+
+    /// The team's connection to this place that was used last: it is the likeliest to be still open.
+    pub(super) fn take(&self, team: TeamId, origin: &Origin) -> Option<Connection> {
+        self.lock().take(team, origin)
+    }
+
+    /// Keeps a connection. If there is no room, the team that has most loses the one that it has not used for longest.
+    ///
+    /// The caller still has the right to the connection, so that there are never more than those in use and `bound`.
+    pub(super) fn put(self: &Arc<Self>, team: TeamId, origin: Origin, connection: Connection) {
+        if self.bound == 0 {
+            return;
+        }
+        let (evicted, is_swept) = {
+            let mut state = self.lock();
+            let evicted = (state.kept >= self.bound).then(|| state.evict());
+            state.put(team, origin, connection);
+            (evicted, std::mem::replace(&mut state.is_swept, true))
+        };
+        drop(evicted);
+        if !is_swept {
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// Closes what has been idle for too long, and says when to come again; none: nothing is left.
+    fn close_expired(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let (expired, next) = {
+            let mut state = self.lock();
+            let expired = state.take_older_than(now, self.kept_for);
+            let next = state.oldest().map(|since| since + self.kept_for - now);
+            state.is_swept = next.is_some();
+            (expired, next)
+        };
+        drop(expired);
+        next
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn sweep(idle: Weak<Idle>) {
+    while let Some(wait) = idle.upgrade().and_then(|idle| idle.close_expired()) {
+        sleep(wait).await;
+    }
+}
+
+impl State {
+    fn take(&mut self, team: TeamId, origin: &Origin) -> Option<Connection> {
+        let shelf = self.shelves.get_mut(&team)?;
+        let line = shelf.lines.get_mut(origin)?;
+        let (number, connection) = line.pop_back()?;
+        if line.is_empty() {
+            shelf.lines.remove(origin);
+        }
+        shelf.ages.remove(&number);
+        self.forget_empty(team);
+        self.count(-1);
+        Some(connection)
+    }
+
+    fn put(&mut self, team: TeamId, origin: Origin, connection: Connection) {
+        let number = self.next;
+        self.next += 1;
+        let shelf = self.shelves.entry(team).or_default();
+        shelf.ages.insert(number, (Instant::now(), origin.clone()));
+        let line = shelf.lines.entry(origin).or_default();
+        line.push_back((number, connection));
+        self.count(1);
+    }
+
+    /// Takes the oldest connection of the team that has most.
+    fn evict(&mut self) -> Option<Connection> {
+        let most = |(_, shelf): &(&TeamId, &Shelf)| {
+            let oldest = shelf.ages.keys().next().copied();
+            (shelf.ages.len(), Reverse(oldest))
+        };
+        let team = self
+            .shelves
+            .iter()
+            .max_by_key(most)
+            .map(|(team, _)| *team)?;
+        self.take_oldest(team)
+    }
+
+    fn take_oldest(&mut self, team: TeamId) -> Option<Connection> {
+        let shelf = self.shelves.get_mut(&team)?;
+        let (_, (_, origin)) = shelf.ages.pop_first()?;
+        let line = shelf.lines.get_mut(&origin)?;
+        let (_, connection) = line.pop_front()?;
+        if line.is_empty() {
+            shelf.lines.remove(&origin);
+        }
+        self.forget_empty(team);
+        self.count(-1);
+        Some(connection)
+    }
+
+    fn take_older_than(&mut self, now: Instant, age: Duration) -> Vec<Connection> {
+        let teams: Vec<TeamId> = self.shelves.keys().copied().collect();
+        let mut expired = Vec::new();
+        for team in teams {
+            while let Some(since) = self.shelves.get(&team).and_then(Shelf::oldest)
+                && now.duration_since(since) >= age
+                && let Some(connection) = self.take_oldest(team)
+            {
+                expired.push(connection);
+            }
+        }
+        expired
+    }
+
+    fn oldest(&self) -> Option<Instant> {
+        self.shelves.values().filter_map(Shelf::oldest).min()
+    }
+
+    fn forget_empty(&mut self, team: TeamId) {
+        if self
+            .shelves
+            .get(&team)
+            .is_some_and(|shelf| shelf.ages.is_empty())
+        {
+            self.shelves.remove(&team);
+        }
+    }
+
+    fn count(&mut self, change: i8) {
+        self.kept = self.kept.saturating_add_signed(change.into());
+        gauge!("gatehouse_outbound_idle_connections").increment(f64::from(change));
+    }
+}
+
+impl Shelf {
+    fn oldest(&self) -> Option<Instant> {
+        self.ages.values().next().map(|(since, _)| *since)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred connections")]
+        gauge!("gatehouse_outbound_idle_connections").decrement(self.kept as f64);
+    }
+}
