@@ -49,6 +49,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             providers,
             patience: options.work.patience(),
             outbound: Outbound::new(options.egress.policy(None)),
+            rules: options.rules.settings(options.work.kept_rules),
         };
         let settings = Settings {
             queues: options.queues,
