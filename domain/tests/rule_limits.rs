@@ -57,11 +57,15 @@ fn case_36_what_needs_too_much_memory_is_refused_with_its_heaviest_rules() {
         // Behind a literal, so only the automata that tell where it matches are large.
         (vec![regex("mail", "spam\\w{190}"); 40], "`mail` ("),
         (
-            vec![regex("small", "abc"), regex("large", "\\pL{50}"), regex("largest", "\\w{150}")]
-                .into_iter()
-                .cycle()
-                .take(60)
-                .collect(),
+            vec![
+                regex("small", "abc"),
+                regex("large", "\\pL{50}"),
+                regex("largest", "\\w{150}"),
+            ]
+            .into_iter()
+            .cycle()
+            .take(60)
+            .collect(),
             "`largest` (",
         ),
         (vec![keywords(22_000, 100)], "`many words` ("),
@@ -79,7 +83,9 @@ fn case_36_what_needs_too_much_memory_is_refused_with_its_heaviest_rules() {
 #[test]
 fn case_36_large_groups_of_ordinary_rules_are_taken() {
     let word = |number: usize| -> String {
-        let syllables = ["bra", "cle", "dou", "fin", "gor", "hai", "jul", "kem", "lon", "mip"];
+        let syllables = [
+            "bra", "cle", "dou", "fin", "gor", "hai", "jul", "kem", "lon", "mip",
+        ];
         let digits = number.to_string();
         digits
             .bytes()
@@ -132,8 +138,10 @@ fn case_36_compiling_stops_soon_after_its_time_is_up() {
     for documents in [
         vec![regex("r", "a\\w{3}b"); 500],
         vec![keywords(20_000, 8)],
-        vec![json!({"name": "l", "type": "link", "policy": "deny", "effect": "reject",
-            "domains": (0..20_000).map(|n| format!("shop{n}.example.com")).collect::<Vec<_>>()})],
+        vec![
+            json!({"name": "l", "type": "link", "policy": "deny", "effect": "reject",
+            "domains": (0..20_000).map(|n| format!("shop{n}.example.com")).collect::<Vec<_>>()}),
+        ],
     ] {
         looks.set(0);
         let rules = rules(documents);
@@ -149,7 +157,9 @@ fn case_36_compiling_stops_soon_after_its_time_is_up() {
 fn case_36_refusing_a_heavy_group_takes_little_memory_itself() {
     let peak = || -> Option<usize> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.trim().trim_end_matches(" kB").parse().ok()
     };
     let Some(before) = peak() else {

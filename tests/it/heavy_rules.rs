@@ -20,7 +20,8 @@ async fn case_36_items_of_a_version_that_is_too_heavy_end_with_a_person_within_b
     pool: PgPool,
 ) {
     let site = new_site(&pool);
-    let pattern = json!({ "name": "letters", "type": "regex", "pattern": "\\w{190}", "effect": "reject" });
+    let pattern =
+        json!({ "name": "letters", "type": "regex", "pattern": "\\w{190}", "effect": "reject" });
     let rules: Vec<_> = (0..157)
         .map(|_| {
             let mut rule = pattern.clone();

@@ -44,10 +44,7 @@ impl Replayer {
 type Ended = Finish<Option<Replayed>>;
 
 /// Runs one job: one slice. The effect enqueues the next one.
-pub(crate) async fn replay(
-    job: BacktestJob,
-    worker: Data<Replayer>,
-) -> Result<Ended, BoxDynError> {
+pub(crate) async fn replay(job: BacktestJob, worker: Data<Replayer>) -> Result<Ended, BoxDynError> {
     let Some(slice) = slice::next(&worker.pool, job.backtest).await? else {
         return Ok(Finish::Done(None));
     };

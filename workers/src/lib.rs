@@ -30,8 +30,8 @@ pub use crate::groups::RuleSettings;
 use crate::{
     darkroom::Darkroom,
     groups::Groups,
-    judges::Judges,
     hash_lists::HashLists,
+    judges::Judges,
     outbound::Outbound,
     provider::{Panel, Providers},
     steps::Steps,

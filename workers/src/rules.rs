@@ -10,7 +10,7 @@ use domain::{
     decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
     id::{MediaId, RuleGroupId},
     rules::{Content, Violation},
-    score::{Category, Scores},
+    score::Category,
 };
 use metrics::{Counter, counter};
 use queue::Finish;
@@ -187,11 +187,7 @@ fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
 }
 
-fn findings<'a>(
-    item: &ToJudge,
-    examined: Vec<Examined>,
-    wanted: &'a [Category],
-) -> Findings<'a> {
+fn findings<'a>(item: &ToJudge, examined: Vec<Examined>, wanted: &'a [Category]) -> Findings<'a> {
     let text_examined = item.scores.is_some() || examined.iter().any(|group| group.examines_text);
     let recognised = examined.iter().any(|group| group.recognises);
     let mut unchecked = item.unchecked.clone();

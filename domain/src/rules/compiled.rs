@@ -190,11 +190,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn check(
-        rules: &'a [Rule],
-        faults: &mut Faults,
-        meter: &mut Meter<'_>,
-    ) -> Result<Self, Over> {
+    fn check(rules: &'a [Rule], faults: &mut Faults, meter: &mut Meter<'_>) -> Result<Self, Over> {
         let mut parts = Self::default();
         for (order, rule) in rules.iter().enumerate() {
             meter.check_time()?;

@@ -48,11 +48,7 @@ pub enum LinkPolicy {
 }
 
 impl Link {
-    pub(super) fn check(
-        &self,
-        faults: &mut RuleFaults<'_>,
-        meter: &Meter<'_>,
-    ) -> Result<(), Over> {
+    pub(super) fn check(&self, faults: &mut RuleFaults<'_>, meter: &Meter<'_>) -> Result<(), Over> {
         if self.policy == LinkPolicy::Deny && self.domains.is_empty() {
             faults.add("domains", "at least one domain is required");
         }

@@ -103,7 +103,10 @@ mod tests {
         kept.insert("small", team(1), 1, 5);
         for (number, key) in ["a", "b", "c", "d", "e", "f"].into_iter().enumerate() {
             kept.insert(key, team(2), number, 40);
-            assert!(kept.get(&"small").is_some(), "{key} takes nothing of another team's");
+            assert!(
+                kept.get(&"small").is_some(),
+                "{key} takes nothing of another team's"
+            );
             assert!(kept.get(&key).is_some());
         }
         assert_eq!((kept.get(&"d"), kept.get(&"e")), (None, Some(4)));

@@ -11,7 +11,10 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{
-    groups::{RuleSettings, tests::{new_team, new_version, regex}},
+    groups::{
+        RuleSettings,
+        tests::{new_team, new_version, regex},
+    },
     rules::verdict_on,
 };
 
@@ -179,7 +182,10 @@ async fn case_40_a_team_with_slow_judgements_leaves_a_processor_to_others(pool: 
         let quick = new_team(&pool, "quick").await;
         let held = judges.turn(slow).await;
         let mut next = Box::pin(judges.turn(slow));
-        assert!(futures::poll!(&mut next).is_pending(), "it is not known yet");
+        assert!(
+            futures::poll!(&mut next).is_pending(),
+            "it is not known yet"
+        );
         let other = judges.turn(quick).await;
         drop(held);
         let second = next.await;

@@ -266,7 +266,12 @@ mod tests {
     fn candidates(patterns: &[Hir]) -> Candidates {
         let clock = || Duration::ZERO;
         let automata = vec![(0, 0); patterns.len()];
-        Candidates::new(patterns, &automata, &mut Meter::new(Limits::default(), &clock)).unwrap()
+        Candidates::new(
+            patterns,
+            &automata,
+            &mut Meter::new(Limits::default(), &clock),
+        )
+        .unwrap()
     }
 
     #[test]
