@@ -3,6 +3,7 @@
 mod egress;
 mod http;
 mod providers;
+mod rules;
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -19,6 +20,7 @@ use crate::commands::{admin, listen, queue as queue_command};
 pub(crate) use egress::{EgressOptions, OutboundOptions};
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
+pub(crate) use rules::{KeptRulesOptions, RuleOptions};
 
 /// A self-hosted content moderation service.
 #[derive(Debug, Parser)]
@@ -91,6 +93,8 @@ pub(crate) struct UpOptions {
     #[command(flatten)]
     pub(crate) work: WorkOptions,
     #[command(flatten)]
+    pub(crate) rules: RuleOptions,
+    #[command(flatten)]
     pub(crate) egress: EgressOptions,
     #[command(flatten)]
     pub(crate) outbound: OutboundOptions,
@@ -105,6 +109,8 @@ pub(crate) struct ApiOptions {
     pub(crate) listen: ListenOptions,
     #[command(flatten)]
     pub(crate) http: HttpOptions,
+    #[command(flatten)]
+    pub(crate) rules: RuleOptions,
     #[command(flatten)]
     pub(crate) egress: EgressOptions,
     #[command(flatten)]
@@ -122,6 +128,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) queues: Vec<QueueName>,
     #[command(flatten)]
     pub(crate) work: WorkOptions,
+    #[command(flatten)]
+    pub(crate) rules: RuleOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
     #[command(flatten)]
@@ -204,6 +212,8 @@ pub(crate) struct WorkOptions {
     /// its site's `on_failure` decides
     #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
     pub(crate) analysis_patience_seconds: u64,
+    #[command(flatten)]
+    pub(crate) kept_rules: KeptRulesOptions,
     #[command(flatten)]
     pub(crate) providers: ProviderOptions,
 }

@@ -4,6 +4,7 @@
 //! [`CompiledGroup`], and then only asked: `group.examine(&content)`. One file per kind of rule under `rules/`.
 
 mod ai_threshold;
+mod budget;
 mod compiled;
 mod content;
 mod error;
@@ -18,6 +19,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use ai_threshold::AiThreshold;
+pub use budget::Limits;
+pub(crate) use budget::trie_states;
 pub use compiled::{CompiledGroup, Content};
 pub use content::MAX_EXCEPTIONS;
 pub use error::{RuleError, RuleErrors};

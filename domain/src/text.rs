@@ -18,7 +18,7 @@ pub(crate) use confusables::is_invisible;
 use disguise::windows;
 pub(crate) use fold::Folded;
 use loose::Loose;
-pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Where};
+pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
 
 /// The most characters of a masked text; longer ones lose stars, so that a match of a whole text stays small.
 pub const MAX_MASKED_CHARS: usize = 100;

@@ -71,7 +71,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &queue,
         &key,
         // Only the workers' process knows the providers.
-        Bench::new(None),
+        Bench::new(options.rules.limits(), None),
         outlet,
         readiness.clone(),
     );

@@ -117,7 +117,10 @@ async fn serve(
         pool,
         &queue,
         &master_key,
-        Bench::new(Some(api::analyse(providers.clone()))),
+        Bench::new(
+            options.rules.limits(),
+            Some(api::analyse(providers.clone())),
+        ),
         api::outlet(outbound.clone()),
         readiness.clone(),
     );
@@ -128,6 +131,7 @@ async fn serve(
         providers,
         patience: options.work.patience(),
         outbound,
+        rules: options.rules.settings(options.work.kept_rules),
     };
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);

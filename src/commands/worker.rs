@@ -62,6 +62,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             providers,
             patience: options.work.patience(),
             outbound: Outbound::new(policy, files.outbound),
+            rules: options.rules.settings(options.work.kept_rules),
         };
         let settings = Settings {
             queues: options.queues,

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     decision::Unchecked,
-    id::{GroupVersionId, MediaId},
+    id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
     media::{ModerationType, OnFailure, Status, Step},
     score::Scores,
@@ -31,6 +31,8 @@ use crate::{
 pub struct ToJudge {
     /// The item.
     pub media: MediaId,
+    /// Its team.
+    pub team: TeamId,
     /// Its text.
     pub text: Option<Arc<str>>,
     /// Whether it has an image, too.
@@ -88,6 +90,7 @@ pub(crate) async fn load(
         r#"
         select
             m.id,
+            m.team_id,
             m.body,
             m.content_type,
             m.group_versions,
@@ -129,6 +132,7 @@ pub(crate) async fn load(
             }
             let item = ToJudge {
                 media,
+                team: row.team_id.into(),
                 text: row.body.map(Arc::from),
                 has_image: row.content_type == "image",
                 image_matches: matches.remove(&media).unwrap_or_default(),

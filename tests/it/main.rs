@@ -6,6 +6,7 @@ mod admin;
 mod crashes;
 mod dashboards;
 mod hash_lists;
+mod heavy_rules;
 mod hostile;
 mod images;
 mod limits;

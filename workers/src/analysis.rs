@@ -21,6 +21,7 @@ use store::{
     gather::Loader,
     jobs::MediaJob,
 };
+use tokio::time::timeout;
 use tracing::warn;
 
 pub use self::sample::analyse_sample;
@@ -31,7 +32,7 @@ use self::{
 use crate::{
     RETRY, RUN_DEADLINE,
     darkroom::Darkroom,
-    groups::Groups,
+    groups::{self, Compiled, Groups, Key},
     provider::{Content, Panel, Question, Reply, Turn},
 };
 
@@ -95,8 +96,11 @@ pub(crate) async fn analyse(
     let Some(mut item) = analyst.media.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
-    if item.has_picture && analyst.allows(&item).await? {
-        item.has_picture = false;
+    if item.has_picture {
+        let Ok(allows) = timeout(groups::PATIENCE, analyst.allows(&item)).await else {
+            return Ok(again(Vec::new(), CROWDED));
+        };
+        item.has_picture = !allows?;
     }
     let started = Instant::now();
     let mut inquiries = Inquiry::of(&item);
@@ -144,9 +148,20 @@ impl Analyst {
         if item.image_matches.is_empty() {
             return Ok(false);
         }
-        let groups = self.groups.versions(&item.group_versions).await?;
-        let mut asking = groups.iter().filter(|group| group.uses_ai()).peekable();
-        Ok(asking.peek().is_some() && asking.all(|group| group.allows(&item.image_matches)))
+        let mut asking = false;
+        for version in &item.group_versions {
+            match self
+                .groups
+                .compiled(item.team, Key::Version(*version))
+                .await?
+            {
+                Compiled::Ready(group) if !group.uses_ai() => {}
+                Compiled::Ready(group) if group.allows(&item.image_matches) => asking = true,
+                // What such a group would say nobody knows.
+                Compiled::Ready(_) | Compiled::TooHeavy(_) => return Ok(false),
+            }
+        }
+        Ok(asking)
     }
 
     /// Asks for what is missing of one modality.

@@ -1,14 +1,10 @@
 //! Replay: a slice of stored items is judged again, with other rules in the place of their group's. Nothing is sent and
 //! nobody is asked: texts and scores are those that are stored.
 
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use apalis::prelude::{BoxDynError, Data};
-use domain::{
-    id::{BacktestId, RuleGroupId},
-    rules::CompiledGroup,
-};
-use quick_cache::sync::Cache;
+use queue::Finish;
 use store::{
     PgPool,
     backtest::{
@@ -17,89 +13,89 @@ use store::{
     },
     jobs::BacktestJob,
 };
-use tokio::task::block_in_place;
+use tokio::time::timeout;
 
 use crate::{
-    groups::{Groups, compile},
+    groups::{Compiled, Key, PATIENCE},
+    judges::{Instead, Judges},
     rules::{verdict_on, wanted},
 };
 
-/// Backtests whose rules are kept compiled; more than that rarely run at once.
-const KEPT: usize = 8;
+/// How long a run goes on beginning with further items of its slice. Costly rules make the slices shorter.
+const SLICE_TIME: Duration = Duration::from_secs(20);
+/// How long a backtest stays away that has waited too long for its rules or its turn.
+const CROWDED: Duration = Duration::from_secs(1);
 
 /// What replaying works with.
 #[derive(Clone)]
 pub struct Replayer {
-    groups: Groups,
-    /// What a backtest replays never changes.
-    tried: Arc<Cache<BacktestId, Arc<CompiledGroup>>>,
+    judges: Judges,
     pool: PgPool,
 }
 
 impl Replayer {
-    /// A replayer who has replayed nothing yet.
-    pub(crate) fn new(pool: PgPool, groups: Groups) -> Self {
-        Self {
-            groups,
-            tried: Arc::new(Cache::new(KEPT)),
-            pool,
-        }
-    }
-
-    async fn tried(&self, backtest: BacktestId) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        let load = async {
-            let replay = slice::rules(&self.pool, backtest).await?;
-            let replay = replay.ok_or("there is no such backtest")?;
-            compile(replay.group, replay.version, replay.rules).await
-        };
-        self.tried.get_or_insert_async(&backtest, load).await
-    }
-
-    /// What judges an item: its groups, with the tried one in the place of its own. None: the tried one does not judge it.
-    async fn judges(
-        &self,
-        replayed: &ToReplay,
-        tried: &Arc<CompiledGroup>,
-        joins: bool,
-    ) -> Result<Option<Vec<Arc<CompiledGroup>>>, BoxDynError> {
-        if !replayed.of_group && !joins {
-            return Ok(None);
-        }
-        let mut groups = self.groups.versions(&replayed.item.group_versions).await?;
-        let group: RuleGroupId = tried.group();
-        match groups.iter_mut().find(|own| own.group() == group) {
-            Some(own) => *own = Arc::clone(tried),
-            None => groups.push(Arc::clone(tried)),
-        }
-        Ok(Some(groups))
+    /// A replayer who judges in these turns.
+    pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
+        Self { judges, pool }
     }
 }
 
+/// What a run leaves behind.
+type Ended = Finish<Option<Replayed>>;
+
 /// Runs one job: one slice. The effect enqueues the next one.
-pub(crate) async fn replay(
-    job: BacktestJob,
-    worker: Data<Replayer>,
-) -> Result<Option<Replayed>, BoxDynError> {
+pub(crate) async fn replay(job: BacktestJob, worker: Data<Replayer>) -> Result<Ended, BoxDynError> {
     let Some(slice) = slice::next(&worker.pool, job.backtest).await? else {
-        return Ok(None);
+        return Ok(Finish::Done(None));
     };
-    let tried = worker.tried(job.backtest).await?;
+    let tried = Key::Backtest(job.backtest);
+    let compiling = worker.judges.groups().compiled(slice.team, tried);
+    let group = match timeout(PATIENCE, compiling).await {
+        Ok(Ok(Compiled::Ready(group))) => group.group(),
+        Ok(Ok(Compiled::TooHeavy(_))) => return Err("the rules are too heavy to judge".into()),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => return Ok(again()),
+    };
+    let instead = Instead { group, by: tried };
+    let started = Instant::now();
     let mut replayed = Replayed::new(&slice);
-    for item in &slice.items {
-        replayed.add(look(&worker, &slice, item, &tried).await?);
+    for (number, item) in slice.items.iter().enumerate() {
+        let patience = PATIENCE.saturating_sub(started.elapsed());
+        let Ok(looked) = timeout(patience, look(&worker, &slice, item, instead)).await else {
+            // Whoever made it wait, it was not this backtest: no attempt is charged.
+            let Some(before) = number.checked_sub(1) else {
+                return Ok(again());
+            };
+            replayed.end_with(slice.items[before].item.media);
+            break;
+        };
+        replayed.add(looked?);
+        if started.elapsed() > SLICE_TIME && number + 1 < slice.items.len() {
+            replayed.end_with(item.item.media);
+            break;
+        }
     }
-    Ok(Some(replayed))
+    Ok(Finish::Done(Some(replayed)))
+}
+
+/// The same slice later.
+fn again() -> Ended {
+    Finish::Again {
+        effect: None,
+        delay: CROWDED,
+        charged: false,
+    }
 }
 
 async fn look(
     worker: &Replayer,
     slice: &Slice,
     replayed: &ToReplay,
-    tried: &Arc<CompiledGroup>,
+    instead: Instead,
 ) -> Result<Look, BoxDynError> {
-    let Some(groups) = worker.judges(replayed, tried, slice.joins).await? else {
+    if !replayed.of_group && !slice.joins {
         return Ok(Look::OfOtherGroups);
-    };
+    }
     let Some(old) = replayed.old else {
         return Ok(Look::Undecided);
     };
@@ -107,10 +103,15 @@ async fn look(
     if item.text.is_none() && !item.has_image {
         return Ok(Look::WithoutContent);
     }
-    if !replayed.analysed && !wanted(&groups).is_empty() {
+    let versions = &item.group_versions;
+    let examining = worker
+        .judges
+        .examine(slice.team, item, versions, Some(instead));
+    let examined = examining.await?;
+    if !replayed.analysed && !wanted(&examined).is_empty() {
         return Ok(Look::WithoutScores);
     }
-    let verdict = block_in_place(|| verdict_on(item, &groups));
+    let verdict = verdict_on(item, examined);
     Ok(Look::Judged(Change {
         media: item.media,
         old,

@@ -1,84 +1,283 @@
-//! Compiled versions of rule groups, kept in memory within bounds. Versions never change, so nothing here is ever out of
-//! date.
+//! Compiled rule groups, kept in memory within bounds. What was compiled never changes, so nothing here is ever out of date.
+//!
+//! Each group is compiled once, whoever asks for it and however often: a compilation goes on when the job that asked for it
+//! has given up, and the job's next run finds the result. Compilations take turns by team. A group that needs more than its
+//! limits allow is remembered as such and never judges.
 
-use std::sync::Arc;
+mod kept;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use apalis::prelude::BoxDynError;
 use domain::{
-    id::{GroupVersionId, RuleGroupId},
-    rules::{CompiledGroup, Rule},
+    decision::Unchecked,
+    id::{BacktestId, GroupVersionId, RuleGroupId, TeamId},
+    rules::{CompiledGroup, Limits, Rule},
 };
-use quick_cache::{Weighter, sync::Cache};
-use store::{PgPool, rule_group};
+use shares::{Limit, Shares};
+use store::{PgPool, backtest::slice, rule_group};
+use tokio::{sync::watch, task::spawn_blocking};
+use tracing::{error, warn};
 
-/// Memory for compiled groups, in bytes.
-const CACHE_BYTES: u64 = 256 << 20;
-/// A guess of how many that are, for the cache's own tables.
-const CACHE_ITEMS: usize = 1_000;
+use self::kept::Kept;
+use crate::thread_time::thread_time;
 
-/// The versions that were asked for lately; clones are the same ones.
-#[derive(Clone)]
-pub(crate) struct Groups {
-    compiled: Arc<Cache<GroupVersionId, Arc<CompiledGroup>, ByBytes>>,
-    pool: PgPool,
+/// Groups that are compiled at once: the memory that compiling takes comes on top of what is kept.
+const COMPILATIONS: usize = 1;
+/// A version was defined within its time once. A slower or busier machine must not refuse it later.
+const TIME_FACTOR: u32 = 10;
+/// The most groups that wait to be compiled.
+const MOST_WAITING: usize = 10_000;
+/// What an entry takes besides its group, in bytes.
+const ENTRY_BYTES: usize = 1 << 10;
+
+/// The longest that a job waits for a group or a turn. Then it is put back, which is no attempt: whatever made it wait was not
+/// its own fault.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The bounds of compiled groups in a worker.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleSettings {
+    /// What one group may cost where it is defined.
+    pub limits: Limits,
+    /// Memory for all compiled groups, in bytes. The largest group always fits.
+    pub kept_bytes: usize,
 }
 
-#[derive(Clone)]
-struct ByBytes;
-
-impl Weighter<GroupVersionId, Arc<CompiledGroup>> for ByBytes {
-    fn weight(&self, _: &GroupVersionId, group: &Arc<CompiledGroup>) -> u64 {
-        group.approx_bytes() as u64
+impl Default for RuleSettings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            kept_bytes: 128 << 20,
+        }
     }
+}
+
+/// What was compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// A version of a group.
+    Version(GroupVersionId),
+    /// The rules that a backtest tries.
+    Backtest(BacktestId),
+}
+
+/// What became of a group's rules.
+#[derive(Clone)]
+pub(crate) enum Compiled {
+    /// They can judge.
+    Ready(Arc<CompiledGroup>),
+    /// They cost more than a group may, so they judge nothing.
+    TooHeavy(Arc<TooHeavy>),
+}
+
+/// A group that cannot judge.
+#[derive(Debug)]
+pub(crate) struct TooHeavy {
+    pub(crate) group: RuleGroupId,
+    name: String,
+}
+
+impl TooHeavy {
+    /// What is said of an item that it should have judged.
+    pub(crate) fn unchecked(&self) -> Unchecked {
+        Unchecked::RulesTooHeavy {
+            group: self.group,
+            name: self.name.clone(),
+        }
+    }
+}
+
+impl Compiled {
+    /// The group.
+    pub(crate) fn group(&self) -> RuleGroupId {
+        match self {
+            Self::Ready(group) => group.group(),
+            Self::TooHeavy(heavy) => heavy.group,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES
+            + match self {
+                Self::Ready(group) => group.approx_bytes(),
+                Self::TooHeavy(heavy) => heavy.name.len(),
+            }
+    }
+}
+
+/// A compilation under way, and its end: an error is told to all who wait, and forgotten.
+type Flight = watch::Receiver<Option<Result<Compiled, Arc<str>>>>;
+
+/// The groups of a process. Clones are the same ones.
+#[derive(Clone)]
+pub(crate) struct Groups {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pool: PgPool,
+    limits: Limits,
+    kept: Mutex<Kept<Key, Compiled>>,
+    flights: Mutex<HashMap<Key, Flight>>,
+    slots: Arc<Shares<TeamId>>,
 }
 
 impl Groups {
     /// Nothing is compiled yet.
-    pub(crate) fn new(pool: PgPool) -> Self {
-        let compiled = Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByBytes);
+    pub(crate) fn new(pool: PgPool, settings: RuleSettings) -> Self {
+        let RuleSettings { limits, kept_bytes } = settings;
         Self {
-            compiled: Arc::new(compiled),
-            pool,
+            shared: Arc::new(Shared {
+                pool,
+                limits: Limits {
+                    time: limits.time.saturating_mul(TIME_FACTOR),
+                    ..limits
+                },
+                kept: Mutex::new(Kept::new(kept_bytes.max(limits.bytes + ENTRY_BYTES))),
+                flights: Mutex::new(HashMap::new()),
+                slots: Shares::new(COMPILATIONS),
+            }),
         }
     }
 
-    /// A version, ready to judge.
-    pub(crate) async fn version(
-        &self,
-        version: GroupVersionId,
-    ) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        self.compiled
-            .get_or_insert_async(&version, self.load(version))
-            .await
+    /// What is there already. Whoever holds a group keeps its memory in use, so hold it only while it judges.
+    pub(crate) fn kept(&self, key: Key) -> Option<Compiled> {
+        lock(&self.shared.kept).get(&key)
     }
 
-    /// Versions, in the same order.
-    pub(crate) async fn versions(
-        &self,
-        versions: &[GroupVersionId],
-    ) -> Result<Vec<Arc<CompiledGroup>>, BoxDynError> {
-        let mut groups = Vec::with_capacity(versions.len());
-        for version in versions {
-            groups.push(self.version(*version).await?);
+    /// Waits until a team's group is compiled.
+    pub(crate) async fn compiled(&self, team: TeamId, key: Key) -> Result<Compiled, BoxDynError> {
+        if let Some(found) = self.kept(key) {
+            return Ok(found);
         }
-        Ok(groups)
-    }
-
-    async fn load(&self, version: GroupVersionId) -> Result<Arc<CompiledGroup>, BoxDynError> {
-        let found = rule_group::find_version(&self.pool, version).await?;
-        let found = found.ok_or_else(|| format!("there is no rule group version {version}"))?;
-        compile(found.group, found.id, found.rules).await
+        let mut flight = {
+            let mut flights = lock(&self.shared.flights);
+            if let Some(flight) = flights.get(&key) {
+                flight.clone()
+            } else if let Some(found) = self.kept(key) {
+                // Its compilation ended a moment ago.
+                return Ok(found);
+            } else if flights.len() >= MOST_WAITING {
+                return Err("too many rule groups wait to be compiled".into());
+            } else {
+                let (end, flight) = watch::channel(None);
+                flights.insert(key, flight.clone());
+                let landing = Landing {
+                    shared: Arc::clone(&self.shared),
+                    key,
+                };
+                tokio::spawn(async move {
+                    let outcome = landing.shared.compile(team, key).await;
+                    drop(landing);
+                    end.send_replace(Some(outcome.map_err(|error| error.to_string().into())));
+                });
+                flight
+            }
+        };
+        let ended = flight.wait_for(Option::is_some).await;
+        let ended = ended.map_err(|_| "compiling the rules failed")?;
+        match &*ended {
+            Some(Ok(compiled)) => Ok(compiled.clone()),
+            Some(Err(error)) => Err(error.to_string().into()),
+            None => Err("compiling the rules has no end".into()),
+        }
     }
 }
 
-/// Compiles rules. Ten thousand keywords take a while: not on a thread that serves others.
-pub(crate) async fn compile(
+/// Ends a flight, even one that panicked.
+struct Landing {
+    shared: Arc<Shared>,
+    key: Key,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        lock(&self.shared.flights).remove(&self.key);
+    }
+}
+
+/// Rules with all that compiling them asks for.
+struct Loaded {
     group: RuleGroupId,
     version: GroupVersionId,
+    name: String,
     rules: Vec<Rule>,
-) -> Result<Arc<CompiledGroup>, BoxDynError> {
-    let compiled =
-        tokio::task::spawn_blocking(move || CompiledGroup::compile(group, version, &rules))
-            .await??;
-    Ok(Arc::new(compiled))
 }
+
+impl Shared {
+    /// Loads and compiles when it is the team's turn, and keeps what comes of it.
+    async fn compile(&self, team: TeamId, key: Key) -> Result<Compiled, BoxDynError> {
+        let slot = self.slots.take(team, 1, Limit::Fair).await;
+        // The rules themselves may take megabytes: they are loaded only now.
+        let Loaded {
+            group,
+            version,
+            name,
+            rules,
+        } = self.load(key).await?;
+        let limits = self.limits;
+        let compiling = spawn_blocking(move || {
+            let compiled =
+                CompiledGroup::compile_within(group, version, &rules, limits, &thread_time);
+            drop(rules);
+            drop(slot);
+            compiled
+        });
+        let compiled = match compiling.await? {
+            Ok(compiled) => Compiled::Ready(Arc::new(compiled)),
+            Err(errors) if errors.is_too_heavy() => {
+                warn!(%errors, rule_group.id = %group, version.id = %version,
+                    "a rule group is too heavy to judge: its items follow their site's `on_failure`");
+                Compiled::TooHeavy(Arc::new(TooHeavy { group, name }))
+            }
+            Err(errors) => {
+                error!(%errors, rule_group.id = %group, version.id = %version, "stored rules do not compile");
+                return Err(errors.into());
+            }
+        };
+        let bytes = compiled.bytes();
+        let evicted = lock(&self.kept).insert(key, team, compiled.clone(), bytes);
+        // Freeing memory takes a while: not under the lock.
+        drop(evicted);
+        Ok(compiled)
+    }
+
+    async fn load(&self, key: Key) -> Result<Loaded, BoxDynError> {
+        match key {
+            Key::Version(version) => {
+                let found = rule_group::find_version(&self.pool, version).await?;
+                let found =
+                    found.ok_or_else(|| format!("there is no rule group version {version}"))?;
+                Ok(Loaded {
+                    group: found.group,
+                    version,
+                    name: found.name,
+                    rules: found.rules,
+                })
+            }
+            Key::Backtest(backtest) => {
+                let replay = slice::rules(&self.pool, backtest).await?;
+                let replay = replay.ok_or("there is no such backtest")?;
+                Ok(Loaded {
+                    group: replay.group,
+                    version: replay.version,
+                    name: String::new(),
+                    rules: replay.rules,
+                })
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it is locked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

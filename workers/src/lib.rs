@@ -8,12 +8,14 @@ pub mod darkroom;
 mod groups;
 pub mod hash_lists;
 pub mod images;
+mod judges;
 pub mod outbound;
 pub mod picture;
 pub mod provider;
 pub mod recoveries;
 pub mod rules;
 mod steps;
+mod thread_time;
 mod tls;
 pub mod webhooks;
 
@@ -24,10 +26,12 @@ use queue::{Queue, QueueName, Retry};
 use store::{PgPool, jobs, seal::MasterKey};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
+pub use crate::groups::RuleSettings;
 use crate::{
     darkroom::Darkroom,
     groups::Groups,
     hash_lists::HashLists,
+    judges::Judges,
     outbound::Outbound,
     provider::{Panel, Providers},
     steps::Steps,
@@ -47,6 +51,8 @@ pub struct Context {
     pub patience: Duration,
     /// The only way out to addresses that tenants chose.
     pub outbound: Outbound,
+    /// The bounds of compiled rule groups.
+    pub rules: RuleSettings,
 }
 
 /// Which queues a process works on, and how much at once.
@@ -94,6 +100,7 @@ pub async fn run(
         providers,
         patience,
         outbound,
+        rules,
     } = context;
     let panel = Arc::new(Panel::new(&providers, pool.clone()));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
@@ -102,7 +109,7 @@ pub async fn run(
         AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
     });
     let steps = Steps {
-        groups: Groups::new(pool.clone()),
+        judges: Judges::new(Groups::new(pool.clone(), rules)),
         lists: HashLists::new(pool.clone()),
         darkroom: Darkroom::default(),
         concurrency: settings.concurrency,

@@ -3,96 +3,169 @@
 
 mod shadow;
 
-use std::{sync::Arc, time::Instant};
+use std::time::{Duration, Instant};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
     decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
-    id::MediaId,
-    rules::{CompiledGroup, Content},
-    score::{Category, Scores},
+    id::{MediaId, RuleGroupId},
+    rules::{Content, Violation},
+    score::Category,
 };
 use metrics::{Counter, counter};
+use queue::Finish;
 use store::{
     PgPool,
     gather::Loader,
     jobs::MediaJob,
     verdict::{self, Concluded, ToJudge},
 };
-use tokio::task::block_in_place;
+use tokio::time::timeout;
 
-use crate::groups::Groups;
+use crate::{
+    groups::{Compiled, PATIENCE},
+    judges::Judges,
+};
+
+/// How long an item stays away that has waited too long for its rules or its turn.
+const CROWDED: Duration = Duration::from_secs(1);
 
 /// What the judging step works with.
 #[derive(Clone)]
 pub struct Judge {
     media: Loader<MediaId, ToJudge>,
-    groups: Groups,
+    judges: Judges,
 }
 
 impl Judge {
-    /// A judge who judges by these groups.
-    pub(crate) fn new(pool: PgPool, groups: Groups) -> Self {
+    /// A judge who judges in these turns.
+    pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
         // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
         Self {
             media: verdict::loader(pool),
-            groups,
+            judges,
         }
     }
 }
 
+/// What a run leaves behind.
+type Ended = Finish<Option<Concluded>>;
+
 /// Runs one job.
-pub(crate) async fn judge(
-    job: MediaJob,
-    judge: Data<Judge>,
-) -> Result<Option<Concluded>, BoxDynError> {
+pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Ended, BoxDynError> {
     let Some(item) = judge.media.load(job.media).await? else {
-        return Ok(None);
+        return Ok(Finish::Done(None));
     };
     let loaded = Instant::now();
-    let groups = judge.groups.versions(&item.group_versions).await?;
-    // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
-    let verdict = block_in_place(|| verdict_on(&item, &groups));
+    let examining = judge
+        .judges
+        .examine(item.team, &item, &item.group_versions, None);
+    let Ok(examined) = timeout(PATIENCE, examining).await else {
+        // Whoever made it wait, it was not this item: no attempt is charged.
+        return Ok(Finish::Again {
+            effect: None,
+            delay: CROWDED,
+            charged: false,
+        });
+    };
+    let examined = examined?;
+    let shadows = shadow::judge(&item, &examined, &judge.judges).await;
+    let verdict = verdict_on(&item, examined);
     count_unchecked(&verdict.trace);
     let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
-    Ok(Some(Concluded {
+    Ok(Finish::Done(Some(Concluded {
         media: item.media,
         status: verdict.status,
         moderation_type: verdict.moderation_type,
         details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
         trace: serde_json::to_string(&verdict.trace)?,
-        shadows: shadow::judge(&item, &groups, &judge.groups).await,
-    }))
+        shadows,
+    })))
+}
+
+/// What one group found in an item.
+#[derive(Clone, Debug)]
+pub(crate) struct Examined {
+    pub(crate) group: RuleGroupId,
+    /// The categories that it asks for.
+    pub(crate) categories: Vec<Category>,
+    /// Absent: it could not judge.
+    judged: Option<Judged>,
+    violations: Vec<Violation>,
+    examines_text: bool,
+    recognises: bool,
+    unchecked: Option<Unchecked>,
+}
+
+impl Examined {
+    /// Has a group examine an item.
+    pub(crate) fn of(item: &ToJudge, group: &Compiled) -> Self {
+        let group = match group {
+            Compiled::Ready(group) => group,
+            Compiled::TooHeavy(heavy) => {
+                return Self {
+                    group: heavy.group,
+                    categories: Vec::new(),
+                    judged: None,
+                    violations: Vec::new(),
+                    examines_text: false,
+                    recognises: false,
+                    unchecked: Some(heavy.unchecked()),
+                };
+            }
+        };
+        let begun = Instant::now();
+        let violations = group.examine(&Content {
+            text: item.text.as_deref(),
+            scores: &item.scores.unwrap_or_default(),
+            image_matches: &item.image_matches,
+        });
+        Self {
+            group: group.group(),
+            categories: group.categories().to_vec(),
+            judged: Some(Judged {
+                group: group.group(),
+                version: group.version(),
+                micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+            }),
+            violations,
+            examines_text: group.examines_text(),
+            recognises: group.recognises(&item.image_matches),
+            unchecked: None,
+        }
+    }
 }
 
 /// What these groups mean for the item.
-pub(crate) fn verdict_on(item: &ToJudge, groups: &[Arc<CompiledGroup>]) -> Verdict {
-    decide(findings(item, groups, &wanted(groups)))
+pub(crate) fn verdict_on(item: &ToJudge, examined: Vec<Examined>) -> Verdict {
+    let wanted = wanted(&examined);
+    decide(findings(item, examined, &wanted))
 }
 
 /// The categories that these groups ask for.
-pub(crate) fn wanted(groups: &[Arc<CompiledGroup>]) -> Vec<Category> {
+pub(crate) fn wanted(examined: &[Examined]) -> Vec<Category> {
     Category::ALL
         .into_iter()
         .filter(|category| {
-            groups
+            examined
                 .iter()
-                .any(|group| group.categories().contains(category))
+                .any(|group| group.categories.contains(category))
         })
         .collect()
 }
 
 /// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
-const UNCHECKED: [&str; 7] = [
+const UNCHECKED: [&str; 8] = [
     "provider_failed",
     "image_not_analysed",
     "text_not_scored",
     "image_not_scored",
     "text_not_examined",
     "image_not_examined",
+    "rules_too_heavy",
     CATEGORY_NOT_SCORED,
 ];
 const CATEGORY_NOT_SCORED: &str = "category_not_scored";
@@ -114,34 +187,19 @@ fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
 }
 
-fn findings<'a>(
-    item: &ToJudge,
-    groups: &[Arc<CompiledGroup>],
-    wanted: &'a [Category],
-) -> Findings<'a> {
-    let none = Scores::default();
-    let content = Content {
-        text: item.text.as_deref(),
-        scores: item.scores.as_ref().unwrap_or(&none),
-        image_matches: &item.image_matches,
-    };
+fn findings<'a>(item: &ToJudge, examined: Vec<Examined>, wanted: &'a [Category]) -> Findings<'a> {
+    let text_examined = item.scores.is_some() || examined.iter().any(|group| group.examines_text);
+    let recognised = examined.iter().any(|group| group.recognises);
+    let mut unchecked = item.unchecked.clone();
+    let mut groups = Vec::with_capacity(examined.len());
     let mut violations = Vec::new();
-    let judged = |group: &Arc<CompiledGroup>| {
-        let begun = Instant::now();
-        violations.extend(group.examine(&content));
-        Judged {
-            group: group.group(),
-            version: group.version(),
-            micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
-        }
-    };
-    let judged = groups.iter().map(judged).collect();
-    let text_examined = item.scores.is_some() || groups.iter().any(|group| group.examines_text());
-    let recognised = groups
-        .iter()
-        .any(|group| group.recognises(&item.image_matches));
+    for group in examined {
+        groups.extend(group.judged);
+        violations.extend(group.violations);
+        unchecked.extend(group.unchecked);
+    }
     Findings {
-        groups: judged,
+        groups,
         violations,
         scores: item.scores,
         wanted,
@@ -156,7 +214,7 @@ fn findings<'a>(
             (true, true) => Part::Examined,
             (true, false) => Part::Unexamined,
         },
-        unchecked: item.unchecked.clone(),
+        unchecked,
         on_failure: item.on_failure,
     }
 }

@@ -22,13 +22,13 @@ use crate::{
     analysis::{self, Analyst},
     backtests::{self, Replayer},
     darkroom::Darkroom,
-    groups::Groups,
     hash_lists::{
         HashLists,
         imports::{self, Importer},
         scans::{self, Scanner},
     },
     images::{self, Examiner},
+    judges::Judges,
     outbound::Outbound,
     provider::Panel,
     recoveries::{self, Recoverer},
@@ -65,7 +65,7 @@ pub(crate) struct Steps {
     pub(crate) queue: Queue,
     pub(crate) master_key: MasterKey,
     pub(crate) panel: Arc<Panel>,
-    pub(crate) groups: Groups,
+    pub(crate) judges: Judges,
     pub(crate) lists: HashLists,
     pub(crate) darkroom: Darkroom,
     pub(crate) outbound: Outbound,
@@ -119,7 +119,7 @@ impl Steps {
         let analyst = Analyst::new(
             self.pool.clone(),
             Arc::clone(&self.panel),
-            self.groups.clone(),
+            self.judges.groups().clone(),
             self.patience,
             self.darkroom.clone(),
         );
@@ -139,7 +139,7 @@ impl Steps {
     }
 
     fn rules(&self, monitor: Monitor) -> Monitor {
-        let judge = Judge::new(self.pool.clone(), self.groups.clone());
+        let judge = Judge::new(self.pool.clone(), self.judges.clone());
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::RULES)
@@ -156,7 +156,7 @@ impl Steps {
     }
 
     fn backtests(&self, monitor: Monitor) -> Monitor {
-        let replayer = Replayer::new(self.pool.clone(), self.groups.clone());
+        let replayer = Replayer::new(self.pool.clone(), self.judges.clone());
         let queue = self.queue.clone();
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::BACKTESTS)

@@ -311,7 +311,8 @@ async fn create(
     let team = session.named_team(named).await?;
     let team = team.ok_or_else(|| Refusal::invalid_field("team_id", "is missing"))?;
     drop(session);
-    let compiled = management.bench.compile(with_ids(rules)?).await?;
+    let rules = with_ids(rules)?;
+    let compiled = management.bench.check(Some(team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;

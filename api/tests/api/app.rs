@@ -15,6 +15,7 @@ use api::{
 };
 use domain::{
     id::{SiteId, TeamId},
+    rules::Limits,
     submission::SubmissionLimits,
 };
 use queue::Queue;
@@ -48,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) body: BodySettings,
     pub(crate) deadline: Duration,
     pub(crate) accept: accept::Settings,
+    pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
     pub(crate) rules_per_day: u64,
@@ -61,6 +63,11 @@ impl Default for Options {
             body: BodySettings::default(),
             deadline: api::DEADLINE,
             accept: accept::Settings::default(),
+            // Tests are compiled without optimisations.
+            rule_limits: Limits {
+                time: Duration::from_mins(2),
+                ..Limits::default()
+            },
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
             rules_per_day: 256 << 20,
@@ -172,7 +179,7 @@ impl App {
                 pool: pool.clone(),
                 queue: queue.clone(),
                 master_key: MasterKey::new([7; 32]),
-                bench: Bench::new(options.analyse),
+                bench: Bench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
             },

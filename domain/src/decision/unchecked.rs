@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::RuleGroupId;
 use crate::media::{Modality, named_set};
 
 /// Something that no decision may pass over in silence.
@@ -33,6 +34,13 @@ pub enum Unchecked {
     TextNotExamined,
     /// There is an image, and no rule and no provider examined it.
     ImageNotExamined,
+    /// A rule group costs more memory or time than a group may, so it judged nothing.
+    RulesTooHeavy {
+        /// The group.
+        group: RuleGroupId,
+        /// Its name, shown to the tenant.
+        name: String,
+    },
 }
 
 impl Unchecked {
@@ -45,6 +53,7 @@ impl Unchecked {
             Self::ImageNotScored => "image_not_scored",
             Self::TextNotExamined => "text_not_examined",
             Self::ImageNotExamined => "image_not_examined",
+            Self::RulesTooHeavy { .. } => "rules_too_heavy",
         }
     }
 
@@ -62,7 +71,8 @@ impl Unchecked {
                 ..
             }
             | Self::TextNotScored
-            | Self::TextNotExamined => false,
+            | Self::TextNotExamined
+            | Self::RulesTooHeavy { .. } => false,
         }
     }
 }
@@ -101,6 +111,10 @@ impl fmt::Display for Unchecked {
             Self::ImageNotScored => f.write_str("no provider could score the image"),
             Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
             Self::ImageNotExamined => f.write_str("no rule and no provider examined the image"),
+            Self::RulesTooHeavy { name, .. } => write!(
+                f,
+                "the rule group `{name}` needs too much memory or time; publish a version with smaller rules"
+            ),
         }
     }
 }
@@ -124,6 +138,10 @@ mod tests {
             Unchecked::ImageNotScored,
             Unchecked::TextNotExamined,
             Unchecked::ImageNotExamined,
+            Unchecked::RulesTooHeavy {
+                group: RuleGroupId::default(),
+                name: "house rules".to_owned(),
+            },
         ] {
             let json = serde_json::to_value(&unchecked).unwrap();
             assert_eq!(json["what"], unchecked.what());

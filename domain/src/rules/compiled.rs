@@ -1,6 +1,9 @@
 //! A rule group's version, compiled once and shared by all that examine content with it.
 
+use std::time::Duration;
+
 use super::ai_threshold::Threshold;
+use super::budget::{Limits, Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
 use super::error::{Faults, NUL, RuleErrors, RuleFaults};
 use super::image_hash::{MAX_IMAGE_HASHES, Recognition};
@@ -39,7 +42,8 @@ pub struct CompiledGroup {
 }
 
 impl CompiledGroup {
-    /// Checks all rules, disabled ones too, and compiles the enabled ones.
+    /// Checks all rules, disabled ones too, and compiles the enabled ones. The group takes no more memory than is usual,
+    /// and as much time as it needs.
     ///
     /// # Errors
     /// Everything that is wrong with the rules, with its place.
@@ -48,49 +52,46 @@ impl CompiledGroup {
         version: GroupVersionId,
         rules: &[Rule],
     ) -> Result<Self, RuleErrors> {
+        let limits = Limits {
+            time: Duration::MAX,
+            ..Limits::default()
+        };
+        Self::compile_within(group, version, rules, limits, &|| Duration::ZERO)
+    }
+
+    /// Like [`Self::compile`], within limits. `clock` tells the time that the compiling thread has used, from any start.
+    ///
+    /// What is being built meanwhile takes at most three times the memory of the limit, and the time is exceeded by less
+    /// than one piece of work: at most an automaton of the whole group.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the rules, with its place; or that they cost more than they may.
+    pub fn compile_within(
+        group: RuleGroupId,
+        version: GroupVersionId,
+        rules: &[Rule],
+        limits: Limits,
+        clock: &dyn Fn() -> Duration,
+    ) -> Result<Self, RuleErrors> {
         let mut faults = Faults::default();
         if rules.len() > MAX_RULES {
             faults.group("rules", format!("a group has at most {MAX_RULES} rules"));
             return Err(faults.into_errors());
         }
-        let mut parts = Parts::default();
-        for (order, rule) in rules.iter().enumerate() {
-            parts.add(order, rule, &mut faults.of(order, &rule.name));
-        }
-        parts.check_totals(&mut faults);
-        let Parts {
-            keywords,
-            patterns,
-            links,
-            recognitions,
-            thresholds,
-            ..
-        } = parts;
+        let mut meter = Meter::new(limits, clock);
+        let compiled = Parts::check(rules, &mut faults, &mut meter).and_then(|parts| {
+            // Faulty rules are not worth compiling.
+            let parts = if faults.is_empty() {
+                parts
+            } else {
+                Parts::default()
+            };
+            parts.compile(group, version, &mut meter)
+        });
         if !faults.is_empty() {
             return Err(faults.into_errors());
         }
-        let too_large = |what: &str| {
-            let mut faults = Faults::default();
-            faults.group(
-                "rules",
-                format!("the group's {what} are too large together"),
-            );
-            faults.into_errors()
-        };
-        let categories = Category::ALL
-            .into_iter()
-            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
-            .collect();
-        Ok(Self {
-            group,
-            version,
-            keywords: Keywords::new(keywords).map_err(|_| too_large("keywords"))?,
-            patterns: Patterns::new(patterns).map_err(|_| too_large("patterns"))?,
-            links: Links::new(links),
-            recognitions,
-            thresholds,
-            categories,
-        })
+        compiled.map_err(|over| meter.refuse(over, rules))
     }
 
     /// The group.
@@ -189,7 +190,52 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn add(&mut self, order: usize, rule: &'a Rule, faults: &mut RuleFaults<'_>) {
+    fn check(rules: &'a [Rule], faults: &mut Faults, meter: &mut Meter<'_>) -> Result<Self, Over> {
+        let mut parts = Self::default();
+        for (order, rule) in rules.iter().enumerate() {
+            meter.check_time()?;
+            parts.add(order, rule, &mut faults.of(order, &rule.name), meter)?;
+        }
+        parts.check_totals(faults);
+        Ok(parts)
+    }
+
+    fn compile(
+        self,
+        group: RuleGroupId,
+        version: GroupVersionId,
+        meter: &mut Meter<'_>,
+    ) -> Result<CompiledGroup, Over> {
+        let thresholds = self.thresholds;
+        let categories = Category::ALL
+            .into_iter()
+            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
+            .collect();
+        let compiled = CompiledGroup {
+            group,
+            version,
+            keywords: Keywords::new(self.keywords, meter)?,
+            links: Links::new(self.links, meter)?,
+            // The last: what is left is for what its searches remember.
+            patterns: Patterns::new(self.patterns, meter)?,
+            recognitions: self.recognitions,
+            thresholds,
+            categories,
+        };
+        let bytes = compiled.approx_bytes();
+        if bytes > meter.limit() {
+            return Err(Over::Bytes(bytes));
+        }
+        Ok(compiled)
+    }
+
+    fn add(
+        &mut self,
+        order: usize,
+        rule: &'a Rule,
+        faults: &mut RuleFaults<'_>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), Over> {
         check_common(rule, faults);
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
@@ -197,7 +243,7 @@ impl<'a> Parts<'a> {
                 // Beyond the limit the group is refused anyway; nothing is spent on the rest.
                 if self.keyword_total <= MAX_KEYWORDS {
                     keyword.check(faults);
-                    let content = content_rule(order, rule, keyword.effect, faults);
+                    let content = content_rule(order, rule, keyword.effect, meter)?;
                     self.keywords
                         .extend(content.map(|content| (content, keyword)));
                 }
@@ -206,16 +252,19 @@ impl<'a> Parts<'a> {
                 self.pattern_total += 1;
                 if self.pattern_total <= MAX_PATTERNS {
                     let parsed = pattern.parse(faults);
-                    let content = content_rule(order, rule, pattern.effect, faults);
-                    self.patterns.extend(content.zip(parsed));
+                    let content = content_rule(order, rule, pattern.effect, meter)?;
+                    if let Some((content, parsed)) = content.zip(parsed) {
+                        meter.charge(order, parsed.single_bytes())?;
+                        self.patterns.push((content, parsed));
+                    }
                 }
             }
             RuleKind::Link(link) => {
                 self.link_total += 1;
                 self.domain_total += link.domains.len();
                 if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
-                    link.check(faults);
-                    let content = content_rule(order, rule, link.effect, faults);
+                    link.check(faults, meter)?;
+                    let content = content_rule(order, rule, link.effect, meter)?;
                     self.links.extend(content.map(|content| (content, link)));
                 }
             }
@@ -251,6 +300,7 @@ impl<'a> Parts<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     fn check_totals(&self, faults: &mut Faults) {
@@ -304,14 +354,12 @@ fn content_rule(
     order: usize,
     rule: &Rule,
     effect: Effect,
-    faults: &mut RuleFaults<'_>,
-) -> Option<ContentRule> {
+    meter: &mut Meter<'_>,
+) -> Result<Option<ContentRule>, Over> {
     if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
-        return None;
+        return Ok(None);
     }
-    ContentRule::new(order, rule, effect)
-        .map_err(|_| faults.add("exceptions", "are too large together"))
-        .ok()
+    ContentRule::new(order, rule, effect, meter).map(Some)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, BuildError, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
+use super::budget::{Meter, Over, trie_states};
 use super::{Effect, Evidence, Rule, RuleType, View, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::text::{Folded, Readings, mask};
@@ -26,7 +27,12 @@ pub(super) struct ContentRule {
 }
 
 impl ContentRule {
-    pub(super) fn new(order: usize, rule: &Rule, effect: Effect) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        order: usize,
+        rule: &Rule,
+        effect: Effect,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
         let exceptions = (!rule.exceptions.is_empty())
             .then(|| {
                 let folded: Vec<_> = rule
@@ -34,18 +40,25 @@ impl ContentRule {
                     .iter()
                     .map(|term| Folded::new(term))
                     .collect();
+                let terms = || folded.iter().map(|term| term.text().trim());
+                meter.check_states(trie_states(terms()), &[(order, 1)])?;
+                // A machine of another kind would take a hundred times as much for a few long terms.
                 AhoCorasick::builder()
                     .match_kind(MatchKind::Standard)
-                    .build(folded.iter().map(|term| term.text().trim()))
+                    .kind(Some(AhoCorasickKind::ContiguousNFA))
+                    .build(terms())
+                    .map_err(|_| meter.full())
             })
             .transpose()?;
-        Ok(Self {
+        let rule = Self {
             order,
             id: rule.id,
             name: rule.name.clone(),
             effect,
             exceptions,
-        })
+        };
+        meter.charge(order, rule.approx_bytes())?;
+        Ok(rule)
     }
 
     pub(super) fn approx_bytes(&self) -> usize {

@@ -39,15 +39,33 @@ impl fmt::Display for RuleError {
 
 /// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`] faults are listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct RuleErrors(Vec<RuleError>);
+pub struct RuleErrors {
+    faults: Vec<RuleError>,
+    is_too_heavy: bool,
+}
 
 impl RuleErrors {
     /// The most faults listed, so that a wrong import of thousands of rules gives a readable answer.
     pub const MOST: usize = 100;
 
+    /// The group costs more memory or time than it may.
+    pub(super) fn too_heavy(message: String) -> Self {
+        let mut faults = Faults::default();
+        faults.group("rules", message);
+        Self {
+            is_too_heavy: true,
+            ..faults.into_errors()
+        }
+    }
+
+    /// Whether nothing is wrong with the rules but what they cost.
+    pub const fn is_too_heavy(&self) -> bool {
+        self.is_too_heavy
+    }
+
     /// The faults, in the order of the rules.
     pub fn iter(&self) -> std::slice::Iter<'_, RuleError> {
-        self.0.iter()
+        self.faults.iter()
     }
 }
 
@@ -62,7 +80,7 @@ impl<'a> IntoIterator for &'a RuleErrors {
 
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, error) in self.0.iter().enumerate() {
+        for (at, error) in self.faults.iter().enumerate() {
             if at > 0 {
                 f.write_str("; ")?;
             }
@@ -108,7 +126,10 @@ impl Faults {
     }
 
     pub(super) fn into_errors(self) -> RuleErrors {
-        RuleErrors(self.0)
+        RuleErrors {
+            faults: self.0,
+            is_too_heavy: false,
+        }
     }
 }
 

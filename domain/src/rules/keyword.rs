@@ -1,18 +1,21 @@
 //! The rule kind `keyword`: words and phrases, found behind the usual disguises.
 
-use aho_corasick::BuildError;
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::{NUL, RuleFaults};
 use super::{Effect, RuleType, View};
-use crate::text::{Answer, Bounds, Matcher, Readings, Term, Where};
+use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 
 /// The longest keyword or exception, in characters. Twice the longest phrases that people list; overlapping matches,
 /// and so the time, grow with it.
 pub const MAX_TERM_CHARS: usize = 100;
 /// The most keywords in a group, over all its rules: some 10 MB of automata.
 pub const MAX_KEYWORDS: usize = 50_000;
+
+/// How many terms are read between two looks at the clock: less than a millisecond's work.
+const TERMS_PER_CHECK: usize = 64;
 
 /// A list of words and phrases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +73,10 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    pub(super) fn new(rules: Vec<(ContentRule, &Keyword)>) -> Result<Self, BuildError> {
+    pub(super) fn new(
+        rules: Vec<(ContentRule, &Keyword)>,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
         let terms = rules.iter().enumerate().flat_map(|(owner, (_, rule))| {
             let bounds = match rule.matching {
                 Matching::WholeWord => Bounds::Word,
@@ -82,7 +88,20 @@ impl Keywords {
                 owner,
             })
         });
-        let matcher = Matcher::new(terms)?;
+        let mut gathered = Terms::default();
+        for (number, term) in terms.enumerate() {
+            if number % TERMS_PER_CHECK == 0 {
+                meter.check_time()?;
+            }
+            gathered.add(term);
+        }
+        let weights: Vec<(usize, usize)> = rules
+            .iter()
+            .map(|(rule, keyword)| (rule.order, keyword.keywords.iter().map(String::len).sum()))
+            .collect();
+        meter.check_states(gathered.states(), &weights)?;
+        let matcher = gathered.build().map_err(|_| meter.full())?;
+        meter.divide(matcher.approx_bytes(), &weights)?;
         Ok(Self {
             rules: rules.into_iter().map(|(rule, _)| rule).collect(),
             matcher,
@@ -125,11 +144,7 @@ impl Keywords {
     }
 
     pub(super) fn approx_bytes(&self) -> usize {
-        self.matcher.approx_bytes()
-            + self
-                .rules
-                .iter()
-                .map(ContentRule::approx_bytes)
-                .sum::<usize>()
+        let rules = self.rules.iter().map(ContentRule::approx_bytes);
+        self.matcher.approx_bytes() + rules.sum::<usize>()
     }
 }

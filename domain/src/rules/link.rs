@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use url::Host;
 
 use self::scan::{Mention, domains_of, mentions};
+use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::RuleFaults;
 use super::{Effect, RuleType};
@@ -17,6 +18,11 @@ use crate::text::Readings;
 pub const MAX_DOMAINS: usize = 50_000;
 /// The most link rules in a group. Each link of a text may be held against each.
 pub const MAX_LINKS: usize = 1_000;
+
+/// How many domains are read between two looks at the clock: less than a millisecond's work.
+const DOMAINS_PER_CHECK: usize = 64;
+/// What a listed domain takes besides its text: its place in a table that is half empty, and the list of its rules.
+const BYTES_PER_DOMAIN: usize = 2 * size_of::<(Box<str>, Vec<usize>)>() + 4 * size_of::<usize>();
 
 /// A list of domains with what it means. A domain stands for all names under it too, `com` for all of `.com`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,15 +48,19 @@ pub enum LinkPolicy {
 }
 
 impl Link {
-    pub(super) fn check(&self, faults: &mut RuleFaults<'_>) {
+    pub(super) fn check(&self, faults: &mut RuleFaults<'_>, meter: &Meter<'_>) -> Result<(), Over> {
         if self.policy == LinkPolicy::Deny && self.domains.is_empty() {
             faults.add("domains", "at least one domain is required");
         }
         for (at, domain) in self.domains.iter().enumerate() {
+            if at % DOMAINS_PER_CHECK == 0 {
+                meter.check_time()?;
+            }
             if let Err(message) = parse(domain) {
                 faults.add(format!("domains[{at}]"), message);
             }
         }
+        Ok(())
     }
 }
 
@@ -82,23 +92,32 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(rules: Vec<(ContentRule, &Link)>) -> Self {
+    pub(super) fn new(
+        rules: Vec<(ContentRule, &Link)>,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
         let mut listed: HashMap<Box<str>, Vec<usize>> = HashMap::new();
-        for (number, (_, rule)) in rules.iter().enumerate() {
-            for domain in rule.domains.iter().filter_map(|domain| parse(domain).ok()) {
+        for (number, (content, rule)) in rules.iter().enumerate() {
+            for (at, domain) in rule.domains.iter().enumerate() {
+                if at % DOMAINS_PER_CHECK == 0 {
+                    meter.check_time()?;
+                }
+                let Ok(domain) = parse(domain) else { continue };
                 let owners = listed.entry(domain.into_boxed_str()).or_default();
                 if owners.last() != Some(&number) {
                     owners.push(number);
                 }
             }
+            let text: usize = rule.domains.iter().map(String::len).sum();
+            meter.charge(content.order, text + rule.domains.len() * BYTES_PER_DOMAIN)?;
         }
-        Self {
+        Ok(Self {
             rules: rules
                 .into_iter()
                 .map(|(content, rule)| (content, rule.policy))
                 .collect(),
             listed,
-        }
+        })
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -173,12 +192,12 @@ impl Links {
 
     pub(super) fn approx_bytes(&self) -> usize {
         let rules = self.rules.iter().map(|(rule, _)| rule.approx_bytes());
-        let listed = self.listed.iter().map(|(domain, owners)| {
-            size_of::<(Box<str>, Vec<usize>)>()
-                + domain.len()
-                + owners.capacity() * size_of::<usize>()
-        });
-        rules.sum::<usize>() + listed.sum::<usize>()
+        let listed = self
+            .listed
+            .iter()
+            .map(|(domain, owners)| domain.len() + owners.capacity() * size_of::<usize>());
+        let table = self.listed.capacity() * size_of::<(Box<str>, Vec<usize>)>();
+        rules.sum::<usize>() + listed.sum::<usize>() + table
     }
 }
 

@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 use super::boundary::{is_unspaced, joined};
 use super::loose::Loose;
 use super::{Folded, Readings};
+use crate::rules::trie_states;
 
 /// What must stand around a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,6 +62,56 @@ pub(crate) struct Matcher {
     owners: usize,
 }
 
+/// Terms being gathered for a [`Matcher`].
+#[derive(Default)]
+pub(crate) struct Terms {
+    folded: Patterns,
+    loose: Patterns,
+    longest: usize,
+    owners: usize,
+}
+
+impl Terms {
+    pub(crate) fn add(&mut self, term: Term<'_>) {
+        self.owners = self.owners.max(term.owner + 1);
+        let text = fold_term(term.text);
+        if text.is_empty() {
+            return;
+        }
+        let fewest = LOOSE_LETTERS - usize::from(text.contains(is_unspaced));
+        let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+        if term.bounds == Bounds::Word && letters >= fewest {
+            self.longest = self.longest.max(text.len());
+            let reading = Loose::of_term(&text);
+            self.loose
+                .add(reading.text().to_owned(), reading.runs(), term);
+            if text.contains(' ') {
+                // "two-words" reads as one word.
+                let reading = Loose::of_term(&text.replace(' ', ""));
+                self.loose
+                    .add(reading.text().to_owned(), reading.runs(), term);
+            }
+        }
+        self.folded.add(text, Box::default(), term);
+    }
+
+    /// How many states the automata will have, which bounds what building them takes.
+    pub(crate) fn states(&self) -> usize {
+        trie_states(&self.folded.texts) + trie_states(&self.loose.texts)
+    }
+
+    /// # Errors
+    /// When the terms are more than an automaton can number.
+    pub(crate) fn build(self) -> Result<Matcher, BuildError> {
+        Ok(Matcher {
+            folded: self.folded.build()?,
+            loose: self.loose.build()?,
+            longest: self.longest,
+            owners: self.owners,
+        })
+    }
+}
+
 #[derive(Default)]
 struct Automaton {
     search: Option<AhoCorasick>,
@@ -79,35 +130,9 @@ impl Matcher {
     /// # Errors
     /// When the terms are more than an automaton can number.
     pub(crate) fn new<'a>(terms: impl IntoIterator<Item = Term<'a>>) -> Result<Self, BuildError> {
-        let mut folded = Patterns::default();
-        let mut loose = Patterns::default();
-        let (mut owners, mut longest) = (0, 0);
-        for term in terms {
-            owners = owners.max(term.owner + 1);
-            let text = fold_term(term.text);
-            if text.is_empty() {
-                continue;
-            }
-            let fewest = LOOSE_LETTERS - usize::from(text.contains(is_unspaced));
-            let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-            if term.bounds == Bounds::Word && letters >= fewest {
-                longest = longest.max(text.len());
-                let reading = Loose::of_term(&text);
-                loose.add(reading.text().to_owned(), reading.runs(), term);
-                if text.contains(' ') {
-                    // "two-words" reads as one word.
-                    let reading = Loose::of_term(&text.replace(' ', ""));
-                    loose.add(reading.text().to_owned(), reading.runs(), term);
-                }
-            }
-            folded.add(text, Box::default(), term);
-        }
-        Ok(Self {
-            folded: folded.build()?,
-            loose: loose.build()?,
-            longest,
-            owners,
-        })
+        let mut gathered = Terms::default();
+        terms.into_iter().for_each(|term| gathered.add(term));
+        gathered.build()
     }
 
     /// Whether anything of a term is left to look for after folding.

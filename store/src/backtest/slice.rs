@@ -299,6 +299,12 @@ impl Replayed {
         }
     }
 
+    /// The slice ends with this item; the next one begins after it.
+    pub fn end_with(&mut self, item: MediaId) {
+        self.to = Some(item);
+        self.last = false;
+    }
+
     /// An item of the slice was looked at.
     pub fn add(&mut self, look: Look) {
         self.looked_at += 1;

@@ -19,6 +19,8 @@ pub struct GroupVersion {
     pub group: RuleGroupId,
     /// The version.
     pub id: GroupVersionId,
+    /// What the group is called now.
+    pub name: String,
     /// Its rules, in the order of evaluation.
     pub rules: Vec<Rule>,
 }
@@ -89,9 +91,10 @@ pub async fn find_version(
 ) -> Result<Option<GroupVersion>, Error> {
     let row = sqlx::query!(
         r#"
-        select rule_group_id, rules as "rules: Json<Vec<Rule>>"
-        from rule_group_versions
-        where id = $1
+        select v.rule_group_id, g.name, v.rules as "rules: Json<Vec<Rule>>"
+        from rule_group_versions v
+        join rule_groups g on g.id = v.rule_group_id
+        where v.id = $1
         "#,
         version.as_uuid(),
     )
@@ -100,6 +103,7 @@ pub async fn find_version(
     Ok(row.map(|row| GroupVersion {
         group: row.rule_group_id.into(),
         id: version,
+        name: row.name,
         rules: row.rules.0,
     }))
 }

@@ -1,29 +1,31 @@
 //! Shadows: an item is judged once more with a version in the place of its group's, all other groups as they are. Whatever
 //! goes wrong with a shadow, the verdict does not hear of it.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::panic::AssertUnwindSafe;
 
 use apalis::prelude::BoxDynError;
-use domain::{id::GroupVersionId, rules::CompiledGroup};
+use domain::id::GroupVersionId;
+use futures::FutureExt as _;
 use store::{rule_group::shadow::Shadowed, verdict::ToJudge};
-use tokio::task::block_in_place;
+use tokio::time::{Instant, timeout_at};
 use tracing::warn;
 
-use super::verdict_on;
-use crate::groups::Groups;
+use super::{Examined, verdict_on};
+use crate::{groups::PATIENCE, judges::Judges};
 
 /// What the item's shadows say about it. One that cannot judge says nothing.
-pub(super) async fn judge(
-    item: &ToJudge,
-    live: &[Arc<CompiledGroup>],
-    groups: &Groups,
-) -> Vec<Shadowed> {
+pub(super) async fn judge(item: &ToJudge, live: &[Examined], judges: &Judges) -> Vec<Shadowed> {
+    let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
     for version in &item.shadows {
-        match judge_with(item, live, groups, *version).await {
+        // A panic would fail the job, and with it the verdict.
+        let judging = AssertUnwindSafe(judge_with(item, live, judges, *version)).catch_unwind();
+        let judged = match timeout_at(end, judging).await {
+            Ok(Ok(judged)) => judged,
+            Ok(Err(_)) => Err("it panicked".into()),
+            Err(_) => Err("it waited too long for its rules or its turn".into()),
+        };
+        match judged {
             Ok(judged) => shadowed.push(judged),
             Err(error) => warn!(%error, version.id = %version, "a shadow could not judge an item"),
         }
@@ -33,29 +35,28 @@ pub(super) async fn judge(
 
 async fn judge_with(
     item: &ToJudge,
-    live: &[Arc<CompiledGroup>],
-    groups: &Groups,
+    live: &[Examined],
+    judges: &Judges,
     version: GroupVersionId,
 ) -> Result<Shadowed, BoxDynError> {
-    let shadow = groups.version(version).await?;
-    let unscored = shadow.categories().iter().any(|category| {
+    let examined = judges.examine(item.team, item, &[version], None).await?;
+    let shadow = examined.first().ok_or("it did not judge")?;
+    if shadow.judged.is_none() {
+        return Err("it is too heavy to judge".into());
+    }
+    let unscored = shadow.categories.iter().any(|category| {
         let scores = item.scores.as_ref();
         scores.is_none_or(|scores| scores.get(*category).is_none())
     });
-    let together: Vec<_> = live
-        .iter()
-        .map(|group| {
-            let group = if group.group() == shadow.group() {
-                &shadow
-            } else {
-                group
-            };
-            Arc::clone(group)
-        })
-        .collect();
-    // A panic would fail the job, and with it the verdict.
-    let verdict = block_in_place(|| catch_unwind(AssertUnwindSafe(|| verdict_on(item, &together))));
-    let verdict = verdict.map_err(|_| "it panicked")?;
+    let together = live.iter().map(|group| {
+        let group = if group.group == shadow.group {
+            shadow
+        } else {
+            group
+        };
+        group.clone()
+    });
+    let verdict = verdict_on(item, together.collect());
     Ok(Shadowed {
         version,
         status: verdict.status,

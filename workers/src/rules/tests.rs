@@ -1,9 +1,11 @@
 //! What becomes of an item's image.
 
+use std::sync::Arc;
+
 use domain::{
     image_hash::{HashAlgorithm, HashMatch, ListKind},
     media::{Modality, OnFailure, Status},
-    rules::Draft,
+    rules::{CompiledGroup, Draft},
 };
 use uuid::Uuid;
 
@@ -11,14 +13,14 @@ use super::*;
 
 const LIST: Uuid = Uuid::from_u128(1);
 
-fn group(lists: &[Uuid]) -> Arc<CompiledGroup> {
+fn group(lists: &[Uuid]) -> Compiled {
     let document = serde_json::json!({
         "name": "known images", "type": "image_hash", "lists": lists, "effect": "reject",
     });
     let draft: Draft = serde_json::from_value(document).unwrap();
     let rules = [draft.into_rule(Uuid::from_u128(9).into())];
     let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules);
-    Arc::new(compiled.unwrap())
+    Compiled::Ready(Arc::new(compiled.unwrap()))
 }
 
 /// An image without a text, which no provider looked at.
@@ -33,6 +35,7 @@ fn image(matches: &[ListKind]) -> ToJudge {
     ToJudge {
         image_scored: false,
         media: Uuid::from_u128(3).into(),
+        team: Uuid::from_u128(4).into(),
         text: None,
         has_image: true,
         image_matches: matches.iter().map(found).collect(),
@@ -60,9 +63,10 @@ fn an_image_is_judged_by_the_lists_that_it_is_on() {
             unknown.clone(),
         ),
     ] {
-        let groups = [group(&[lists])];
-        assert!(!groups[0].uses_ai());
-        let verdict = verdict_on(&image(matches), &groups);
+        let item = image(matches);
+        let examined = vec![Examined::of(&item, &group(&[lists]))];
+        assert_eq!(wanted(&examined), []);
+        let verdict = verdict_on(&item, examined);
         assert_eq!(
             (verdict.status, verdict.trace.unchecked),
             (status, unchecked),
@@ -80,7 +84,8 @@ fn being_on_an_allow_list_does_not_hide_what_else_was_not_checked() {
     };
     let mut item = image(&[ListKind::Allow]);
     item.unchecked.push(failed.clone());
-    let verdict = verdict_on(&item, &[group(&[LIST])]);
+    let examined = vec![Examined::of(&item, &group(&[LIST]))];
+    let verdict = verdict_on(&item, examined);
     assert_eq!(
         (verdict.status, verdict.trace.unchecked),
         (Status::PendingReview, vec![failed])

@@ -129,7 +129,7 @@ impl Backtests {
             None => draft(&mut session, group.id).await?.rules,
         };
         drop(session);
-        let compiled = management.bench.compile(rules).await?;
+        let compiled = management.bench.check(Some(group.team), rules).await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = find(&mut session, group.id).await?;

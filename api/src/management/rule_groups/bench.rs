@@ -1,21 +1,25 @@
 //! Where rules are compiled and tried: on threads of their own, a few at a time, so that ten thousand keywords delay nobody
-//! else's request.
+//! else's request. Teams take turns, and no team has all the slots, so one that keeps the bench busy delays no other by more
+//! than a turn.
 
 use std::{sync::Arc, time::Duration};
 
 use domain::{
     decision::Unchecked,
-    rules::{CompiledGroup, Rule},
+    id::TeamId,
+    rules::{CompiledGroup, Limits, Rule},
     score::{Category, Scores},
 };
 use futures::future::BoxFuture;
+use rustix::time::{ClockId, clock_gettime};
+use shares::{Limit, Share, Shares};
 use store::rule_group::NewVersion;
-use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 use uuid::Uuid;
 
 use crate::problem::Refusal;
 
-/// How many are at work at once.
+/// How many are at work at once, whatever the processors: each may take the memory of a group, and one team has half of them.
 const SLOTS: usize = 2;
 /// How many texts are analysed at once: each costs calls to providers, and whoever may edit rules can ask for it.
 const ASKING: usize = 4;
@@ -34,36 +38,42 @@ pub struct Analysed {
 /// Has a text analysed, as the workers have it, for these categories, so that rules can be tried with its scores.
 pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analysed> + Send + Sync>;
 
+/// Who has slots: a team, or the operators.
+pub(super) type Holder = Option<TeamId>;
+
 /// The bench. Clones are the same one.
 #[derive(Clone)]
 pub struct Bench {
-    slots: Arc<Semaphore>,
-    asking: Arc<Semaphore>,
+    limits: Limits,
+    slots: Arc<Shares<Holder>>,
+    asking: Arc<Shares<Holder>>,
     analyse: Option<Analyse>,
 }
 
-/// Rules that compile.
-pub(super) struct Compiled {
+/// Rules that compile. The compiled group itself is gone: it may be large, and nothing bounds how many requests wait.
+pub(super) struct Checked {
     pub(super) rules: Vec<Rule>,
-    pub(super) group: CompiledGroup,
+    categories: Vec<Category>,
 }
 
-impl Compiled {
+impl Checked {
     /// As they are stored.
     pub(super) fn version(&self) -> NewVersion<'_> {
         NewVersion {
             rules: &self.rules,
-            categories: self.group.categories(),
+            categories: &self.categories,
         }
     }
 }
 
 impl Bench {
-    /// A bench whose texts are analysed so; without, rules are tried with the scores that a request brings.
-    pub fn new(analyse: Option<Analyse>) -> Self {
+    /// A bench on which a group may cost so much, and whose texts are analysed so; without, rules are tried with the scores
+    /// that a request brings.
+    pub fn new(limits: Limits, analyse: Option<Analyse>) -> Self {
         Self {
-            slots: Arc::new(Semaphore::new(SLOTS)),
-            asking: Arc::new(Semaphore::new(ASKING)),
+            limits,
+            slots: Shares::new(SLOTS),
+            asking: Shares::new(ASKING),
             analyse,
         }
     }
@@ -74,42 +84,56 @@ impl Bench {
     /// Too many texts are being analysed.
     pub(super) async fn analyse(
         &self,
+        holder: Holder,
         text: &str,
         wanted: &[Category],
     ) -> Result<Option<Analysed>, Refusal> {
         let Some(analyse) = &self.analyse else {
             return Ok(None);
         };
-        let Ok(Ok(_turn)) = timeout(PATIENCE, self.asking.acquire()).await else {
-            return Err(Refusal::overloaded());
-        };
+        let _turn = turn(&self.asking, holder).await?;
         Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
     }
 
-    /// Compiles rules.
+    /// Whether rules compile within the limits.
     ///
     /// # Errors
-    /// Everything that is wrong with them.
-    pub(super) async fn compile(&self, rules: Vec<Rule>) -> Result<Compiled, Refusal> {
-        let nobody = Uuid::nil();
-        self.work(move || {
-            let group = CompiledGroup::compile(nobody.into(), nobody.into(), &rules)
-                .map_err(|errors| Refusal::from(&errors))?;
-            Ok(Compiled { rules, group })
+    /// Everything that is wrong with them, or that it is not the holder's turn in time.
+    pub(super) async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refusal> {
+        let limits = self.limits;
+        self.work(holder, move || {
+            let categories = compile(&rules, limits)?.categories().to_vec();
+            Ok(Checked { rules, categories })
         })
         .await?
     }
 
+    /// Compiles rules and does something with the group.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`] and of `work`.
+    pub(super) async fn with_compiled<T: Send + 'static>(
+        &self,
+        holder: Holder,
+        rules: Vec<Rule>,
+        work: impl FnOnce(&CompiledGroup) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let limits = self.limits;
+        self.work(holder, move || work(&compile(&rules, limits)?))
+            .await?
+    }
+
     /// Does what takes a while.
+    ///
+    /// # Errors
+    /// It is not the holder's turn in time.
     pub(super) async fn work<T: Send + 'static>(
         &self,
+        holder: Holder,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let slot = timeout(PATIENCE, Arc::clone(&self.slots).acquire_owned()).await;
-        let Ok(Ok(slot)) = slot else {
-            return Err(Refusal::overloaded());
-        };
-        // Whoever goes away leaves his work to its end, and its slot is taken as long.
+        let slot = turn(&self.slots, holder).await?;
+        // When the client goes away, the work goes on to its end, and its slot is taken as long.
         let working = spawn_blocking(move || {
             let done = work();
             drop(slot);
@@ -117,4 +141,25 @@ impl Bench {
         });
         working.await.map_err(|_| Refusal::internal())
     }
+}
+
+async fn turn(of: &Arc<Shares<Holder>>, holder: Holder) -> Result<Share<Holder>, Refusal> {
+    timeout(PATIENCE, of.take(holder, 1, Limit::Fair))
+        .await
+        .map_err(|_| Refusal::overloaded())
+}
+
+fn compile(rules: &[Rule], limits: Limits) -> Result<CompiledGroup, Refusal> {
+    let nobody = Uuid::nil();
+    CompiledGroup::compile_within(nobody.into(), nobody.into(), rules, limits, &thread_time)
+        .map_err(|errors| Refusal::from(&errors))
+}
+
+/// The processor time that this thread has used: on a busy machine it stands still while others run.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(
+        u64::try_from(time.tv_sec).unwrap_or_default(),
+        u32::try_from(time.tv_nsec).unwrap_or_default(),
+    )
 }

@@ -106,7 +106,8 @@ impl Diffs {
         };
         drop(session);
         let work = move || Difference::between(&from, &to);
-        Ok(Json(management.bench.work(work).await?.into()))
+        let difference = management.bench.work(Some(group.team), work).await?;
+        Ok(Json(difference.into()))
     }
 }
 

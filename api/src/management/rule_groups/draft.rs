@@ -160,9 +160,11 @@ pub(super) async fn replace(
 ) -> Result<Json<RuleGroupDraft>, Refusal> {
     // What is refused anyway need not be compiled.
     let mut session = management.read(caller, Scope::RulesWrite).await?;
-    require(revision, find(&mut session, group).await?.draft_revision)?;
+    let found = find(&mut session, group).await?;
+    require(revision, found.draft_revision)?;
     drop(session);
-    let compiled = management.bench.compile(with_ids(rules)?).await?;
+    let rules = with_ids(rules)?;
+    let compiled = management.bench.check(Some(found.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;

@@ -244,7 +244,8 @@ impl Files {
             name,
             rules: version.rules.into_iter().map(Into::into).collect(),
         };
-        let yaml = management.bench.work(move || file.to_yaml()).await?;
+        let writing = move || file.to_yaml();
+        let yaml = management.bench.work(Some(group.team), writing).await?;
         Ok(YamlFile {
             name: format!("{}-{}", group.id, version.listed.number),
             yaml,
@@ -279,8 +280,10 @@ async fn read(
     caller: &Caller,
     body: RuleFileBody,
 ) -> Result<NewRuleFile, Refusal> {
-    drop(management.read(caller, Scope::RulesWrite).await?);
-    management.bench.work(move || body.read()).await?
+    let session = management.read(caller, Scope::RulesWrite).await?;
+    let holder = session.only_team();
+    drop(session);
+    management.bench.work(holder, move || body.read()).await?
 }
 
 /// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.

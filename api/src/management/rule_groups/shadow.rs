@@ -149,7 +149,10 @@ impl Shadows {
         let version = rule_group::version(session.conn(), group.id, wanted).await?;
         let version = version.ok_or_else(|| unknown_version("version_id"))?;
         drop(session);
-        let compiled = management.bench.compile(version.rules).await?;
+        let compiled = management
+            .bench
+            .check(Some(group.team), version.rules)
+            .await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = lock(&mut session, group.id).await?;

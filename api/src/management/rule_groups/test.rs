@@ -6,7 +6,7 @@ use domain::{
     decision::{Findings, Judged, Part, Unchecked, Verdict, decide},
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{Content, Effect, Evidence, Violation},
+    rules::{CompiledGroup, Content, Effect, Evidence, Rule, RuleKind, Violation},
     scope::Scope,
     score::{Category, Scores},
     submission::SubmissionLimits,
@@ -19,7 +19,6 @@ use store::rule_group;
 use uuid::Uuid;
 
 use super::{
-    bench::Compiled,
     draft::draft,
     find, lists,
     rules::{RuleDocument, with_ids},
@@ -173,7 +172,7 @@ impl Tests {
         };
         drop(session);
 
-        let compiled = management.bench.compile(rules).await?;
+        let team = Some(group.team);
         let mut sample = Sample {
             text: new.text.filter(|text| !text.is_empty()),
             scores: new.scores.map(|scores| scores.0),
@@ -185,21 +184,33 @@ impl Tests {
         } else {
             "nowhere"
         };
-        if let (None, Some(text), true) = (&sample.scores, &sample.text, compiled.group.uses_ai())
-            && let Some(analysed) = management
-                .bench
-                .analyse(text, compiled.group.categories())
-                .await?
+        let wanted = wanted(&rules);
+        if let (None, Some(text), false) = (&sample.scores, &sample.text, wanted.is_empty())
+            && let Some(analysed) = management.bench.analyse(team, text, &wanted).await?
         {
             scores_from = "providers";
             sample.scores = analysed.scores;
             sample.unchecked = analysed.unchecked;
         }
-        let judged = management
-            .bench
-            .work(move || judge(&compiled, sample, scores_from));
-        Ok(Json(judged.await??))
+        let judging = move |group: &CompiledGroup| judge(group, sample, scores_from);
+        let judged = management.bench.with_compiled(team, rules, judging).await?;
+        Ok(Json(judged))
     }
+}
+
+/// The categories that enabled rules ask for.
+fn wanted(rules: &[Rule]) -> Vec<Category> {
+    let asks = |category: Category| {
+        rules.iter().any(|rule| match &rule.kind {
+            RuleKind::AiThreshold(threshold) => rule.enabled && threshold.category == category,
+            RuleKind::Keyword(_)
+            | RuleKind::Regex(_)
+            | RuleKind::Link(_)
+            | RuleKind::ImageHash(_) => false,
+        })
+    };
+    let categories = Category::ALL.into_iter();
+    categories.filter(|category| asks(*category)).collect()
 }
 
 /// Refuses a sample that could not be submitted.
@@ -218,7 +229,7 @@ fn require_content(new: &NewTest) -> Result<(), Refusal> {
 }
 
 fn judge(
-    compiled: &Compiled,
+    group: &CompiledGroup,
     sample: Sample,
     scores_from: &'static str,
 ) -> Result<TestResult, Refusal> {
@@ -228,7 +239,6 @@ fn judge(
         unchecked,
         on_failure,
     } = sample;
-    let group = &compiled.group;
     let content = Content {
         text: text.as_deref(),
         scores: &scores.unwrap_or_default(),

@@ -192,7 +192,10 @@ impl Versions {
         let draft = draft(&mut session, group.id).await?;
         require(Some(new.revision), draft.revision)?;
         drop(session);
-        let compiled = management.bench.compile(draft.rules).await?;
+        let compiled = management
+            .bench
+            .check(Some(group.team), draft.rules)
+            .await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = lock(&mut session, rule_group_id.0).await?;
@@ -277,7 +280,10 @@ impl Versions {
             return Ok(Json(group.into()));
         }
         // Rules that this binary cannot judge with must not become live.
-        let compiled = management.bench.compile(version.rules).await?;
+        let compiled = management
+            .bench
+            .check(Some(group.team), version.rules)
+            .await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let before = lock(&mut session, group.id).await?;

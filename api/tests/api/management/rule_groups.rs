@@ -2,6 +2,7 @@
 
 mod files;
 mod page;
+mod shared_bench;
 mod trials;
 mod warned;
 

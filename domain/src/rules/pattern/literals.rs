@@ -8,14 +8,16 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor, Seq};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::TooLarge;
 use super::rewrite::{Edges, in_small_letters};
-use super::set::Set;
+use super::set::{Set, SetCaches, cache_bytes};
+use crate::rules::budget::{Meter, Over, trie_states};
 
 /// Shorter literals are in most texts, and would not spare a search.
 const SHORTEST: usize = 3;
 /// How many places inside a pattern are searched for a literal.
 const MOST_PLACES: usize = 8;
+/// Memory for all literals that are chosen from, in bytes. Beyond, a pattern has no choice but its longest ones.
+const CHOICE_BYTES: usize = 16 << 20;
 
 /// Tells the patterns that can match, by their number.
 pub(super) struct Candidates {
@@ -29,8 +31,13 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    pub(super) fn new(patterns: &[Hir]) -> Result<Self, TooLarge> {
-        let choices: Vec<Vec<Literals>> = patterns.iter().map(choices).collect();
+    /// `automata` has for each pattern the place of its rule, and the bytes of its own automaton.
+    pub(super) fn new(
+        patterns: &[Hir],
+        automata: &[(usize, usize)],
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
+        let choices = all_choices(patterns, meter)?;
         let mut users: HashMap<&[u8], usize> = HashMap::new();
         for literal in choices.iter().flatten().flatten() {
             *users.entry(literal).or_default() += 1;
@@ -50,22 +57,39 @@ impl Candidates {
                 None => others.push(number),
             }
         }
+        let mut weights = vec![0; patterns.len()];
+        for (text, owner) in texts.iter().zip(&owners) {
+            weights[*owner] += text.len();
+        }
+        let weights: Vec<(usize, usize)> = automata
+            .iter()
+            .zip(weights)
+            .map(|((order, _), weight)| (*order, weight))
+            .collect();
         let search = (!texts.is_empty())
             .then(|| {
+                meter.check_states(trie_states(&texts), &weights)?;
                 AhoCorasick::builder()
                     .match_kind(MatchKind::Standard)
                     .kind(Some(AhoCorasickKind::ContiguousNFA))
                     .ascii_case_insensitive(true)
                     .build(&texts)
+                    .map_err(|_| meter.full())
             })
-            .transpose()
-            .map_err(|_| TooLarge)?;
+            .transpose()?;
+        let bytes = search.as_ref().map_or(0, AhoCorasick::memory_usage);
+        meter.divide(bytes, &weights)?;
+        // Each of the two sets is about as large as the automata of its patterns together.
+        for number in &others {
+            let (order, bytes) = automata[*number];
+            meter.charge(order, 2 * bytes)?;
+        }
         let without: Vec<&Hir> = others.iter().map(|number| &patterns[*number]).collect();
         Ok(Self {
             search,
             owners,
             sets: (!without.is_empty())
-                .then(|| Sets::new(&without))
+                .then(|| Sets::new(&without, meter))
                 .transpose()?,
             others,
             patterns: patterns.len(),
@@ -73,11 +97,12 @@ impl Candidates {
     }
 
     /// The numbers of the patterns that can match a text, ascending.
-    pub(super) fn of(&self, text: &str) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn of(&self, text: &str, caches: &SetCaches) -> impl Iterator<Item = usize> + use<> {
         let mut possible = vec![false; self.patterns];
         if let Some(sets) = &self.sets {
-            sets.of(text)
-                .candidates(text, |number| possible[self.others[number]] = true);
+            sets.of(text).candidates(text, caches, |number| {
+                possible[self.others[number]] = true;
+            });
         }
         if let Some(search) = &self.search {
             for found in search.find_overlapping_iter(text) {
@@ -95,19 +120,37 @@ impl Candidates {
             + self.sets.as_ref().map_or(0, Sets::approx_bytes)
             + (self.owners.capacity() + self.others.capacity()) * size_of::<usize>()
     }
+
+    /// What searches with sets are worth remembering: for two at once. Zero without sets.
+    pub(super) fn wanted_cache_bytes(&self) -> usize {
+        self.sets.as_ref().map_or(0, |sets| 2 * sets.cache_bytes)
+    }
+
+    /// What one search must remember, in bytes. Zero without sets.
+    pub(super) fn least_cache_bytes(&self) -> usize {
+        self.sets.as_ref().map_or(0, |sets| sets.least_cache_bytes)
+    }
 }
 
 /// Patterns as an automaton for texts of ASCII, which is exact, and one for others.
 struct Sets {
     ascii: Set,
     other: Set,
+    cache_bytes: usize,
+    least_cache_bytes: usize,
 }
 
 impl Sets {
-    fn new(patterns: &[&Hir]) -> Result<Self, TooLarge> {
+    fn new(patterns: &[&Hir], meter: &Meter<'_>) -> Result<Self, Over> {
+        let cache_bytes = cache_bytes(patterns.len(), meter.left());
+        let ascii = Set::new(patterns, Edges::Ascii, cache_bytes, meter)?;
+        let other = Set::new(patterns, Edges::Anywhere, cache_bytes, meter)?;
+        let least_cache_bytes = ascii.empty_cache_bytes().max(other.empty_cache_bytes());
         Ok(Self {
-            ascii: Set::new(patterns, Edges::Ascii)?,
-            other: Set::new(patterns, Edges::Anywhere)?,
+            ascii,
+            other,
+            cache_bytes: cache_bytes + least_cache_bytes,
+            least_cache_bytes,
         })
     }
 
@@ -126,6 +169,30 @@ impl Sets {
 
 /// Literals in lower-case ASCII, of which every match of a pattern has at least one.
 type Literals = Vec<Vec<u8>>;
+
+/// The literals that each pattern needs.
+fn all_choices(patterns: &[Hir], meter: &Meter<'_>) -> Result<Vec<Vec<Literals>>, Over> {
+    let mut bytes = 0;
+    let mut all = Vec::with_capacity(patterns.len());
+    for pattern in patterns {
+        meter.check_time()?;
+        let mut choices = choices(pattern);
+        bytes += literal_bytes(&choices);
+        if bytes > CHOICE_BYTES {
+            choices.sort_by_key(|literals| Reverse(shortest(literals)));
+            choices.truncate(1);
+        }
+        all.push(choices);
+    }
+    Ok(all)
+}
+
+fn literal_bytes(choices: &[Literals]) -> usize {
+    let literals = choices.iter().flatten();
+    literals
+        .map(|literal| size_of::<Vec<u8>>() + literal.len())
+        .sum()
+}
 
 /// The literals that a pattern needs, where they are worth it, taken from its ends and from inside.
 fn choices(hir: &Hir) -> Vec<Literals> {
@@ -177,9 +244,12 @@ fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Literals> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rules::Limits;
 
     fn literals(pattern: &str) -> Vec<Vec<String>> {
         choices(&regex_syntax::parse(pattern).unwrap())
@@ -191,6 +261,17 @@ mod tests {
                     .collect()
             })
             .collect()
+    }
+
+    fn candidates(patterns: &[Hir]) -> Candidates {
+        let clock = || Duration::ZERO;
+        let automata = vec![(0, 0); patterns.len()];
+        Candidates::new(
+            patterns,
+            &automata,
+            &mut Meter::new(Limits::default(), &clock),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -210,12 +291,10 @@ mod tests {
             "cabinets[0-9]+\\.example\\.com",
         ];
         let parsed = patterns.map(|pattern| regex_syntax::parse(pattern).unwrap());
-        let candidates = Candidates::new(&parsed).unwrap();
-        assert_eq!(candidates.of("shop1.example.com").count(), 0);
-        assert_eq!(
-            candidates.of("cabinets7.example.com").collect::<Vec<_>>(),
-            [1]
-        );
+        let candidates = candidates(&parsed);
+        let found = |text| candidates.of(text, &SetCaches::new(0)).collect::<Vec<_>>();
+        assert_eq!(found("shop1.example.com"), [0; 0]);
+        assert_eq!(found("cabinets7.example.com"), [1]);
     }
 
     proptest! {
@@ -226,8 +305,8 @@ mod tests {
             let hir = regex_syntax::parse(&pattern).unwrap();
             let regex = regex_automata::meta::Regex::builder().build_from_hir(&hir).unwrap();
             if regex.is_match(&text) {
-                let candidates = Candidates::new(&[hir]).unwrap();
-                prop_assert_eq!(candidates.of(&text).count(), 1);
+                let candidates = candidates(&[hir]);
+                prop_assert_eq!(candidates.of(&text, &SetCaches::new(0)).count(), 1);
             }
         }
     }

@@ -5,7 +5,7 @@ use regex_syntax::hir::{
 };
 
 /// What becomes of the edges of Unicode's words, which an automaton cannot tell in texts that are not ASCII.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edges {
     /// They are those of ASCII's words: the same in a text of ASCII.
     Ascii,

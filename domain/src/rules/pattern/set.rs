@@ -2,14 +2,14 @@
 
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{Config, NFA, WhichCaptures};
-use regex_automata::util::pool::Pool;
 use regex_automata::{Input, MatchKind, PatternSet};
 use regex_syntax::hir::Hir;
 
-use super::TooLarge;
+use super::caches::Caches;
 use super::rewrite::{Edges, with_edges};
+use crate::rules::budget::{Meter, Over};
 
-/// What a thread may remember of the automaton, in bytes: so much for each pattern, within bounds. The automaton is
+/// What a search may remember of the automaton, in bytes: so much for each pattern, within bounds. The automaton is
 /// built as texts need it; beyond this it forgets and begins anew.
 const CACHE_BYTES_PER_PATTERN: usize = 64 << 10;
 const SMALLEST_CACHE: usize = 128 << 10;
@@ -19,25 +19,40 @@ const MOST_RESTARTS: usize = 4;
 /// How far it must get, in bytes of the text for each state that it has built.
 const LEAST_PROGRESS: usize = 8;
 
+/// What searches with sets remember, by the kind of set.
+pub(super) type SetCaches = Caches<Edges, Box<Cache>>;
+
+/// How much one search with a set of so many patterns remembers at most, in bytes, where so much is left.
+pub(super) fn cache_bytes(patterns: usize, left: usize) -> usize {
+    let wanted = (patterns * CACHE_BYTES_PER_PATTERN).clamp(SMALLEST_CACHE, LARGEST_CACHE);
+    // Two searches at once, and as much again for what else there is.
+    wanted.min(left / 4).max(SMALLEST_CACHE)
+}
+
 /// Patterns as one automaton.
 pub(super) struct Set {
     automaton: DFA,
-    caches: Pool<Cache, Box<dyn Fn() -> Cache + Send + Sync>>,
-    cache_bytes: usize,
+    edges: Edges,
 }
 
 impl Set {
     /// # Errors
-    /// When the patterns are more than an automaton can number.
-    pub(super) fn new(patterns: &[&Hir], edges: Edges) -> Result<Self, TooLarge> {
+    /// When not enough is left for the automaton.
+    pub(super) fn new(
+        patterns: &[&Hir],
+        edges: Edges,
+        cache_bytes: usize,
+        meter: &Meter<'_>,
+    ) -> Result<Self, Over> {
+        meter.check_time()?;
         let rewritten: Vec<Hir> = patterns.iter().map(|hir| with_edges(hir, edges)).collect();
-        let config = Config::new().which_captures(WhichCaptures::None);
+        let config = Config::new()
+            .which_captures(WhichCaptures::None)
+            .nfa_size_limit(Some(meter.limit()));
         let nfa = NFA::compiler()
             .configure(config)
             .build_many_from_hir(&rewritten)
-            .map_err(|_| TooLarge)?;
-        let cache_bytes =
-            (patterns.len() * CACHE_BYTES_PER_PATTERN).clamp(SMALLEST_CACHE, LARGEST_CACHE);
+            .map_err(|_| meter.full())?;
         let config = DFA::config()
             .match_kind(MatchKind::All)
             .cache_capacity(cache_bytes)
@@ -47,20 +62,22 @@ impl Set {
         let automaton = DFA::builder()
             .configure(config)
             .build_from_nfa(nfa)
-            .map_err(|_| TooLarge)?;
-        let own = automaton.clone();
-        Ok(Self {
-            automaton,
-            caches: Pool::new(Box::new(move || own.create_cache())),
-            cache_bytes,
-        })
+            .map_err(|_| meter.full())?;
+        Ok(Self { automaton, edges })
     }
 
     /// The patterns that may match a text: all that do, and such as do but for the edge of a word. All of them if the
     /// automaton gave up on it.
-    pub(super) fn candidates(&self, text: &str, mut candidate: impl FnMut(usize)) {
+    pub(super) fn candidates(
+        &self,
+        text: &str,
+        caches: &SetCaches,
+        mut candidate: impl FnMut(usize),
+    ) {
         let mut found = PatternSet::new(self.automaton.pattern_len());
-        let mut cache = self.caches.get();
+        let mut cache = caches
+            .take(&self.edges)
+            .unwrap_or_else(|| Box::new(self.automaton.create_cache()));
         let input = Input::new(text);
         match self
             .automaton
@@ -69,10 +86,17 @@ impl Set {
             Ok(()) => found.iter().for_each(|number| candidate(number.as_usize())),
             Err(_) => (0..self.automaton.pattern_len()).for_each(candidate),
         }
+        let bytes = size_of::<Cache>() + cache.memory_usage();
+        caches.put_back(self.edges, cache, bytes);
     }
 
-    /// Heap bytes, approximately, with what one thread remembers.
+    /// Heap bytes, approximately, without what searches remember.
     pub(super) fn approx_bytes(&self) -> usize {
-        self.automaton.get_nfa().memory_usage() + self.cache_bytes
+        self.automaton.get_nfa().memory_usage()
+    }
+
+    /// What a search takes before it remembers anything, in bytes.
+    pub(super) fn empty_cache_bytes(&self) -> usize {
+        self.automaton.create_cache().memory_usage()
     }
 }

@@ -2,7 +2,7 @@
 
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
-use regex_syntax::hir::{Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The bytes and classes that a pattern has once its repetitions are written out; saturating. An automaton can be in
 /// so many states at once, which the size of the automaton in memory does not tell: a Unicode class is large there
@@ -22,6 +22,21 @@ pub(super) fn positions(hir: &Hir) -> usize {
             positions(&repetition.sub).saturating_mul(usize::try_from(copies).unwrap_or(usize::MAX))
         }
     }
+}
+
+/// What a parsed pattern takes in memory, in bytes, approximately.
+pub(super) fn hir_bytes(hir: &Hir) -> usize {
+    let inside = match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Unicode(class)) => size_of_val(class.ranges()),
+        HirKind::Class(Class::Bytes(class)) => size_of_val(class.ranges()),
+        HirKind::Capture(capture) => hir_bytes(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(hir_bytes).sum(),
+        HirKind::Repetition(repetition) => hir_bytes(&repetition.sub),
+    };
+    // Its properties are kept beside each part.
+    size_of::<Hir>() + 96 + inside
 }
 
 /// Where in a pattern the repetition stands that makes most of its positions, in bytes; `None` without any. The

@@ -1,0 +1,42 @@
+//! What rule groups may cost.
+
+use std::time::Duration;
+
+use clap::Args;
+use domain::rules::Limits;
+use workers::RuleSettings;
+
+/// The limits of one rule group. The API and the workers need the same ones.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct RuleOptions {
+    /// Memory that one compiled rule group may need, in MiB; heavier ones are refused, and judge nothing
+    #[arg(long, env = "GATEHOUSE_RULE_GROUP_MEMORY_MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(4..=4_096))]
+    rule_group_memory_mib: u32,
+    /// Processor time that compiling one rule group may take, in seconds; workers allow ten times as much
+    #[arg(long, env = "GATEHOUSE_RULE_GROUP_COMPILE_SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=600))]
+    rule_group_compile_seconds: u64,
+}
+
+impl RuleOptions {
+    pub(crate) fn limits(self) -> Limits {
+        Limits {
+            bytes: (self.rule_group_memory_mib as usize) << 20,
+            time: Duration::from_secs(self.rule_group_compile_seconds),
+        }
+    }
+
+    pub(crate) fn settings(self, kept: KeptRulesOptions) -> RuleSettings {
+        RuleSettings {
+            limits: self.limits(),
+            kept_bytes: (kept.rule_memory_mib as usize) << 20,
+        }
+    }
+}
+
+/// What a worker keeps of rule groups.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct KeptRulesOptions {
+    /// Memory for the compiled rule groups that a worker keeps, in MiB; the teams that use the most make room
+    #[arg(long, env = "GATEHOUSE_RULE_MEMORY_MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65_536))]
+    rule_memory_mib: u32,
+}

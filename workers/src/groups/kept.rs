@@ -1,0 +1,128 @@
+//! A cache that is divided by team: whoever holds the most makes room.
+
+use std::{collections::HashMap, hash::Hash};
+
+use domain::id::TeamId;
+
+/// Values with their weight in bytes, within a bound for all together.
+pub(super) struct Kept<K, V> {
+    most_bytes: usize,
+    bytes: usize,
+    entries: HashMap<K, Entry<V>>,
+    teams: HashMap<TeamId, usize>,
+    /// Counts uses, so that the least recent one is known.
+    uses: u64,
+}
+
+struct Entry<V> {
+    value: V,
+    team: TeamId,
+    bytes: usize,
+    used: u64,
+}
+
+impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
+    pub(super) fn new(most_bytes: usize) -> Self {
+        Self {
+            most_bytes,
+            bytes: 0,
+            entries: HashMap::new(),
+            teams: HashMap::new(),
+            uses: 0,
+        }
+    }
+
+    pub(super) fn get(&mut self, key: &K) -> Option<V> {
+        let entry = self.entries.get_mut(key)?;
+        self.uses += 1;
+        entry.used = self.uses;
+        Some(entry.value.clone())
+    }
+
+    /// Keeps a value. The teams that hold the most lose what they have not used for longest; it is returned. The new value
+    /// stays.
+    pub(super) fn insert(&mut self, key: K, team: TeamId, value: V, bytes: usize) -> Vec<V> {
+        let mut evicted: Vec<V> = self.remove(&key).into_iter().collect();
+        self.uses += 1;
+        let entry = Entry {
+            value,
+            team,
+            bytes,
+            used: self.uses,
+        };
+        self.entries.insert(key, entry);
+        self.bytes += bytes;
+        *self.teams.entry(team).or_default() += bytes;
+        while self.bytes > self.most_bytes {
+            let Some(victim) = self.victim(&key) else {
+                break;
+            };
+            evicted.extend(self.remove(&victim));
+        }
+        evicted
+    }
+
+    /// The least recently used entry of the team that holds the most, but for this one.
+    fn victim(&self, but: &K) -> Option<K> {
+        let others = || self.entries.iter().filter(|(key, _)| *key != but);
+        let (_, heaviest) = others()
+            .map(|(_, entry)| (self.teams.get(&entry.team), entry.team))
+            .max()?;
+        others()
+            .filter(|(_, entry)| entry.team == heaviest)
+            .min_by_key(|(_, entry)| entry.used)
+            .map(|(key, _)| *key)
+    }
+
+    fn remove(&mut self, key: &K) -> Option<V> {
+        let entry = self.entries.remove(key)?;
+        self.bytes -= entry.bytes;
+        if let Some(held) = self.teams.get_mut(&entry.team) {
+            *held -= entry.bytes;
+            if *held == 0 {
+                self.teams.remove(&entry.team);
+            }
+        }
+        Some(entry.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn team(number: u128) -> TeamId {
+        Uuid::from_u128(number).into()
+    }
+
+    #[test]
+    fn case_36_the_team_that_holds_the_most_makes_room() {
+        let mut kept = Kept::new(100);
+        kept.insert("small", team(1), 1, 5);
+        for (number, key) in ["a", "b", "c", "d", "e", "f"].into_iter().enumerate() {
+            kept.insert(key, team(2), number, 40);
+            assert!(
+                kept.get(&"small").is_some(),
+                "{key} takes nothing of another team's"
+            );
+            assert!(kept.get(&key).is_some());
+        }
+        assert_eq!((kept.get(&"d"), kept.get(&"e")), (None, Some(4)));
+        // Another team that needs a lot takes from the one that has most.
+        kept.insert("large", team(3), 9, 60);
+        assert!(kept.get(&"small").is_some() && kept.get(&"large").is_some());
+        assert!(kept.bytes <= 100);
+    }
+
+    #[test]
+    fn case_36_what_is_as_large_as_all_together_is_kept() {
+        let mut kept = Kept::new(100);
+        kept.insert("before", team(1), 1, 30);
+        kept.insert("all", team(2), 2, 100);
+        assert_eq!((kept.get(&"before"), kept.get(&"all")), (None, Some(2)));
+        kept.insert("all", team(2), 3, 90);
+        assert_eq!((kept.bytes, kept.teams.len()), (90, 1));
+    }
+}
