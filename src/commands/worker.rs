@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queue::Queue;
 use store::schema;
-use tokio::sync::watch;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
@@ -19,6 +19,7 @@ const CLOSE: Duration = Duration::from_secs(5);
 /// Runs until it is told to stop, then drains.
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
+    service::warn_root();
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
     let pool = schema::pool(
@@ -26,7 +27,8 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         "gatehouse worker",
         options.database.pool.settings(),
     )?;
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
+    let operations = TcpListener::from_std(operations)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
