@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::api::{
     Readiness,
     interface::Interface,
-    management::{Analyse, Analysed, Bench, Management, Outlet},
+    management::{Analyse, Analysed, Bench, Management, Outlet, Pace},
     public::Public,
     serve,
 };
@@ -107,6 +107,7 @@ pub(crate) fn interface(
             master_key: master_key.clone(),
             bench,
             outlet,
+            pace: Pace::new(bounds.pace()),
         },
         body: bounds.body(),
         deadline: bounds.deadline(),

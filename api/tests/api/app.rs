@@ -9,7 +9,7 @@ use std::{
 use api::{
     BodySettings, Readiness,
     interface::{Interface, interface},
-    management::{Analyse, Bench, Management, Outlet, Ping},
+    management::{Analyse, Bench, Management, Outlet, Pace, PaceSettings, Ping},
     public::Public,
     serve::{Settings, serve},
 };
@@ -50,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) accept: accept::Settings,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
+    pub(crate) pace: PaceSettings,
 }
 
 impl Default for Options {
@@ -61,6 +62,7 @@ impl Default for Options {
             accept: accept::Settings::default(),
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
+            pace: PaceSettings::default(),
         }
     }
 }
@@ -152,7 +154,7 @@ impl App {
         Self::serve(other.pool.clone(), tenant, Options::default()).await
     }
 
-    async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
+    pub(crate) async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let acceptor = Acceptor::start(pool.clone(), queue.clone(), options.accept);
         let (ready, readiness) = watch::channel(Readiness::Ready);
@@ -170,6 +172,7 @@ impl App {
                 master_key: MasterKey::new([7; 32]),
                 bench: Bench::new(options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
+                pace: Pace::new(options.pace),
             },
             body: options.body,
             deadline: options.deadline,

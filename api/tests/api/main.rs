@@ -16,5 +16,6 @@ mod limits;
 mod management;
 mod operations;
 mod overload;
+mod protection;
 mod status;
 mod submit;
