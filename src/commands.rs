@@ -18,25 +18,36 @@ use crate::{
 };
 
 /// Runs a command to its end.
-pub(crate) async fn run(command: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Up(options) => up::run(*options).await?,
-        Command::Api(options) => api::run(options).await?,
-        Command::Worker(options) => worker::run(options).await?,
-        Command::Migrate(options) => migrate(options).await?,
-        Command::Check(options) => check::run(options).await?,
+        Command::Up(options) => {
+            // Here root's rights are given up, before there are threads, which would keep them.
+            let prepared = up::prepare(*options)?;
+            in_runtime(up::run(prepared))?;
+        }
+        Command::Api(options) => in_runtime(api::run(options))?,
+        Command::Worker(options) => in_runtime(worker::run(options))?,
+        Command::Migrate(options) => in_runtime(migrate(options))?,
+        Command::Check(options) => in_runtime(check::run(options))?,
         Command::Openapi { document } => print_document(document)?,
-        Command::Admin(options) => admin::run(options).await?,
-        Command::Queue(options) => return queue::run(options).await,
+        Command::Admin(options) => in_runtime(admin::run(options))?,
+        Command::Queue(options) => return in_runtime(queue::run(options)),
         Command::Listen(args) => {
             let defaults = listen::Defaults {
                 secret: config::webhook_secret()?,
                 demo: Some(config::default_data_dir()?.join(demo::FILE)),
             };
-            listen::run(args, defaults).await?;
+            in_runtime(listen::run(args, defaults))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(command)
 }
 
 async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {

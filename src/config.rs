@@ -73,6 +73,10 @@ pub(crate) struct UpOptions {
     /// data directory]
     #[arg(long, env = "GATEHOUSE_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// The account to run as when root starts it: root's rights are given up for good once the listeners are bound
+    /// [default: gatehouse]
+    #[arg(long, env = "GATEHOUSE_USER")]
+    pub(crate) user: Option<String>,
     #[command(flatten)]
     pub(crate) listen: ListenOptions,
     #[command(flatten)]

@@ -1,19 +1,37 @@
-//! The data directory of `gatehouse up`: created with the modes that its parts need, and locked, so that one process at
-//! a time uses it. Files written here appear whole or not at all.
+//! The data directory of `gatehouse up`: created with the modes that its parts need, closed to other users, and locked, so
+//! that one process at a time uses it. Files written here appear whole or not at all.
 //!
-//! Run by an ordinary user, everything in it belongs to that user. Run by root, the directory itself is root's, and only
-//! the parts that Postgres writes belong to the account that Postgres runs as.
+//! Everything in it belongs to the user who runs Gatehouse. Started by root, that is the account that root's rights are given
+//! up for; root's only part is to make the directory for it.
+
+mod owners;
+#[cfg(test)]
+mod tests;
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow, bail, ensure};
+use rustix::fs::{Mode, OFlags};
+
+use self::owners::Owner;
+pub(crate) use self::owners::foreign;
+use crate::account::Account;
 
 const SYSTEM_PATH: &str = "/var/lib/gatehouse";
 const LOCK: &str = "lock";
+/// The files that decide what Gatehouse and its Postgres do. All others are written anew at each start.
+const TRUSTED: [&str; 3] = ["master.key", "demo.json", "postgres.local.conf"];
+/// No symbolic link is followed, and no program inherits it.
+const DIRECTORY: OFlags = OFlags::DIRECTORY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 /// Ends every refusal.
 const ELSEWHERE: &str = ", or choose another directory with --data-dir";
 
@@ -22,7 +40,7 @@ const ELSEWHERE: &str = ", or choose another directory with --data-dir";
 pub(crate) enum Audience {
     /// Only the user who runs Gatehouse: mode 0600.
     Owner,
-    /// Everyone who can reach the directory, and so Postgres's account too: mode 0644.
+    /// Everyone who can reach the directory: mode 0644.
     Everyone,
 }
 
@@ -47,18 +65,92 @@ pub(crate) fn default_path(xdg_data_home: Option<&Path>, home: Option<&Path>) ->
     Some(data.join("gatehouse"))
 }
 
+/// Root's part: makes the directory for an account if it is missing or root's and empty, and answers its real path. What is
+/// in it is never touched by root: the account could have put a link there.
+///
+/// # Errors
+/// One line that says what to do: it belongs to somebody else, somebody else could replace it, or the account cannot reach it.
+pub(crate) fn provide(path: &Path, account: &Account) -> anyhow::Result<PathBuf> {
+    let owner = Owner {
+        uid: account.uid().as_raw(),
+        groups: account.groups(),
+    };
+    let path = std::path::absolute(path)?;
+    if !path.exists() {
+        make_for(&path, account, &owner)
+            .with_context(|| format!("cannot create {}", path.display()))?;
+    }
+    let path = real(&path)?;
+    owner.judge_way(path.parent().unwrap_or(&path))?;
+    let directory = rustix::fs::open(&path, DIRECTORY, Mode::empty())
+        .with_context(|| format!("cannot open the data directory {}", path.display()))?;
+    let directory = File::from(directory);
+    let found = directory.metadata()?.uid();
+    if found != owner.uid {
+        ensure!(
+            found == 0 && fs::read_dir(&path)?.next().is_none(),
+            owners::foreign(&path, found, account.name())
+        );
+        give(&directory, account)?;
+    }
+    account.reach(&path)?;
+    Ok(path)
+}
+
+fn make_for(path: &Path, account: &Account, owner: &Owner) -> anyhow::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        bail!("it is no name of a directory");
+    };
+    let existing = parent.ancestors().find(|step| step.exists());
+    owner.judge_way(&fs::canonicalize(existing.unwrap_or(parent))?)?;
+    fs::create_dir_all(parent)?;
+    let parent: OwnedFd = rustix::fs::open(fs::canonicalize(parent)?, DIRECTORY, Mode::empty())?;
+    rustix::fs::mkdirat(&parent, name, Mode::RWXU)?;
+    let directory = rustix::fs::openat(&parent, name, DIRECTORY, Mode::empty())?;
+    give(&File::from(directory), account)
+}
+
+/// Gives an open directory of root's to an account and closes it to all others.
+fn give(directory: &File, account: &Account) -> anyhow::Result<()> {
+    ensure!(
+        directory.metadata()?.uid() == 0,
+        "somebody else put it there"
+    );
+    directory.set_permissions(fs::Permissions::from_mode(0o700))?;
+    let (uid, gid) = (account.uid().as_raw(), account.gid().as_raw());
+    fchown(directory, Some(uid), Some(gid))?;
+    Ok(())
+}
+
+fn real(path: &Path) -> anyhow::Result<PathBuf> {
+    fs::canonicalize(path)
+        .with_context(|| format!("cannot reach the data directory {}", path.display()))
+}
+
 impl DataDir {
-    /// Creates the directory if it is missing, and locks it.
+    /// Creates the directory if it is missing, makes sure that nobody else can change what is in it, and locks it.
     ///
     /// # Errors
-    /// One line that says what to do: the directory cannot be created or written, is no directory, or another process
-    /// uses it.
+    /// One line that says what to do: the directory cannot be created or written, is no directory, other users can change
+    /// it, or another process uses it.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         create(path)
             .map_err(|error| anyhow!("cannot create {} ({error}){ELSEWHERE}", path.display()))?;
-        let path = fs::canonicalize(path)
-            .with_context(|| format!("cannot reach the data directory {}", path.display()))?;
-        let lock = lock(&path)?;
+        let path = real(path)?;
+        let owner = Owner::current();
+        owner.judge_way(path.parent().unwrap_or(&path))?;
+        owner.judge(&path, &fs::metadata(&path)?)?;
+        for file in TRUSTED.map(|name| path.join(name)) {
+            match fs::metadata(&file) {
+                Ok(metadata) => owner.judge_file(&file, &metadata)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(error)
+                        .with_context(|| format!("cannot look at {}", file.display()));
+                }
+            }
+        }
+        let lock = lock(&path, &owner)?;
         Ok(Self { path, _lock: lock })
     }
 
@@ -134,24 +226,20 @@ fn create(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    // Root's Postgres runs as another user, who must pass through.
-    let mode = if rustix::process::geteuid().is_root() {
-        0o711
-    } else {
-        0o700
-    };
-    DirBuilder::new().mode(mode).create(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    DirBuilder::new().mode(0o700).create(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-fn lock(directory: &Path) -> anyhow::Result<File> {
+/// Only its owner can open the file: whoever else could would hold the lock and keep Gatehouse from starting.
+fn lock(directory: &Path, owner: &Owner) -> anyhow::Result<File> {
     let path = directory.join(LOCK);
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(0o644)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)
         .map_err(|error| {
             anyhow!(
@@ -159,6 +247,10 @@ fn lock(directory: &Path) -> anyhow::Result<File> {
                 directory.display()
             )
         })?;
+    owner.judge_file(&path, &file.metadata()?)?;
+    // Earlier versions made it for everybody to read.
+    file.set_permissions(fs::Permissions::from_mode(0o600))
+        .with_context(|| format!("cannot close {} to others", path.display()))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
@@ -179,55 +271,4 @@ fn lock(directory: &Path) -> anyhow::Result<File> {
         .and_then(|()| writeln!(file, "{}", process::id()))
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(file)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().permissions().mode() & 0o777
-    }
-
-    #[test]
-    fn a_second_process_is_refused_in_one_line_that_names_the_first() {
-        let temporary = tempfile::tempdir().unwrap();
-        let first = DataDir::open(&temporary.path().join("data")).unwrap();
-        let refused = format!("{:#}", DataDir::open(first.path()).unwrap_err());
-        assert!(
-            refused.contains(&format!("(process {})", process::id())),
-            "{refused}"
-        );
-        assert!(
-            refused.contains("--data-dir") && !refused.contains('\n'),
-            "{refused}"
-        );
-        let path = first.path().to_path_buf();
-        drop(first);
-        DataDir::open(&path).unwrap();
-    }
-
-    #[test]
-    fn secrets_are_readable_by_their_owner_only() {
-        let temporary = tempfile::tempdir().unwrap();
-        let data = DataDir::open(&temporary.path().join("data")).unwrap();
-        data.write("secret", b"first", Audience::Owner).unwrap();
-        data.write("secret", b"second", Audience::Owner).unwrap();
-        data.write("public", b"", Audience::Everyone).unwrap();
-        assert_eq!(fs::read(data.join("secret")).unwrap(), b"second");
-        assert_eq!(
-            (mode(&data.join("secret")), mode(&data.join("public"))),
-            (0o600, 0o644)
-        );
-    }
-
-    #[test]
-    fn a_file_in_the_way_is_refused_with_advice() {
-        let temporary = tempfile::NamedTempFile::new().unwrap();
-        let refused = format!("{:#}", DataDir::open(temporary.path()).unwrap_err());
-        assert!(
-            refused.contains("--data-dir") && !refused.contains('\n'),
-            "{refused}"
-        );
-    }
 }

@@ -1,10 +1,10 @@
 //! The private Postgres of `gatehouse up`: found on the machine or downloaded, made, served and kept alive in the data
-//! directory. It is reached over a Unix socket by the user who runs Gatehouse and by nobody else, without a password.
+//! directory. It runs as the user who runs Gatehouse, and is reached over a Unix socket by that user and by root, without a
+//! password.
 //!
 //! It is an ordinary durable Postgres: whatever ends `up`, a crash, a SIGKILL or a power cut, the next start finds
 //! everything that was committed.
 
-mod account;
 mod binaries;
 mod cluster;
 mod leftovers;
@@ -60,8 +60,8 @@ impl EmbeddedPostgres {
         Ok(postgres)
     }
 
-    /// The URL of the database, for this process, `psql` and every other command run by the same user. It stays the
-    /// same over all starts.
+    /// The URL of the database, for this process, `psql` and every other command run by the same user or by root. It stays
+    /// the same over all starts.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }

@@ -1,6 +1,7 @@
 //! Gatehouse: one binary, many commands. `gatehouse up` runs everything in one process; `gatehouse api` and
 //! `gatehouse worker` are the same service in as many processes as you like.
 
+mod account;
 mod audit;
 mod commands;
 mod config;
@@ -23,15 +24,7 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command = config::Cli::parse().command;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(commands::run(command)),
-        Err(error) => Err(error.into()),
-    };
-    match result {
+    match commands::run(config::Cli::parse().command) {
         Ok(code) => code,
         Err(error) => {
             telemetry::print_error(&error);

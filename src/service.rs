@@ -5,6 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use ::api::{Readiness, operations::Operations, serve};
 use anyhow::{Context as _, anyhow};
 use metrics_exporter_prometheus::PrometheusHandle;
+use rustix::{net::listen, process::geteuid};
 use sqlx::{Connection as _, PgConnection};
 use store::{Error, PgPool, schema, seal, seal::MasterKey};
 use tokio::{
@@ -59,17 +60,33 @@ pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Re
     Ok(conn)
 }
 
+/// Connections that wait to be accepted.
+const BACKLOG: i32 = 1_024;
+
 /// Binds a listener, or says in one line what to do.
-pub(crate) async fn bind(address: SocketAddr, option: &str) -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind(address).await.with_context(|| {
+pub(crate) fn bind(address: SocketAddr, option: &str) -> anyhow::Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind(address).with_context(|| {
         format!("cannot listen on {address}; stop what uses it or choose another with {option}")
     })?;
+    // The standard library lets 128 wait.
+    listen(&listener, BACKLOG)?;
+    listener.set_nonblocking(true)?;
     info!(address = %listener.local_addr()?, option, "listening");
     Ok(listener)
 }
 
 /// Connections to `/metrics`, `/healthz` and `/readyz`.
 pub(crate) const OPERATIONS_CONNECTIONS: usize = 64;
+
+/// Warns who runs the interface or workers as root. Unlike `up` they keep running: many containers have no other user.
+pub(crate) fn warn_root() {
+    if geteuid().is_root() {
+        warn!(
+            "running as root: whoever breaks into this process has the machine. Start it as an unprivileged user, such as \
+             `gatehouse`"
+        );
+    }
+}
 
 /// What every long-running process opens of its own: to Postgres, for itself and its queue, and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {

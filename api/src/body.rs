@@ -149,7 +149,7 @@ fn too_slow() -> Refusal {
     Refusal::new(Code::RequestTimeout, "The body did not arrive in time.")
 }
 
-fn sender(request: &Request) -> IpAddr {
+pub(crate) fn sender(request: &Request) -> IpAddr {
     match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
         // No listener of ours is of another kind.

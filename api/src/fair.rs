@@ -20,7 +20,9 @@ impl Proxies {
         Self(networks.into_iter().collect())
     }
 
-    fn contain(&self, address: IpAddr) -> bool {
+    /// Whether this is the address of a proxy.
+    pub(crate) fn contain(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 }
@@ -55,7 +57,7 @@ impl Fair {
 }
 
 /// What counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider hands out as a whole.
-fn client(address: IpAddr) -> IpAddr {
+pub(crate) fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         address @ IpAddr::V4(_) => address,

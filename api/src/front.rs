@@ -19,6 +19,7 @@ use tracing::{debug, error, warn};
 use crate::{
     access::{Route, Routes},
     problem::{self, Refusal},
+    protection,
     request_id::{self, RequestId},
 };
 
@@ -57,9 +58,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
         } else {
             debug!(request.id = id.as_str(), %method, route = route.template(), code, elapsed_ms, "answered");
         }
-        response
-            .headers_mut()
-            .insert(request_id::HEADER, id.into_header());
+        let headers = response.headers_mut();
+        headers.insert(request_id::HEADER, id.into_header());
+        protection::protect(headers);
         Ok(response)
     }
 }

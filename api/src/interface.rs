@@ -4,7 +4,8 @@
 use std::{sync::Arc, time::Duration};
 
 use poem::{
-    Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method, web::Html,
+    Endpoint, EndpointExt as _, IntoResponse as _, Response, Route, endpoint::make_sync, get,
+    http::Method, web::Html,
 };
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
@@ -15,7 +16,7 @@ use crate::{
     body::BodyReader,
     front::Front,
     management::{self, Management},
-    openapi, probes,
+    openapi, probes, protection,
     public::{self, Public},
 };
 
@@ -90,7 +91,8 @@ impl Listener {
         Hooks: Webhook + 'static,
         State: Send + Sync + 'static,
     {
-        let page = Html(openapi::swagger_ui(&service, &document));
+        let page = openapi::swagger_ui(&service, &document);
+        let page_headers = protection::of_page(&page);
         let served = format!("{prefix}/openapi.json");
         let operations = Api::meta()
             .into_iter()
@@ -117,6 +119,13 @@ impl Listener {
                         .body(document.clone())
                 })),
             )
-            .at(docs, get(make_sync(move |_| page.clone())));
+            .at(
+                docs,
+                get(make_sync(move |_| {
+                    let mut response = Html(page.clone()).into_response();
+                    response.headers_mut().extend(page_headers.clone());
+                    response
+                })),
+            );
     }
 }

@@ -22,6 +22,7 @@ mod path;
 mod payload;
 mod probes;
 mod problem;
+mod protection;
 pub mod public;
 mod query;
 mod raw;

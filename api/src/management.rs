@@ -11,6 +11,7 @@ mod hash_lists;
 mod keys;
 mod list;
 mod media;
+mod pace;
 mod plans;
 mod providers;
 mod recoveries;
@@ -24,6 +25,7 @@ mod usage;
 mod webhooks;
 
 pub use self::{
+    pace::{Pace, PaceSettings},
     rule_groups::bench::{Analyse, Analysed, Bench},
     webhooks::outlet::{Judge, Outlet, Ping},
 };
@@ -46,6 +48,8 @@ pub struct Management {
     pub outlet: Outlet,
     /// Bytes of rules that a team may store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
+    /// Counts requests.
+    pub pace: Pace,
 }
 
 /// The path under which the operations stand: the version is part of it.

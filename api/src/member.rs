@@ -8,7 +8,7 @@ use domain::{
     audit::Action,
     backtest::{Decided, State},
     event::{self, EventKind},
-    id::{GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId},
+    id::{GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId, TokenId},
     image::ImageFormat,
     image_hash::{HashAlgorithm, ListKind, Pdq, Sha256Digest},
     media::{ContentType, Modality, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
@@ -244,7 +244,15 @@ macro_rules! ids {
     )+};
 }
 
-ids!(GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId);
+ids!(
+    GroupVersionId,
+    MediaId,
+    PlanId,
+    RuleGroupId,
+    SiteId,
+    TeamId,
+    TokenId
+);
 
 macro_rules! hashes {
     ($($name:ident),+ $(,)?) => {$(

@@ -28,7 +28,7 @@ use tracing::error;
 pub(crate) use code::Code;
 
 use crate::{
-    limited,
+    limited, protection,
     request_id::{self, RequestId},
 };
 
@@ -154,6 +154,18 @@ impl Refusal {
         }
     }
 
+    /// The requests that the management interface takes of somebody in a minute are used up; the next one begins in so many
+    /// seconds.
+    pub(crate) fn too_many_requests(whose: &str, limit: u32, wait: u32) -> Self {
+        let detail = format!(
+            "The {limit} requests a minute of {whose} are used up. Please try again in {wait} s."
+        );
+        Self {
+            wait: Some(wait),
+            ..Self::new(Code::RateLimited, detail)
+        }
+    }
+
     /// Too many tests of endpoints run, or that endpoint was tested too often; there may be another in so many seconds.
     pub(crate) fn too_many_pings(wait: u32) -> Self {
         let detail = format!(
@@ -188,6 +200,7 @@ impl Refusal {
     /// The same as the bytes of a response after which the connection closes, for where no request was read.
     pub(crate) fn render_raw(self, request: &RequestId) -> Vec<u8> {
         let mut headers = self.headers();
+        protection::protect(&mut headers);
         let status = self.code.status();
         let body = self.document(request);
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -45,6 +45,8 @@ named_set! {
         EndpointEnable = "endpoint.enable",
         /// A webhook endpoint was deleted.
         EndpointDelete = "endpoint.delete",
+        /// A webhook endpoint was tested.
+        EndpointPing = "endpoint.ping",
         /// A site got a new webhook secret.
         WebhookSecretRotate = "webhook_secret.rotate",
         /// A delivery that had ended is sent again.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::api::{
     Readiness,
     interface::Interface,
-    management::{Analyse, Analysed, Bench, Management, Outlet},
+    management::{Analyse, Analysed, Bench, Management, Outlet, Pace},
     public::Public,
     serve,
 };
@@ -46,14 +46,16 @@ const CLOSE: Duration = Duration::from_secs(5);
 /// Runs until it is told to stop.
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
+    service::warn_root();
     let key = config::required_master_key()?;
     let pool = schema::pool(
         &options.database.database_url,
         "gatehouse api",
         options.database.pool.settings(),
     )?;
-    let listener = service::bind(options.listen.listen, "--listen").await?;
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
+    let operations = TcpListener::from_std(operations)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
@@ -129,6 +131,7 @@ pub(crate) fn interface(
             bench,
             outlet,
             rules_per_day: bounds.rules_per_day(),
+            pace: Pace::new(bounds.pace()),
         },
         body: bounds.body(),
         deadline: bounds.deadline(),

@@ -3,22 +3,27 @@
 use std::{
     fs,
     io::{ErrorKind, Write as _},
+    net::TcpListener as StdListener,
+    path::PathBuf,
     time::Duration,
 };
 
 use ::api::{Readiness, management::Bench};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use queue::Queue;
+use rustix::process::geteuid;
 use store::{PgPool, schema, seal::MasterKey};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
+use tracing::info;
 use workers::{Context, Settings, outbound::Outbound};
 
 use super::{api, worker};
 use crate::{
+    account::{self, Account},
     config::{self, UpOptions},
-    data_dir::{Audience, DataDir},
+    data_dir::{self, Audience, DataDir},
     demo::{self, Addresses, Consent, Demo},
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Wanted},
@@ -28,16 +33,64 @@ use crate::{
 const MASTER_KEY: &str = "master.key";
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// Runs until it is told to stop.
-pub(crate) async fn run(mut options: UpOptions) -> anyhow::Result<()> {
+/// What needs root where root starts it: the listeners, and the data directory.
+pub(crate) struct Prepared {
+    options: UpOptions,
+    data: DataDir,
+    listener: StdListener,
+    operations: StdListener,
+}
+
+/// Binds, gives up root's rights if it has them, and opens the data directory as the user who remains. To be called before
+/// there are threads.
+pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
     telemetry::start_logs()?;
     let path = match options.data_dir.take() {
         Some(path) => path,
         None => config::default_data_dir()?,
     };
+    let listener = service::bind(options.listen.listen, "--listen");
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen");
+    let path = give_up_root(path, options.user.as_deref())?;
+    // Of two reasons not to start, the other Gatehouse that runs here is the one to be told.
     let data = DataDir::open(&path)?;
-    let listener = service::bind(options.listen.listen, "--listen").await?;
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    Ok(Prepared {
+        options,
+        data,
+        listener: listener?,
+        operations: operations?,
+    })
+}
+
+/// Becomes the account that root runs `up` as, and gives that the data directory; anybody else stays who they are.
+fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
+    if !geteuid().is_root() {
+        if let Some(user) = user {
+            let current = Account::current()?;
+            ensure!(
+                user == current.name(),
+                "only root can start `gatehouse up` for another user: start it as `{user}`, or leave --user out"
+            );
+        }
+        return Ok(data_dir);
+    }
+    let account = Account::for_root(user.unwrap_or(account::DEFAULT))?;
+    let data_dir = data_dir::provide(&data_dir, &account)?;
+    account.assume()?;
+    info!(user = account.name(), "gave up root's rights");
+    Ok(data_dir)
+}
+
+/// Runs until it is told to stop.
+pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
+    let Prepared {
+        options,
+        data,
+        listener,
+        operations,
+    } = prepared;
+    let listener = TcpListener::from_std(listener)?;
+    let operations = TcpListener::from_std(operations)?;
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 

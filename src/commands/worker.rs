@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use queue::Queue;
 use store::schema;
-use tokio::sync::watch;
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
 
@@ -25,6 +25,7 @@ pub(super) const fn provider_files(concurrency: usize) -> usize {
 /// Runs until it is told to stop, then drains.
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
+    service::warn_root();
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
     let pool = schema::pool(
@@ -32,7 +33,8 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         "gatehouse worker",
         options.database.pool.settings(),
     )?;
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen").await?;
+    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
+    let operations = TcpListener::from_std(operations)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());

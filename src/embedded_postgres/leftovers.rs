@@ -89,12 +89,25 @@ pub(super) async fn settle(database: &Path, socket: &Path) -> anyhow::Result<()>
 
 /// Removes the lock file of a process that is gone. Postgres does that itself, but takes any living process of the same
 /// number for the owner, and a dead one, too, until its parent has noticed.
+///
+/// # Errors
+/// One line: the process may be a Postgres of another user, whose directory only that user and root can see. There is one when
+/// the files were given to this user while it ran; two servers on one database would destroy it.
 fn remove_if_misleading(file: &Path) -> anyhow::Result<()> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         text => text.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    if PidFile::parse(&text).is_some_and(|file| lives(file.pid)) {
+    if let Some(PidFile { pid, .. }) = PidFile::parse(&text)
+        && lives(pid)
+    {
+        if may_be_anothers_postgres(pid) {
+            bail!(
+                "the process {pid} of another user may be a Postgres that serves this database: stop it, or, if it is \
+                 not, remove {}",
+                file.display()
+            );
+        }
         fs::remove_file(file)
             .with_context(|| format!("cannot remove the stale {}", file.display()))?;
     }
@@ -138,6 +151,18 @@ fn signal(pid: i32, signal: Signal) {
         && let Err(error) = kill_process(pid, signal)
     {
         warn!(%error, "cannot signal the earlier Postgres");
+    }
+}
+
+/// Whether a process that cannot be looked into is called like Postgres, or does not even show its name.
+fn may_be_anothers_postgres(pid: i32) -> bool {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let hidden = fs::read_link(process.join("cwd"))
+        .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    match fs::read_to_string(process.join("comm")) {
+        Ok(name) => hidden && name.trim() == "postgres",
+        // With `hidepid`, others' processes are not in /proc at all.
+        Err(_) => lives(pid),
     }
 }
 

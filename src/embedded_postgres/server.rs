@@ -39,8 +39,8 @@ impl Server {
         let mut setting = std::ffi::OsString::from("config_file=");
         setting.push(&cluster.configuration);
         let mut child = cluster
-            .account
-            .command(&cluster.binaries.program("postgres"))
+            .binaries
+            .command("postgres")
             .arg("-D")
             .arg(&cluster.directory)
             .arg("-c")

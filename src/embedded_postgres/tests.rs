@@ -1,8 +1,10 @@
-//! The life of a private Postgres, with real processes in temporary directories. Works as root and as a user.
+//! The life of a private Postgres, with real processes in temporary directories. Postgres refuses to run as root, and `up`
+//! gives root's rights up before it starts it: a test that root runs does the same.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,11 +12,30 @@ use sqlx::{Connection as _, PgConnection};
 use tempfile::TempDir;
 
 use super::*;
+use crate::account::{self, Account};
 
-/// A data directory that Postgres's account can reach.
+/// Run by root, runs the test of this name in a process of the account that `up` uses, and answers true when it succeeded.
+fn ran_as_account(test: &str) -> bool {
+    if !rustix::process::geteuid().is_root() {
+        return false;
+    }
+    let account = Account::for_root(account::DEFAULT).expect("`scripts/setup test` makes it");
+    let ended = Command::new("/proc/self/exe")
+        .args([
+            "--exact",
+            &format!("embedded_postgres::tests::{test}"),
+            "--nocapture",
+        ])
+        .uid(account.uid().as_raw())
+        .gid(account.gid().as_raw())
+        .status()
+        .unwrap();
+    assert!(ended.success(), "{ended}");
+    true
+}
+
 fn scratch() -> (TempDir, DataDir) {
     let temporary = tempfile::tempdir().unwrap();
-    fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let data = DataDir::open(&temporary.path().join("data")).unwrap();
     (temporary, data)
 }
@@ -43,6 +64,9 @@ async fn refusal(data: &DataDir) -> String {
 
 #[tokio::test]
 async fn a_second_start_finds_everything_as_it_was() {
+    if ran_as_account("a_second_start_finds_everything_as_it_was") {
+        return;
+    }
     let (_temporary, data) = scratch();
     let first = EmbeddedPostgres::start(&data).await.unwrap();
     let url = first.url().to_owned();
@@ -61,15 +85,13 @@ async fn a_second_start_finds_everything_as_it_was() {
 
 #[tokio::test]
 async fn what_was_committed_is_durable_whatever_the_local_settings_say() {
+    if ran_as_account("what_was_committed_is_durable_whatever_the_local_settings_say") {
+        return;
+    }
     let (_temporary, data) = scratch();
     fs::write(
         data.join("postgres.local.conf"),
         "fsync = off\nwork_mem = 9MB\n",
-    )
-    .unwrap();
-    fs::set_permissions(
-        data.join("postgres.local.conf"),
-        fs::Permissions::from_mode(0o644),
     )
     .unwrap();
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
@@ -84,6 +106,9 @@ async fn what_was_committed_is_durable_whatever_the_local_settings_say() {
 
 #[tokio::test]
 async fn a_killed_postgres_comes_back_under_the_same_url() {
+    if ran_as_account("a_killed_postgres_comes_back_under_the_same_url") {
+        return;
+    }
     let (_temporary, data) = scratch();
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();
     run(postgres.url(), "create table kept as select 'here' as word").await;
@@ -102,6 +127,9 @@ async fn a_killed_postgres_comes_back_under_the_same_url() {
 
 #[tokio::test]
 async fn a_postgres_that_a_killed_process_left_is_replaced() {
+    if ran_as_account("a_postgres_that_a_killed_process_left_is_replaced") {
+        return;
+    }
     let (_temporary, data) = scratch();
     let cluster = Cluster::prepare(&data).await.unwrap();
     // What SIGKILL does: nobody stops Postgres.
@@ -114,12 +142,13 @@ async fn a_postgres_that_a_killed_process_left_is_replaced() {
 
 #[tokio::test]
 async fn a_stale_pid_file_with_the_pid_of_a_stranger_is_no_obstacle() {
+    if ran_as_account("a_stale_pid_file_with_the_pid_of_a_stranger_is_no_obstacle") {
+        return;
+    }
     let (_temporary, data) = scratch();
     EmbeddedPostgres::start(&data).await.unwrap().stop().await;
     let cluster = Cluster::prepare(&data).await.unwrap();
-    let mut stranger = cluster
-        .account
-        .command(Path::new("/bin/sleep"))
+    let mut stranger = binaries::command(Path::new("/bin/sleep"))
         .arg("60")
         .spawn()
         .unwrap();
@@ -138,6 +167,9 @@ async fn a_stale_pid_file_with_the_pid_of_a_stranger_is_no_obstacle() {
 
 #[tokio::test]
 async fn an_interrupted_first_start_is_begun_anew() {
+    if ran_as_account("an_interrupted_first_start_is_begun_anew") {
+        return;
+    }
     let (_temporary, data) = scratch();
     fs::create_dir(data.join("postgres.new-1")).unwrap();
     fs::write(data.join("postgres.new-1/PG_VERSION"), "15").unwrap();
@@ -148,6 +180,9 @@ async fn an_interrupted_first_start_is_begun_anew() {
 
 #[tokio::test]
 async fn damaged_files_are_reported_in_one_line_and_left_alone() {
+    if ran_as_account("damaged_files_are_reported_in_one_line_and_left_alone") {
+        return;
+    }
     let (_temporary, data) = scratch();
     EmbeddedPostgres::start(&data).await.unwrap().stop().await;
     let control = data.join("postgres/global/pg_control");
@@ -162,6 +197,9 @@ async fn damaged_files_are_reported_in_one_line_and_left_alone() {
 
 #[tokio::test]
 async fn a_database_of_an_unsupported_version_is_refused() {
+    if ran_as_account("a_database_of_an_unsupported_version_is_refused") {
+        return;
+    }
     let (_temporary, data) = scratch();
     EmbeddedPostgres::start(&data).await.unwrap().stop().await;
     fs::write(data.join("postgres/PG_VERSION"), "9\n").unwrap();
@@ -171,6 +209,9 @@ async fn a_database_of_an_unsupported_version_is_refused() {
 
 #[tokio::test]
 async fn a_path_too_long_for_a_socket_is_served_all_the_same() {
+    if ran_as_account("a_path_too_long_for_a_socket_is_served_all_the_same") {
+        return;
+    }
     let (temporary, _short) = scratch();
     let data = DataDir::open(&temporary.path().join("long".repeat(30))).unwrap();
     let postgres = EmbeddedPostgres::start(&data).await.unwrap();

@@ -22,6 +22,29 @@ pub struct Grant {
     pub team: Option<TeamId>,
     /// What it may do there.
     pub scopes: Vec<Scope>,
+    /// From when on it is not valid, if ever.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// How many tokens stand above it, one created by the other.
+    pub generation: u16,
+}
+
+/// How many tokens may stand above one, each created by the next. The database has the same bound.
+pub const LAST_GENERATION: u16 = 100;
+
+impl Grant {
+    /// Until when a token is valid that this one creates: as long as this one, or until a given time.
+    ///
+    /// # Errors
+    /// The end of this token, when the given time is after it: nobody outlasts who let him in.
+    pub fn expiry_of_child(
+        &self,
+        wanted: Option<DateTime<Utc>>,
+    ) -> Result<Option<DateTime<Utc>>, DateTime<Utc>> {
+        match (wanted, self.expires_at) {
+            (Some(wanted), Some(own)) if wanted > own => Err(own),
+            (wanted, own) => Ok(wanted.or(own)),
+        }
+    }
 }
 
 /// A token without its secret.
@@ -37,6 +60,10 @@ pub struct Token {
     pub hint: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
+    /// Who created it: `token` or `command_line`; none if that was not written down.
+    pub creator: Option<String>,
+    /// The token that created it, if one did.
+    pub created_by: Option<TokenId>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// From when on it is not valid, if ever.
@@ -70,7 +97,7 @@ pub async fn begin_reading(
     let row = sqlx::query_as!(
         GrantRow,
         "
-        select id, team_id, scopes
+        select id, team_id, scopes, expires_at, generation
         from management_tokens
         where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
         ",
@@ -91,7 +118,7 @@ pub async fn begin_changing(
     let row = sqlx::query_as!(
         GrantRow,
         "
-        select id, team_id, scopes
+        select id, team_id, scopes, expires_at, generation
         from management_tokens
         where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
         for share
@@ -103,7 +130,7 @@ pub async fn begin_changing(
     Ok(row.map(|row| (tx, row.into())))
 }
 
-/// Creates a token; it is returned to be shown once. Run it in a transaction.
+/// Creates a token from the command line; it is returned to be shown once. Run it in a transaction.
 ///
 /// # Errors
 /// [`Error::LimitReached`]: a team has so many tokens that work. Operators have no limit.
@@ -111,18 +138,41 @@ pub async fn create(
     conn: &mut PgConnection,
     new: NewToken<'_>,
 ) -> Result<(Token, ManagementToken), Error> {
+    insert(conn, None, new).await
+}
+
+/// Creates a token in the name of another one; it is returned to be shown once. What the other one may give is for its
+/// caller to check. Run it in a transaction.
+///
+/// # Errors
+/// As of [`create`].
+pub async fn mint(
+    conn: &mut PgConnection,
+    creator: &Grant,
+    new: NewToken<'_>,
+) -> Result<(Token, ManagementToken), Error> {
+    insert(conn, Some(creator), new).await
+}
+
+async fn insert(
+    conn: &mut PgConnection,
+    creator: Option<&Grant>,
+    new: NewToken<'_>,
+) -> Result<(Token, ManagementToken), Error> {
     if let Some(team) = new.team {
         limit::require(conn, team, Limit::ManagementTokens).await?;
     }
+    let generation = creator.map_or(0, |creator| creator.generation.saturating_add(1));
     let secret = ManagementToken::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
     let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
     let row = sqlx::query_as!(
         Row,
         "
-        insert into management_tokens (id, team_id, name, hash, hint, scopes, expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7)
-        returning id, team_id, name, hint, scopes, created_at, expires_at, disabled_at
+        insert into management_tokens
+            (id, team_id, name, hash, hint, scopes, expires_at, creator, created_by, generation)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        returning id, team_id, name, hint, scopes, creator, created_by, created_at, expires_at, disabled_at
         ",
         Uuid::now_v7(),
         new.team.map(TeamId::as_uuid),
@@ -131,6 +181,9 @@ pub async fn create(
         secret.hint(),
         &scopes as &[&str],
         new.expires_at,
+        if creator.is_some() { "token" } else { "command_line" },
+        creator.map(|creator| creator.token.as_uuid()),
+        i16::try_from(generation).unwrap_or(i16::MAX),
     )
     .fetch_one(conn)
     .await?;
@@ -146,7 +199,7 @@ pub async fn find(
     let row = sqlx::query_as!(
         Row,
         "
-        select id, team_id, name, hint, scopes, created_at, expires_at, disabled_at
+        select id, team_id, name, hint, scopes, creator, created_by, created_at, expires_at, disabled_at
         from management_tokens
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
@@ -158,45 +211,144 @@ pub async fn find(
     Ok(row.map(Token::from))
 }
 
-/// Tokens, the oldest first: all, or those of the team `of`.
+/// Tokens, the oldest first: all, or those of the team `of`, or those that one token created.
 pub async fn list(
     conn: &mut PgConnection,
     of: Option<TeamId>,
+    created_by: Option<TokenId>,
     page: Page,
 ) -> Result<Vec<Token>, Error> {
     let rows = sqlx::query_as!(
         Row,
         "
-        select id, team_id, name, hint, scopes, created_at, expires_at, disabled_at
+        select id, team_id, name, hint, scopes, creator, created_by, created_at, expires_at, disabled_at
         from management_tokens
         where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2)
+            and ($4::uuid is null or created_by = $4)
         order by id
         limit $3
         ",
         of.map(TeamId::as_uuid),
         page.after,
         page.limit,
+        created_by.map(TokenId::as_uuid),
     )
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(Token::from).collect())
 }
 
-/// Disables a token, for ever. False: it was disabled already.
-pub async fn disable(conn: &mut PgConnection, token: TokenId) -> Result<bool, Error> {
-    let disabled = sqlx::query!(
-        "update management_tokens set disabled_at = now() where id = $1 and disabled_at is null",
+/// Which tokens are to be disabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The one that is named.
+    One,
+    /// That, every token that it created, and whatever those created.
+    Descendants,
+}
+
+/// Why nothing was disabled.
+#[derive(Debug, thiserror::Error)]
+pub enum NotDisabled {
+    /// One of them may do more than the token in whose name they were to be disabled: it has this scope beyond it.
+    #[error("the token {0} has a scope that the caller does not have")]
+    Stronger(TokenId, String),
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// A token that was disabled just now.
+#[derive(Clone, Debug)]
+pub struct Disabled {
+    /// The token.
+    pub id: TokenId,
+    /// The team in which it acted; none for an operator's.
+    pub team: Option<TeamId>,
+    /// What it was called.
+    pub name: String,
+}
+
+/// Disables a token, for ever, and with [`Reach::Descendants`] the tokens below it; answers those that were not disabled
+/// before. A token may do this to itself and to those that may do no more than itself. Which teams' tokens it can name is for
+/// its caller to check. When it fails, the transaction must be given up.
+///
+/// A token that is being created below one of them is not missed: its creator's row is shared until it is there, so the
+/// update waits for it, and the next round finds it. There are no more rounds than generations.
+pub async fn disable(
+    conn: &mut PgConnection,
+    caller: TokenId,
+    token: TokenId,
+    reach: Reach,
+) -> Result<Vec<Disabled>, NotDisabled> {
+    let mut disabled = Vec::new();
+    for _ in 0..=LAST_GENERATION {
+        let round = disable_visible(conn, caller, token, reach).await?;
+        let done = round.is_empty() || reach == Reach::One;
+        for row in round {
+            let id = TokenId::from(row.id);
+            if let Some(scope) = row.beyond.into_iter().flatten().next() {
+                return Err(NotDisabled::Stronger(id, scope));
+            }
+            disabled.push(Disabled {
+                id,
+                team: row.team_id.map(TeamId::from),
+                name: row.name,
+            });
+        }
+        if done {
+            break;
+        }
+    }
+    Ok(disabled)
+}
+
+struct DisabledRow {
+    id: Uuid,
+    team_id: Option<Uuid>,
+    name: String,
+    /// Its scopes that the caller does not have; a scope that only a newer version knows is one, too.
+    beyond: Option<Vec<String>>,
+}
+
+async fn disable_visible(
+    conn: &mut PgConnection,
+    caller: TokenId,
+    token: TokenId,
+    reach: Reach,
+) -> Result<Vec<DisabledRow>, Error> {
+    let rows = sqlx::query_as!(
+        DisabledRow,
+        r#"
+        with recursive below as (
+            select id from management_tokens where id = $2
+            union
+            select t.id from management_tokens t join below b on t.created_by = b.id where $3
+        )
+        update management_tokens t
+        set disabled_at = now()
+        from management_tokens c
+        where t.id in (select id from below) and t.disabled_at is null and c.id = $1
+        returning t.id, t.team_id, t.name,
+            case when t.id = c.id then '{}' else array(
+                select s from unnest(t.scopes) as s where s <> all(c.scopes)
+            ) end as "beyond: Vec<String>"
+        "#,
+        caller.as_uuid(),
         token.as_uuid(),
+        reach == Reach::Descendants,
     )
-    .execute(conn)
+    .fetch_all(conn)
     .await?;
-    Ok(disabled.rows_affected() > 0)
+    Ok(rows)
 }
 
 struct GrantRow {
     id: Uuid,
     team_id: Option<Uuid>,
     scopes: Vec<String>,
+    expires_at: Option<DateTime<Utc>>,
+    generation: i16,
 }
 
 impl From<GrantRow> for Grant {
@@ -205,6 +357,8 @@ impl From<GrantRow> for Grant {
             token: row.id.into(),
             team: row.team_id.map(TeamId::from),
             scopes: known(&row.scopes),
+            expires_at: row.expires_at,
+            generation: row.generation.unsigned_abs(),
         }
     }
 }
@@ -215,6 +369,8 @@ struct Row {
     name: String,
     hint: String,
     scopes: Vec<String>,
+    creator: Option<String>,
+    created_by: Option<Uuid>,
     created_at: DateTime<Utc>,
     expires_at: Option<DateTime<Utc>>,
     disabled_at: Option<DateTime<Utc>>,
@@ -228,6 +384,8 @@ impl From<Row> for Token {
             name: row.name,
             hint: row.hint,
             scopes: known(&row.scopes),
+            creator: row.creator,
+            created_by: row.created_by.map(TokenId::from),
             created_at: row.created_at,
             expires_at: row.expires_at,
             disabled_at: row.disabled_at,

@@ -18,7 +18,7 @@ pub(crate) use panel::Panel;
 pub(crate) use provider::{FakeProvider, Mode, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
-pub(crate) use up::Up;
+pub(crate) use up::{Up, unset};
 pub(crate) use worker::Worker;
 
 const POLL: Duration = Duration::from_millis(20);

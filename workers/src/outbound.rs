@@ -10,7 +10,10 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::{id::TeamId, webhook::{KEPT_ANSWER_BYTES, READ_ANSWER_BYTES}};
+use domain::{
+    id::TeamId,
+    webhook::{KEPT_ANSWER_BYTES, READ_ANSWER_BYTES},
+};
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response,

@@ -193,7 +193,7 @@ fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
             Code::UnsupportedMediaType,
         ]);
     }
-    problems.extend([Code::InternalError, Code::Overloaded]);
+    problems.extend([Code::RateLimited, Code::InternalError, Code::Overloaded]);
     problems.sort_by_key(|code| code.status());
     problems
 }

@@ -1,5 +1,10 @@
 //! Who calls, by the token in the header `Authorization`, and the transaction in which all of his request is done.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use domain::{
     audit::Action,
     id::{TeamId, TokenId},
@@ -20,12 +25,13 @@ use store::{
     PgConnection, PgTransaction,
     audit::{self, Actor, Entry},
     team,
-    token::{self, Grant},
+    token::{self, Grant, NewToken, Token},
 };
 use uuid::Uuid;
 
 use super::Management;
 use crate::{
+    body::sender,
     problem::{Code, Refusal},
     request_id::RequestId,
 };
@@ -34,6 +40,8 @@ use crate::{
 pub(super) struct Caller {
     token: SecretHash,
     request: RequestId,
+    /// Whether the request was counted for its token: an operation may begin more than one transaction.
+    counted: AtomicBool,
 }
 
 /// The name of the security scheme in the document.
@@ -72,13 +80,19 @@ impl<'a> ApiExtractor<'a> for Caller {
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> Result<Self> {
-        let token = bearer(request.headers()).ok_or_else(Refusal::invalid_token)?;
+        let token = bearer(request.headers()).map(|token| token.hash());
+        let management = request
+            .data::<Arc<Management>>()
+            .expect("the listener gives every request its state");
+        management.pace.arrive(sender(request), token)?;
+        let token = token.ok_or_else(Refusal::invalid_token)?;
         let request = request
             .data::<RequestId>()
             .expect("the front gives every request its id");
         Ok(Self {
-            token: token.hash(),
+            token,
             request: request.clone(),
+            counted: AtomicBool::new(false),
         })
     }
 }
@@ -100,19 +114,57 @@ impl Management {
     /// Begins what only looks: all of it sees one moment.
     ///
     /// # Errors
-    /// The token is not valid or has not the scope.
+    /// The token is not valid, does not have the scope, or has had its requests of this minute.
     pub(super) async fn read(&self, caller: &Caller, scope: Scope) -> Result<Session, Refusal> {
         let begun = token::begin_reading(&self.pool, caller.token).await?;
-        Session::begin(begun, caller, scope)
+        self.begin(begun, caller, scope)
     }
 
     /// Begins what changes something. Nothing is changed unless [`Session::commit`] is reached.
     ///
     /// # Errors
-    /// The token is not valid or has not the scope.
+    /// The token is not valid, does not have the scope, or has had its requests of this minute.
     pub(super) async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refusal> {
         let begun = token::begin_changing(&self.pool, caller.token).await?;
-        Session::begin(begun, caller, scope)
+        self.begin(begun, caller, scope)
+    }
+
+    fn begin(
+        &self,
+        begun: Option<(PgTransaction<'static>, Grant)>,
+        caller: &Caller,
+        scope: Scope,
+    ) -> Result<Session, Refusal> {
+        let (tx, grant) = begun.ok_or_else(Refusal::invalid_token)?;
+        if !caller.counted.swap(true, Ordering::Relaxed) {
+            self.pace.admit(caller.token, &grant)?;
+        }
+        let session = Session {
+            tx,
+            grant,
+            request: caller.request.clone(),
+        };
+        if session.has(scope) {
+            Ok(session)
+        } else {
+            Err(missing_scope(scope))
+        }
+    }
+}
+
+/// What is done outside of a transaction, by somebody who was allowed to: it is recorded when it has ended.
+pub(super) struct Doing {
+    token: TokenId,
+    request: RequestId,
+}
+
+impl Doing {
+    /// Records what was done, whether or not the token is still valid.
+    pub(super) async fn done(self, management: &Management, change: Change) -> Result<(), Refusal> {
+        let mut tx = management.pool.begin().await.map_err(store::Error::from)?;
+        record(&mut tx, self.token, &self.request, &change).await?;
+        tx.commit().await.map_err(store::Error::from)?;
+        Ok(())
     }
 }
 
@@ -135,24 +187,6 @@ pub(super) struct Change {
 }
 
 impl Session {
-    fn begin(
-        begun: Option<(PgTransaction<'static>, Grant)>,
-        caller: &Caller,
-        scope: Scope,
-    ) -> Result<Self, Refusal> {
-        let (tx, grant) = begun.ok_or_else(Refusal::invalid_token)?;
-        let session = Self {
-            tx,
-            grant,
-            request: caller.request.clone(),
-        };
-        if session.has(scope) {
-            Ok(session)
-        } else {
-            Err(missing_scope(scope))
-        }
-    }
-
     /// Where statements run.
     pub(super) fn conn(&mut self) -> &mut PgConnection {
         &mut self.tx
@@ -161,6 +195,27 @@ impl Session {
     /// The caller's token.
     pub(super) fn token(&self) -> TokenId {
         self.grant.token
+    }
+
+    /// What the caller's token may do, and until when.
+    pub(super) fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    /// Ends the transaction, for what no transaction may wait for.
+    pub(super) fn leave(self) -> Doing {
+        Doing {
+            token: self.grant.token,
+            request: self.request,
+        }
+    }
+
+    /// Creates a token in the name of the caller's.
+    pub(super) async fn mint(
+        &mut self,
+        new: NewToken<'_>,
+    ) -> Result<(Token, ManagementToken), Refusal> {
+        Ok(token::mint(&mut self.tx, &self.grant, new).await?)
     }
 
     /// The only team that the caller may know of; none for an operator, who may know of all.
@@ -210,26 +265,44 @@ impl Session {
     }
 
     /// Records the change and commits, both or neither.
-    pub(super) async fn commit(mut self, change: Change) -> Result<(), Refusal> {
-        let entry = Entry {
-            actor: Actor::Token(self.grant.token),
-            action: change.action,
-            team: change.team,
-            target: Some(change.target),
-            details: &change.details,
-            request_id: Some(self.request.as_str()),
-        };
-        audit::record(&mut self.tx, entry).await?;
-        self.tx.commit().await.map_err(store::Error::from)?;
+    pub(super) async fn commit(self, change: Change) -> Result<(), Refusal> {
+        self.commit_all(vec![change]).await
+    }
+
+    /// Records all of these changes and commits, or does none of it. Without a change there is nothing to commit.
+    pub(super) async fn commit_all(mut self, changes: Vec<Change>) -> Result<(), Refusal> {
+        for change in &changes {
+            record(&mut self.tx, self.grant.token, &self.request, change).await?;
+        }
+        if !changes.is_empty() {
+            self.tx.commit().await.map_err(store::Error::from)?;
+        }
         Ok(())
     }
+}
+
+async fn record(
+    conn: &mut PgConnection,
+    token: TokenId,
+    request: &RequestId,
+    change: &Change,
+) -> Result<(), store::Error> {
+    let entry = Entry {
+        actor: Actor::Token(token),
+        action: change.action,
+        team: change.team,
+        target: Some(change.target),
+        details: &change.details,
+        request_id: Some(request.as_str()),
+    };
+    audit::record(conn, entry).await
 }
 
 /// What refuses a token that lacks a scope.
 pub(super) fn missing_scope(scope: Scope) -> Refusal {
     Refusal::new(
         Code::MissingScope,
-        format!("This token has not the scope {scope}."),
+        format!("This token does not have the scope {scope}."),
     )
 }
 

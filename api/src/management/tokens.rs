@@ -1,8 +1,8 @@
-//! Tokens: list, create, read, disable.
+//! Tokens: list, create, read, disable, with those that they created if so wanted.
 
 use std::sync::Arc;
 
-use chrono::Utc;
+use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{
     audit::Action,
     id::{TeamId, TokenId},
@@ -13,21 +13,24 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::token::{self, NewToken as Wanted};
+use store::token::{self, LAST_GENERATION, NewToken as Wanted, NotDisabled, Reach};
 use uuid::Uuid;
+
+mod cascade;
 
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
     list::{Cursor, Limit, List, Part},
     session::{Caller, Change, Session, created, missing_scope},
+    tokens::cascade::Cascade,
 };
 use crate::{
     answer::{Created, Json, NoContent},
     member::{Member, Time},
     path::Path,
     payload::JsonBody,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query::Query,
 };
 
@@ -45,6 +48,13 @@ pub(super) struct Token {
     hint: String,
     /// What it may do.
     scopes: Vec<Member<Scope>>,
+    /// Who created it: `token`, or `command_line`, which is somebody with access to the database. Null: it is older than this
+    /// member.
+    #[oai(nullable)]
+    creator: Option<String>,
+    /// The token that created it; null if none did, or if that is not known.
+    #[oai(nullable)]
+    created_by: Option<Uuid>,
     /// When it was created.
     created_at: Member<Time>,
     /// From when on it is not valid; null if it is for ever.
@@ -63,6 +73,8 @@ impl From<token::Token> for Token {
             name: token.name,
             hint: token.hint,
             scopes: token.scopes.into_iter().map(Member).collect(),
+            creator: token.creator,
+            created_by: token.created_by.map(TokenId::as_uuid),
             created_at: token.created_at.into(),
             expires_at: token.expires_at.map(Member::from),
             disabled_at: token.disabled_at.map(Member::from),
@@ -93,7 +105,8 @@ pub(super) struct NewToken {
     /// What it may do: no more than the caller.
     #[oai(validator(min_items = 1))]
     scopes: Vec<Member<Scope>>,
-    /// From when on it is not valid; null for never.
+    /// From when on it is not valid. Not after the token that creates it expires; omitted or null: when that one does, or
+    /// never if that one never does.
     #[oai(nullable)]
     expires_at: Option<Member<Time>>,
 }
@@ -114,18 +127,20 @@ impl Tokens {
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
         cursor: Query<Cursor>,
+        /// Only those that this token created.
+        created_by: Query<TokenId>,
     ) -> Result<Json<List<Token>>, Refusal> {
         let mut session = management.read(&caller, Scope::TokensRead).await?;
         let part = Part::new(&limit, &cursor);
         let of = session.only_team();
-        let tokens = token::list(session.conn(), of, part.page()).await?;
+        let tokens = token::list(session.conn(), of, created_by.0, part.page()).await?;
         Ok(Json(part.list(tokens, |token| token.id.as_uuid())))
     }
 
     /// Create a token
     ///
-    /// It may do no more than the token that creates it: that must have every scope that it gives, and a team's token
-    /// creates tokens of its own team only. The secret is shown once.
+    /// It may do no more than the token that creates it, and not for longer: that must have every scope that it gives, a team's
+    /// token creates tokens of its own team only, and none expires later than its creator. The secret is shown once.
     #[oai(path = "/tokens", method = "post", operation_id = "createToken")]
     async fn create_token(
         &self,
@@ -137,11 +152,14 @@ impl Tokens {
         let new = request.value;
         let scopes = scopes(&session, &new)?;
         let team = session.named_team(new.team_id.as_deref().copied()).await?;
-        let expires_at = new.expires_at.as_ref().map(|time| time.0.0);
-        if expires_at.is_some_and(|at| at <= Utc::now()) {
-            return Err(Refusal::invalid_field(
-                "expires_at",
-                "must be in the future",
+        let expires_at = expires_at(&session, &new)?;
+        if session.grant().generation >= LAST_GENERATION {
+            return Err(Refusal::new(
+                Code::LimitReached,
+                format!(
+                    "{LAST_GENERATION} tokens stand above this one, each created by the next: create it with one of those, or \
+                     with `gatehouse admin create-token`."
+                ),
             ));
         }
         let wanted = Wanted {
@@ -150,7 +168,7 @@ impl Tokens {
             scopes: &scopes,
             expires_at,
         };
-        let (token, secret) = token::create(session.conn(), wanted).await?;
+        let (token, secret) = session.mint(wanted).await?;
         let token = Token::from(token);
         session
             .commit(Change {
@@ -186,7 +204,10 @@ impl Tokens {
 
     /// Disable a token
     ///
-    /// At once and for ever. A disabled token stays in lists; disabling it again changes nothing.
+    /// At once and for ever. A disabled token stays in lists; disabling it again changes nothing. The tokens that it created stay
+    /// valid unless `cascade` is true; then they are disabled in the same transaction, with whatever those created. A token
+    /// can disable itself, and others that have no scope beyond its own; if any of them has, nothing is disabled. The audit log
+    /// has an entry for each token that was disabled.
     #[oai(
         path = "/tokens/:token_id",
         method = "delete",
@@ -198,21 +219,28 @@ impl Tokens {
         caller: Caller,
         /// The token.
         token_id: Path<TokenId>,
+        /// Whether the tokens that it created, and whatever those created, are disabled, too.
+        cascade: Query<Cascade>,
     ) -> Result<NoContent, Refusal> {
         let mut session = management.change(&caller, Scope::TokensWrite).await?;
         let of = session.only_team();
         let token = token::find(session.conn(), of, token_id.0).await?;
         let token = token.ok_or_else(unknown)?;
-        if token::disable(session.conn(), token.id).await? {
-            session
-                .commit(Change {
-                    action: Action::TokenDisable,
-                    team: token.team,
-                    target: token.id.as_uuid(),
-                    details: json!({ "name": token.name }),
-                })
-                .await?;
-        }
+        let reach = cascade.0.map_or(Reach::One, Cascade::reach);
+        let own = session.token();
+        let disabled = token::disable(session.conn(), own, token.id, reach).await;
+        let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
+        let changes = disabled.into_iter().map(|disabled| Change {
+            action: Action::TokenDisable,
+            team: disabled.team,
+            target: disabled.id.as_uuid(),
+            details: if disabled.id == token.id {
+                json!({ "name": disabled.name })
+            } else {
+                json!({ "name": disabled.name, "with": token.id })
+            },
+        });
+        session.commit_all(changes.collect()).await?;
         Ok(NoContent)
     }
 }
@@ -231,6 +259,44 @@ fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refusal> {
     }
 }
 
+/// Until when a new token is valid: in the future, and no longer than the caller.
+fn expires_at(session: &Session, new: &NewToken) -> Result<Option<DateTime<Utc>>, Refusal> {
+    let wanted = new.expires_at.as_ref().map(|time| time.0.0);
+    if wanted.is_some_and(|at| at <= Utc::now()) {
+        return Err(Refusal::invalid_field(
+            "expires_at",
+            "must be in the future",
+        ));
+    }
+    session.grant().expiry_of_child(wanted).map_err(|own| {
+        let own = own.to_rfc3339_opts(SecondsFormat::Micros, true);
+        Refusal::invalid_field(
+            "expires_at",
+            format!("must not be after {own}, when the token that creates it expires"),
+        )
+    })
+}
+
+fn not_disabled(error: NotDisabled, asked: TokenId) -> Refusal {
+    match error {
+        NotDisabled::Stronger(token, scope) if token == asked => Refusal::new(
+            Code::MissingScope,
+            format!(
+                "This token does not have the scope {scope}, which the token to be disabled has: use one that has all of its \
+                 scopes."
+            ),
+        ),
+        NotDisabled::Stronger(token, scope) => Refusal::new(
+            Code::MissingScope,
+            format!(
+                "This token does not have the scope {scope}, which the token {token} below the one to be disabled has: use \
+                 one that has all of its scopes. Nothing was disabled."
+            ),
+        ),
+        NotDisabled::Store(error) => error.into(),
+    }
+}
+
 fn unknown() -> Refusal {
     Refusal::not_found("token")
 }
@@ -243,6 +309,8 @@ pub(super) fn described() -> Vec<Operation> {
         "name": "Nightly report",
         "hint": "v7Qx",
         "scopes": ["teams:read", "usage:read"],
+        "creator": "token",
+        "created_by": "01980f6d-02aa-7bbb-8ccc-0123456789aa",
         "created_at": example::CREATED_AT,
         "expires_at": "2027-01-31T12:00:00.000000Z",
         "disabled_at": null,
@@ -263,6 +331,7 @@ pub(super) fn described() -> Vec<Operation> {
             })),
             problems: &[Code::LimitReached],
             answer: Some(issued),
+            problems: &[Code::LimitReached],
             ..Operation::new("createToken", Scope::TokensWrite)
         },
         Operation {

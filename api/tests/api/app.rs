@@ -9,7 +9,7 @@ use std::{
 use api::{
     BodySettings, Readiness,
     interface::{Interface, interface},
-    management::{Analyse, Bench, Management, Outlet, Ping},
+    management::{Analyse, Bench, Management, Outlet, Pace, PaceSettings, Ping},
     public::Public,
     serve::{Settings, serve},
 };
@@ -54,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) ping: Ping,
     pub(crate) rules_per_day: u64,
     pub(crate) limits: SubmissionLimits,
+    pub(crate) pace: PaceSettings,
 }
 
 impl Default for Options {
@@ -72,6 +73,7 @@ impl Default for Options {
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
+            pace: PaceSettings::default(),
         }
     }
 }
@@ -163,7 +165,7 @@ impl App {
         Self::serve(other.pool.clone(), tenant, Options::default()).await
     }
 
-    async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
+    pub(crate) async fn serve(pool: PgPool, tenant: Tenant, options: Options) -> Self {
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         let acceptor = Acceptor::start(pool.clone(), queue.clone(), options.accept);
         let (ready, readiness) = watch::channel(Readiness::Ready);
@@ -182,6 +184,7 @@ impl App {
                 bench: Bench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
+                pace: Pace::new(options.pace),
             },
             body: options.body,
             deadline: options.deadline,

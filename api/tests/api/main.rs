@@ -17,5 +17,6 @@ mod management;
 mod operations;
 mod overload;
 mod poisoned;
+mod protection;
 mod status;
 mod submit;

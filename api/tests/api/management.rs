@@ -7,6 +7,7 @@ mod hash_lists;
 mod keys;
 mod lists;
 mod media;
+mod pace;
 mod plan_limits;
 mod plans;
 mod recoveries;

@@ -35,7 +35,7 @@ impl DataDir {
             .prefix("gatehouse-it-")
             .tempdir()
             .unwrap();
-        // Root's Postgres runs as another user, who must pass through.
+        // Root's service runs as another user, who must pass through.
         fs::set_permissions(temporary.path(), Permissions::from_mode(0o711)).unwrap();
         Self { temporary }
     }

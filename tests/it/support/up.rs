@@ -19,8 +19,9 @@ const STOP: Duration = Duration::from_secs(40);
 const VERDICT: Duration = Duration::from_secs(20);
 
 /// What the surroundings must not decide: the suite itself runs with a database of its own.
-pub(super) const UNSET: [&str; 8] = [
+pub(super) const UNSET: [&str; 10] = [
     "DATABASE_URL",
+    "GATEHOUSE_DATA_DIR",
     "GATEHOUSE_EGRESS_ALLOW",
     "GATEHOUSE_LISTEN",
     "GATEHOUSE_MASTER_KEY",
@@ -28,7 +29,15 @@ pub(super) const UNSET: [&str; 8] = [
     "GATEHOUSE_METRICS_LISTEN",
     "GATEHOUSE_PROVIDERS",
     "GATEHOUSE_PROVIDERS_FILE",
+    "GATEHOUSE_USER",
 ];
+
+/// Takes from a command what the surroundings must not decide.
+pub(crate) fn unset(command: &mut Command) {
+    for variable in UNSET {
+        command.env_remove(variable);
+    }
+}
 
 /// The process. Dropping it stops it in order, or kills it when it does not obey.
 pub(crate) struct Up {
@@ -63,9 +72,7 @@ impl Up {
             .append(true)
             .open(data.log())
             .unwrap();
-        for variable in UNSET {
-            command.env_remove(variable);
-        }
+        unset(&mut command);
         let child = command
             .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
             .arg("up")
@@ -94,6 +101,11 @@ impl Up {
     /// How many files it has open.
     pub(crate) fn files(&self) -> usize {
         open_files(self.child.id())
+    }
+
+    /// The process's number.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// What it wrote down at its start.

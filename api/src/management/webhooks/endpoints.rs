@@ -32,7 +32,7 @@ use crate::{
         Management, PREFIX, Tag,
         document::{Operation, example},
         list::{Cursor, Limit, List, Part},
-        session::{Caller, Session, created},
+        session::{Caller, Change, Session, created},
         sites::require_site,
     },
     path::Path,
@@ -257,7 +257,8 @@ impl WebhookEndpoints {
     /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events; the
     /// signature stands in the body, too, as its last member `_service_signature`, made over the compact JSON of the others. The
     /// answer tells what came of it within 20 s. It is not repeated, and changes nothing that is known of the endpoint. An
-    /// endpoint is tested six times a minute at most, and two tests of a team run at once.
+    /// endpoint is tested six times a minute at most, and two tests of a team run at once. The audit log records each test
+    /// and how it ended.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/ping",
         method = "post",
@@ -275,8 +276,22 @@ impl WebhookEndpoints {
         let target = endpoint::target(session.conn(), key, of, endpoint_id.0).await?;
         let target = target.ok_or_else(unknown)?;
         // No transaction waits for somebody else's machine.
-        drop(session);
-        Ok(Json(management.outlet.ping(target).await?.into()))
+        let (doing, management) = (session.leave(), Arc::clone(management.0));
+        // What was sent is recorded, also when the caller does not wait for its end.
+        let pinging = tokio::spawn(async move {
+            let team = target.team;
+            let pinged = management.outlet.ping(target).await?;
+            let change = Change {
+                action: Action::EndpointPing,
+                team: Some(team),
+                target: endpoint_id.0.as_uuid(),
+                details: json!({ "outcome": pinged.outcome, "status_code": pinged.status_code }),
+            };
+            doing.done(&management, change).await?;
+            Ok::<_, Refusal>(pinged)
+        });
+        let pinged = pinging.await.map_err(|_| Refusal::internal())??;
+        Ok(Json(pinged.into()))
     }
 }
 

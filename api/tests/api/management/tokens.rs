@@ -1,5 +1,7 @@
 //! Tokens.
 
+mod parents;
+
 use domain::scope::Scope;
 use serde_json::{Value, json};
 use sqlx::PgPool;

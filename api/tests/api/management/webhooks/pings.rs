@@ -67,8 +67,20 @@ async fn a_test_goes_to_the_endpoint_and_its_outcome_comes_back(pool: PgPool) {
     ] {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
+    // But who tested it, and how that ended.
     let audited = "select count(*) from audit_log";
-    assert_eq!(app.count(audited).await, entries);
+    assert_eq!(app.count(audited).await, entries + 1);
+    let log = owner.get("/audit-log?limit=1").await.ok();
+    let entry = &log["data"][0];
+    assert_eq!(entry["actor_id"], owner.id().await);
+    assert_eq!(
+        (&entry["action"], &entry["target_id"]),
+        (&json!("endpoint.ping"), &id)
+    );
+    assert_eq!(
+        entry["details"],
+        json!({ "outcome": "status", "status_code": 500 })
+    );
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,0 +1,47 @@
+//! The parameter that says how far a disabling goes.
+
+use std::str::FromStr;
+
+use poem_openapi::registry::MetaSchema;
+use store::token::Reach;
+
+use crate::member::Described;
+
+/// `true` or `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cascade(bool);
+
+impl Cascade {
+    pub(super) fn reach(self) -> Reach {
+        if self.0 {
+            Reach::Descendants
+        } else {
+            Reach::One
+        }
+    }
+}
+
+/// The text is neither.
+pub(super) struct NeitherTrueNorFalse;
+
+impl FromStr for Cascade {
+    type Err = NeitherTrueNorFalse;
+
+    fn from_str(text: &str) -> Result<Self, NeitherTrueNorFalse> {
+        match text {
+            "true" => Ok(Self(true)),
+            "false" => Ok(Self(false)),
+            _ => Err(NeitherTrueNorFalse),
+        }
+    }
+}
+
+impl Described for Cascade {
+    fn expected() -> String {
+        "true or false".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new("boolean")
+    }
+}
