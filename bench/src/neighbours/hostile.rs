@@ -71,6 +71,25 @@ pub(super) struct Tally {
 /// The process, seen from the benchmark.
 pub(super) struct Hostile(Child);
 
+/// How requests end that had no answer when the time was up.
+const UNANSWERED: &str = "no answer when time was up";
+
+impl Tally {
+    fn ask(&mut self, what: &str) {
+        let outcomes = self.requests.entry(what.to_owned()).or_default();
+        *outcomes.entry(UNANSWERED.to_owned()).or_default() += 1;
+    }
+
+    fn answer(&mut self, what: &str, outcome: String) {
+        let outcomes = self.requests.entry(what.to_owned()).or_default();
+        if let Some(unanswered) = outcomes.get_mut(UNANSWERED) {
+            *unanswered -= 1;
+        }
+        *outcomes.entry(outcome).or_default() += 1;
+        outcomes.retain(|_, times| *times > 0);
+    }
+}
+
 impl Hostile {
     /// Starts it. Its time begins at once.
     pub(super) async fn start(brief: &Brief) -> anyhow::Result<Self> {

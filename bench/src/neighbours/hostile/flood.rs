@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     heavy,
-    team::{Team, one_byte, turn},
+    team::{Team, one_byte},
 };
 use crate::http;
 
@@ -58,7 +58,7 @@ pub(super) async fn attack(team: &Team) {
         }
     });
     let submitting = team.submit(SUBMITTERS, |number| {
-        turn(&site.keys, number).map(|key| one_byte(key))
+        site.key(number).map(|key| one_byte(&key))
     });
-    tokio::join!(join_all(clients), submitting);
+    tokio::join!(team.make_keys(&site), join_all(clients), submitting);
 }

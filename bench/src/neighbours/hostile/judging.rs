@@ -1,12 +1,11 @@
 //! Texts of 100 KB that are as slow to judge as the accepted patterns make them, beside a backlog of ordinary texts.
 
-use bytes::Bytes;
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
 use super::{
     heavy,
-    team::{Team, one_byte, submission, turn},
+    team::{Team, one_byte, submission},
 };
 
 /// As long as a text may be.
@@ -34,16 +33,16 @@ pub(super) async fn attack(team: &Team) {
         return;
     };
     let text = text(team);
-    let slow_texts: Vec<Bytes> = slow
-        .keys
-        .iter()
-        .map(|key| submission(&json!({ "api_key": key, "body": text })))
-        .collect();
-    let next = |number: u64| turn(&slow_texts, number).cloned();
+    let next = |number: u64| {
+        let key = slow.key(number)?;
+        Some(submission(&json!({ "api_key": key, "body": text })))
+    };
+    let ordinary_next = |number| ordinary.key(number).map(|key| one_byte(&key));
     tokio::join!(
+        team.make_keys(&slow),
+        team.make_keys(&ordinary),
         team.submit(CONNECTIONS, next),
-        team.submit(CONNECTIONS, |number| turn(&ordinary.keys, number)
-            .map(|key| one_byte(key))),
+        team.submit(CONNECTIONS, ordinary_next),
     );
 }
 

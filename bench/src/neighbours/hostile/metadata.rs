@@ -1,19 +1,22 @@
 //! Metadata nested as deeply as 16 KiB allow, and as deeply as is permitted; and requests that are refused, as fast as they
 //! are answered.
 
-use std::cell::Cell;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::join_all;
 use serde_json::json;
+use tokio::time::sleep;
 
 use super::{
     heavy,
-    team::{Team, submission},
+    team::{OwnSite, SUBMIT, Team, submission},
 };
+use crate::http;
 
 /// Connections for each kind of request.
 const CONNECTIONS: usize = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// 16 KiB of arrays within arrays.
 const DEEPEST: usize = 8_000;
 /// What is permitted at least, the object itself included.
@@ -25,53 +28,50 @@ pub(super) async fn attack(team: &Team) {
     let Some(site) = team.site("Deep", &heavy::light()).await else {
         return;
     };
-    let keys = &site.keys;
-    let deep = each(keys, |key| with_metadata(key, &nested(DEEPEST)));
-    let permitted = each(keys, |key| with_metadata(key, &many(PERMITTED)));
-    let malformed = each(keys, |key| {
+    let (deepest, permitted) = (nested(DEEPEST), many(PERMITTED));
+    let deep = |key: &str| with_metadata(key, &deepest);
+    let permitted = |key: &str| with_metadata(key, &permitted);
+    let malformed = |key: &str| {
         let body = format!(r#"{{"api_key":"{key}","body":"x","metadata":{{"a":[[[}}}}"#);
-        crate::http::submission_of(&body).into()
-    });
-    let refused = each(keys, |key| {
-        submission(&json!({ "api_key": key, "body": 7, "metadata": [] }))
-    });
-    let unknown = vec![submission(
-        &json!({ "api_key": format!("site_{}", "0".repeat(32)), "body": "x" }),
-    )];
-    let kinds = [
-        ("submit", deep),
-        ("submit", permitted),
-        ("submit what is malformed", malformed),
-        ("submit what is wrong", refused),
-        ("submit with an unknown key", unknown),
-    ];
-    join_all(kinds.map(|(what, requests)| send(team, what, requests))).await;
+        http::submission_of(&body).into()
+    };
+    let wrong = |key: &str| submission(&json!({ "api_key": key, "body": 7, "metadata": [] }));
+    let unknown = |_: &str| {
+        let key = format!("site_{}", "0".repeat(32));
+        submission(&json!({ "api_key": key, "body": "x" }))
+    };
+    tokio::join!(
+        team.make_keys(&site),
+        send(team, &site, SUBMIT, deep),
+        send(team, &site, SUBMIT, permitted),
+        send(team, &site, "submit what is malformed", malformed),
+        send(team, &site, "submit what is wrong", wrong),
+        send(team, &site, "submit with an unknown key", unknown),
+    );
 }
 
-/// Sends them by turns, without waiting for anything but answers.
-async fn send(team: &Team, what: &str, requests: Vec<Bytes>) {
-    let number = Cell::new(0_usize);
+/// Sends a kind of request over several connections, without waiting for anything but answers.
+async fn send(team: &Team, site: &OwnSite, what: &str, render: impl Fn(&str) -> Bytes) {
     let clients = (0..CONNECTIONS).map(|connection| {
-        let (requests, number) = (&requests, &number);
+        let render = &render;
         async move {
             let mut client = team.client(connection);
-            while !requests.is_empty() {
-                let turn = number.replace(number.get() + 1) % requests.len();
-                team.send(&mut client, what, &requests[turn]).await;
+            for number in 0.. {
+                let Some(key) = site.key(number) else {
+                    sleep(BETWEEN_LOOKS).await;
+                    continue;
+                };
+                team.send(&mut client, what, &render(&key)).await;
             }
         }
     });
     join_all(clients).await;
 }
 
-fn each(keys: &[String], render: impl Fn(&str) -> Bytes) -> Vec<Bytes> {
-    keys.iter().map(|key| render(key)).collect()
-}
-
 /// Metadata goes in as it is written: nothing parses it here.
 fn with_metadata(key: &str, metadata: &str) -> Bytes {
     let body = format!(r#"{{"api_key":"{key}","body":"x","metadata":{metadata}}}"#);
-    crate::http::submission_of(&body).into()
+    http::submission_of(&body).into()
 }
 
 /// Arrays within arrays within an object, so many.

@@ -55,14 +55,15 @@ pub(super) async fn attack(team: &Team) {
     let next = |number: u64| {
         let groups = groups.borrow();
         let group = turn(&groups, number)?;
-        let key = turn(&site.keys, number)?;
+        let key = site.key(number)?;
         Some(if number.is_multiple_of(4) {
-            one_byte(key)
+            one_byte(&key)
         } else {
             submission(&json!({ "api_key": key, "body": "x", "rule_group_id": group }))
         })
     };
     tokio::join!(
+        team.make_keys(&site),
         join_all(definers),
         backtest(team, &groups),
         team.submit(CONNECTIONS, next)

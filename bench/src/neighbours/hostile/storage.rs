@@ -7,10 +7,9 @@ use serde_json::json;
 
 use super::{
     heavy,
-    team::{OwnSite, Team, one_byte, turn},
+    team::{OwnSite, Team, one_byte},
 };
 
-const MOST_ENDPOINTS: u64 = 300;
 const CONNECTIONS: usize = 8;
 const BETWEEN_RECOVERIES: Duration = Duration::from_millis(200);
 
@@ -18,45 +17,47 @@ pub(super) async fn attack(team: &Team) {
     let Some(site) = team.site("Stored", &heavy::light()).await else {
         return;
     };
-    let path = |number: u64| {
-        if number.is_multiple_of(2) {
+    let url = |number: u64| {
+        let path = if number.is_multiple_of(2) {
             "/long/200"
         } else {
             "/long/500"
-        }
+        };
+        team.url(number, path)
     };
-    let url = |number| team.url(number, path(number));
-    let endpoints = team.endpoints(&site, MOST_ENDPOINTS, url).await;
     tokio::join!(
-        team.submit(CONNECTIONS, |number| turn(&site.keys, number)
-            .map(|key| one_byte(key))),
-        recover(team, &endpoints),
-        ping(team, &endpoints),
+        team.make_endpoints(&site, url),
+        team.make_keys(&site),
+        team.submit(CONNECTIONS, |number| site
+            .key(number)
+            .map(|key| one_byte(&key))),
+        recover(team, &site),
+        ping(team, &site),
         look(team, &site),
     );
 }
 
 /// Has everything sent once more that was delivered.
-async fn recover(team: &Team, endpoints: &[String]) {
+async fn recover(team: &Team, site: &OwnSite) {
     let mut client = team.client(2);
     for number in 0.. {
         tokio::time::sleep(BETWEEN_RECOVERIES).await;
-        let Some(endpoint) = turn(endpoints, number) else {
-            return;
+        let Some(endpoint) = site.endpoint(number) else {
+            continue;
         };
         let path = format!("/webhook-endpoints/{endpoint}/recoveries");
-        let body = json!({ "kind": "delivered", "since": "2020-01-01T00:00:00Z" });
+        let body = json!({ "kind": "delivered", "since": site.created_at });
         team.manage(&mut client, "recover", ("POST", &path), Some(&body))
             .await;
     }
 }
 
-async fn ping(team: &Team, endpoints: &[String]) {
+async fn ping(team: &Team, site: &OwnSite) {
     let mut client = team.client(3);
     for number in 0.. {
         tokio::time::sleep(BETWEEN_RECOVERIES).await;
-        let Some(endpoint) = turn(endpoints, number) else {
-            return;
+        let Some(endpoint) = site.endpoint(number) else {
+            continue;
         };
         let path = format!("/webhook-endpoints/{endpoint}/ping");
         team.manage(&mut client, "ping", ("POST", &path), None)

@@ -18,6 +18,8 @@ use crate::http::{self, Answer, Client, Silence};
 const ADDRESSES: u8 = 4;
 /// Keys that it makes, each with a rate of its own.
 const KEYS: usize = 20;
+/// Endpoints of a site that it tries to make.
+pub(super) const MOST_ENDPOINTS: u64 = 300;
 /// After an answer that asks it to wait, it waits for so long and no longer.
 const IMPATIENCE: Duration = Duration::from_millis(100);
 /// Characters of an example.
@@ -41,10 +43,24 @@ pub(super) enum Said {
     Later,
 }
 
-/// A site of the team.
+/// A site of the team. Its keys and endpoints are made while it is already used.
 pub(super) struct OwnSite {
     pub(super) id: String,
-    pub(super) keys: Vec<String>,
+    pub(super) created_at: String,
+    keys: RefCell<Vec<String>>,
+    endpoints: RefCell<Vec<String>>,
+}
+
+impl OwnSite {
+    /// One of its keys; `None` before there is one.
+    pub(super) fn key(&self, number: u64) -> Option<String> {
+        turn(&self.keys.borrow(), number).cloned()
+    }
+
+    /// One of its endpoints; `None` before there is one.
+    pub(super) fn endpoint(&self, number: u64) -> Option<String> {
+        turn(&self.endpoints.borrow(), number).cloned()
+    }
 }
 
 impl Team {
@@ -92,6 +108,7 @@ impl Team {
         what: &str,
         request: &[u8],
     ) -> Option<Answer> {
+        self.tally.borrow_mut().ask(what);
         let answer = client.send(request).await;
         self.count(what, &answer);
         match answer {
@@ -123,8 +140,7 @@ impl Team {
                 body.chars().take(SHOWN).collect()
             });
         }
-        let outcomes = tally.requests.entry(what.to_owned()).or_default();
-        *outcomes.entry(outcome).or_default() += 1;
+        tally.answer(what, outcome);
     }
 
     /// A management request.
@@ -167,42 +183,41 @@ impl Team {
         }
     }
 
-    /// A site with these rules as its default group, and as many keys as it needs and gets.
+    /// A site with these rules as its default group.
     pub(super) async fn site(&self, name: &str, rules: &Value) -> Option<OwnSite> {
         let mut client = self.client(0);
         let group = json!({ "name": name, "rules": rules });
-        let made = self.insist(
-            &mut client,
-            "make a group",
-            ("POST", "/rule-groups"),
-            Some(&group),
-        );
+        let to = ("POST", "/rule-groups");
+        let made = self.insist(&mut client, "make a group", to, Some(&group));
         let group = id(&made.await?)?;
         let site = json!({ "name": name, "default_rule_group_id": group });
         let made = self.insist(&mut client, "make a site", ("POST", "/sites"), Some(&site));
-        let id = id(&made.await?)?;
-        let mut keys = Vec::new();
-        while keys.len() < KEYS {
-            let path = format!("/sites/{id}/keys");
-            let made = self.insist(&mut client, "make a key", ("POST", &path), None);
-            let Some(made) = made.await else { break };
-            keys.extend(made["secret"].as_str().map(str::to_owned));
-        }
-        self.note(format!("{} keys of the site {name}", keys.len()));
-        Some(OwnSite { id, keys })
+        let made = made.await?;
+        Some(OwnSite {
+            id: id(&made)?,
+            created_at: made["created_at"].as_str()?.to_owned(),
+            keys: RefCell::default(),
+            endpoints: RefCell::default(),
+        })
     }
 
-    /// As many endpoints of a site as are permitted, but no more than `most`.
-    pub(super) async fn endpoints(
-        &self,
-        site: &OwnSite,
-        most: u64,
-        url: impl Fn(u64) -> String,
-    ) -> Vec<String> {
+    /// Makes keys of a site: as many as are permitted and of use.
+    pub(super) async fn make_keys(&self, site: &OwnSite) {
+        let mut client = self.client(0);
+        let path = format!("/sites/{}/keys", site.id);
+        for _ in 0..KEYS {
+            let made = self.insist(&mut client, "make a key", ("POST", &path), None);
+            let Some(made) = made.await else { break };
+            let key = made["secret"].as_str().map(str::to_owned);
+            site.keys.borrow_mut().extend(key);
+        }
+    }
+
+    /// Makes endpoints of a site: as many as are permitted, and no more than [`MOST_ENDPOINTS`].
+    pub(super) async fn make_endpoints(&self, site: &OwnSite, url: impl Fn(u64) -> String) {
         let mut client = self.client(1);
-        let mut endpoints = Vec::new();
-        for number in 0..most {
-            let path = format!("/sites/{}/webhook-endpoints", site.id);
+        let path = format!("/sites/{}/webhook-endpoints", site.id);
+        for number in 0..MOST_ENDPOINTS {
             let endpoint = json!({ "url": url(number) });
             let made = self.insist(
                 &mut client,
@@ -211,10 +226,8 @@ impl Team {
                 Some(&endpoint),
             );
             let Some(made) = made.await else { break };
-            endpoints.extend(id(&made));
+            site.endpoints.borrow_mut().extend(id(&made));
         }
-        self.note(format!("{} endpoints", endpoints.len()));
-        endpoints
     }
 
     /// Submits without end. `next` makes a request of a number; `None` is nothing yet.
@@ -236,19 +249,19 @@ impl Team {
                 }
             }
         });
-        join_all::<_>(clients).await;
+        join_all(clients).await;
     }
 }
 
 /// What submissions are counted as.
-const SUBMIT: &str = "submit";
+pub(super) const SUBMIT: &str = "submit";
 
 /// The `id` of something that was made.
 pub(super) fn id(made: &Value) -> Option<String> {
     made["id"].as_str().map(str::to_owned)
 }
 
-/// Takes turns.
+/// Takes turns; `None` without anything.
 pub(super) fn turn<T>(things: &[T], number: u64) -> Option<&T> {
     let length = u64::try_from(things.len()).unwrap_or(u64::MAX);
     let place = number.checked_rem(length)?;
