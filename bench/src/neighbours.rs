@@ -2,7 +2,7 @@
 //! memory the API and the worker need, while the hostile team does its worst by permitted calls only.
 //!
 //! A round is one idle minute and one minute of each attack, in shuffled order. Every minute begins with fresh processes, empty
-//! tables and a new hostile team. The attack runs in a process of its own at the lowest priority, so that what is measured is
+//! tables and a new hostile team. The attack runs in a process of its own at a lower priority, so that what is measured is
 //! what the service does for the hostile team, and not what it costs to be hostile.
 
 mod attack;
@@ -51,6 +51,9 @@ pub(crate) struct Options {
     /// How many files the API and the worker may each have open
     #[arg(long, default_value_t = 2_048)]
     descriptors: u64,
+    /// How much lower the hostile team's priority is: 0 is the same as everybody's, 19 the lowest
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(i32).range(0..=19))]
+    nice: i32,
     /// Connections through which the well-behaved team submits
     #[arg(long, default_value_t = 64)]
     connections: usize,
@@ -65,6 +68,7 @@ pub(crate) struct Neighbours {
     seconds: u64,
     rounds: u32,
     descriptors: u64,
+    nice: i32,
     bounds: Bounds,
     /// One a round.
     idle: Vec<Minute>,
@@ -136,6 +140,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Neighbours> {
         seconds: options.seconds,
         rounds: options.rounds,
         descriptors: options.descriptors,
+        nice: options.nice,
         bounds,
         attacks: attacks.collect(),
         idle,

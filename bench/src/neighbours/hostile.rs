@@ -1,5 +1,5 @@
-//! The hostile team, in a process of its own at the lowest priority: it never takes processor time that the service, the
-//! well-behaved team or Postgres could use. It begins with nothing but a token of its team, and makes everything else
+//! The hostile team, in a process of its own at a low priority: where processor time is short, the service, the
+//! well-behaved team and Postgres get most of it. It begins with nothing but a token of its team, and makes everything else
 //! through the management interface. What is refused is counted, and the attack goes on with what is accepted.
 
 mod editing;
@@ -34,8 +34,6 @@ use tokio::{
 use self::team::Team;
 use super::attack::Attack;
 
-/// The lowest priority there is.
-const LOWEST: i32 = 19;
 /// How long the process may take to end after its time is up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -53,6 +51,8 @@ pub(super) struct Brief {
     pub(super) hosts: SocketAddr,
     pub(super) seconds: u64,
     pub(super) seed: u64,
+    /// How much lower its priority is: from 0, the same, to 19.
+    pub(super) nice: i32,
 }
 
 /// What a hostile team did.
@@ -109,8 +109,15 @@ impl Hostile {
 
     /// Waits until its time is up and reads what it did.
     pub(super) async fn finish(self) -> anyhow::Result<Tally> {
-        let ended = timeout(PATIENCE, self.0.wait_with_output()).await;
-        let Output { status, stdout, .. } = ended.context("the hostile team does not end")??;
+        let Ok(ended) = timeout(PATIENCE, self.0.wait_with_output()).await else {
+            // Dropped, it is killed. It did do its work.
+            let note = "it got too little processor time to end, so its counts are lost";
+            return Ok(Tally {
+                notes: vec![note.to_owned()],
+                ..Tally::default()
+            });
+        };
+        let Output { status, stdout, .. } = ended?;
         ensure!(status.success(), "the hostile team failed");
         Ok(serde_json::from_slice(&stdout)?)
     }
@@ -118,7 +125,6 @@ impl Hostile {
 
 /// The process itself: prints a [`Tally`] when its time is up.
 pub(crate) async fn run(_: Options) -> anyhow::Result<()> {
-    nice(LOWEST)?;
     // Its servers keep thousands of connections open.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(
@@ -129,6 +135,7 @@ pub(crate) async fn run(_: Options) -> anyhow::Result<()> {
         },
     )?;
     let brief: Brief = serde_json::from_reader(std::io::stdin())?;
+    nice(brief.nice)?;
     let lasting = Duration::from_secs(brief.seconds);
     let attack = brief.attack;
     tokio::spawn(hosts::serve(hosts::listen(brief.hosts).await?));

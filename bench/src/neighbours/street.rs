@@ -67,6 +67,7 @@ pub(super) struct Street {
     seconds: u64,
     stop_at_mib: u32,
     seed: u64,
+    nice: i32,
     /// How many hostile teams there have been.
     teams: u64,
 }
@@ -110,6 +111,7 @@ impl Street {
             seconds: options.seconds,
             stop_at_mib: options.stop_at_mib,
             seed,
+            nice: options.nice,
             teams: 0,
         })
     }
@@ -189,6 +191,7 @@ impl Street {
             hosts: SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), self.hosts),
             seconds: self.seconds,
             seed: self.seed + self.teams,
+            nice: self.nice,
         })
     }
 }

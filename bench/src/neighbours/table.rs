@@ -43,6 +43,10 @@ impl Report for Neighbours {
                 "open files allowed",
                 format!("{} for each process", self.descriptors),
             ),
+            Line::fact(
+                "hostile team",
+                format!("a process of its own at nice {}", self.nice),
+            ),
             Line::heading("Nobody else: medians over the rounds"),
             Line::fact("submit p99", ms(idle_submit_p99_ms)),
             Line::fact("verdict p99", ms(idle_verdict_p99_ms)),
