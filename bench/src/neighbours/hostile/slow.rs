@@ -14,7 +14,7 @@ const CONNECTIONS: usize = 1_500;
 const BODIES: usize = 5;
 const BEAT: Duration = Duration::from_secs(1);
 /// What a body gets each second: more than the 16 KiB that are asked for.
-const PIECE: [u8; 48 << 10] = [b' '; 48 << 10];
+static PIECE: [u8; 48 << 10] = [b' '; 48 << 10];
 const BODY: usize = 16 << 20;
 
 pub(super) async fn attack(team: &Team) {

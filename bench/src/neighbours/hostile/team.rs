@@ -111,14 +111,11 @@ impl Team {
         self.tally.borrow_mut().ask(what);
         let answer = client.send(request).await;
         self.count(what, &answer);
-        match answer {
-            Ok(answer) => Some(answer),
-            Err(_) => {
-                // Nobody listens: no use in asking a thousand times a second.
-                tokio::time::sleep(IMPATIENCE).await;
-                None
-            }
+        if answer.is_err() {
+            // Nobody listens: no use in asking a thousand times a second.
+            tokio::time::sleep(IMPATIENCE).await;
         }
+        answer.ok()
     }
 
     fn count(&self, what: &str, answer: &Result<Answer, Silence>) {
