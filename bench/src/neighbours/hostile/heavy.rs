@@ -101,3 +101,43 @@ fn letters(random: &mut StdRng, count: usize) -> String {
         .map(|_| char::from(random.random_range(b'a'..=b'z')))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use domain::rules::{CompiledGroup, Draft};
+    use rand::SeedableRng as _;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn accepted(rules: &Value) -> bool {
+        let drafts: Vec<Draft> = serde_json::from_value(rules.clone()).unwrap();
+        let rules: Vec<_> = drafts
+            .into_iter()
+            .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+            .collect();
+        CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules).is_ok()
+    }
+
+    #[test]
+    fn a_little_of_every_weight_is_accepted() {
+        let mut random = StdRng::seed_from_u64(1);
+        for weight in Weight::ALL {
+            assert!(accepted(&weight.rules(1, 0, &mut random)), "{weight:?}");
+        }
+        assert!(accepted(&light()));
+    }
+
+    #[test]
+    fn no_two_patterns_are_alike() {
+        let rules = [patterns(157, 1), patterns(157, 2)];
+        let patterns: HashSet<_> = rules
+            .iter()
+            .flat_map(|rules| rules.as_array().unwrap())
+            .map(|rule| rule["pattern"].as_str().unwrap())
+            .collect();
+        assert_eq!(patterns.len(), 2 * 157);
+    }
+}

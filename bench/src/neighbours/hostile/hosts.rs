@@ -111,3 +111,17 @@ fn render(status: &str, kind: &str, body: &[u8]) -> Vec<u8> {
     );
     [head.as_bytes(), body].concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_known_by_its_path_and_has_its_body() {
+        let post = b"POST /long/500 HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}";
+        let (length, path) = request(post).unwrap().unwrap();
+        assert_eq!(length, post.len());
+        assert!(matches!(path, Path::Long500));
+        assert!(request(&post[..20]).unwrap().is_none());
+    }
+}
