@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-queue bench-rules endurance chaos
+.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -44,6 +44,11 @@ bench-webhooks: ## webhooks beside a bare loop of requests, and well endpoints b
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench deliveries
+
+bench-neighbours: ## a hostile team does its worst beside a well-behaved one, and must not be felt (about 50 minutes)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench neighbours
 
 bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
 	@scripts/setup test

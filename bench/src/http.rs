@@ -1,13 +1,18 @@
 //! A small HTTP/1.1 client for load. It shares the machine with what it measures, so it does no more than it must: requests
 //! are rendered beforehand, a keep-alive connection sends one with one write and reads its answer into a kept buffer.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use bytes::BytesMut;
+use serde::Deserialize;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
     time::timeout,
 };
 
@@ -24,6 +29,27 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The whole body.
     pub(crate) body: BytesMut,
+}
+
+impl Answer {
+    /// The status, and the problem's code if there is one: `429 rate_limited`.
+    pub(crate) fn outcome(&self) -> String {
+        let code = match self.status {
+            200..300 => None,
+            _ => serde_json::from_slice(&self.body)
+                .ok()
+                .and_then(|problem: Problem| problem.code),
+        };
+        match code {
+            Some(code) => format!("{} {code}", self.status),
+            None => self.status.to_string(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    code: Option<String>,
 }
 
 /// Why there is no answer.
@@ -46,6 +72,8 @@ impl From<Silence> for io::Error {
 /// One server, and a connection to it that is kept while it works.
 pub(crate) struct Client {
     address: SocketAddr,
+    /// The address it connects from; `None` leaves the choice to the system.
+    source: Option<IpAddr>,
     connection: Option<Connection>,
 }
 
@@ -54,6 +82,16 @@ impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
         Self {
             address,
+            source: None,
+            connection: None,
+        }
+    }
+
+    /// Connects from this address of the machine, as another machine would.
+    pub(crate) fn coming_from(source: IpAddr, address: SocketAddr) -> Self {
+        Self {
+            address,
+            source: Some(source),
             connection: None,
         }
     }
@@ -62,7 +100,7 @@ impl Client {
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<Answer, Silence> {
         let mut connection = match self.connection.take() {
             Some(connection) if connection.is_open() => connection,
-            Some(_) | None => Connection::open(self.address)
+            Some(_) | None => Connection::open(self.source, self.address)
                 .await
                 .map_err(Silence::Unreachable)?,
         };
@@ -93,8 +131,8 @@ struct Head {
 }
 
 impl Connection {
-    async fn open(address: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
+    async fn open(source: Option<IpAddr>, address: SocketAddr) -> io::Result<Self> {
+        let stream = connect(source, address).await?;
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
@@ -137,6 +175,19 @@ impl Connection {
     }
 }
 
+/// Opens a connection, from a given address of this machine or from any.
+pub(crate) async fn connect(source: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
+    let Some(source) = source else {
+        return TcpStream::connect(to).await;
+    };
+    let socket = match source {
+        IpAddr::V4(_) => TcpSocket::new_v4()?,
+        IpAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.bind(SocketAddr::new(source, 0))?;
+    socket.connect(to).await
+}
+
 /// Reads the head of an answer; none while it is incomplete. Gatehouse always tells a body's length, so chunked bodies
 /// are an error here.
 fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
@@ -161,8 +212,11 @@ fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
             closes = header.value.eq_ignore_ascii_case(b"close");
         }
     }
-    let content =
-        content.ok_or_else(|| invalid(format!("an answer {status} without its length")))?;
+    let content = match (status, content) {
+        (204 | 304, _) => 0,
+        (_, Some(content)) => content,
+        (_, None) => return Err(invalid(format!("an answer {status} without its length"))),
+    };
     Ok(Some(Head {
         status,
         length,
@@ -176,13 +230,38 @@ pub(crate) fn get(path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: gatehouse\r\n\r\n").into_bytes()
 }
 
+/// A rendered request to the management interface; `path` stands under `/management/v1`.
+pub(crate) fn managed(
+    method: &str,
+    path: &str,
+    token: &str,
+    body: Option<&serde_json::Value>,
+) -> Vec<u8> {
+    let body = body.map(ToString::to_string).unwrap_or_default();
+    let kind = if body.is_empty() {
+        ""
+    } else {
+        "content-type: application/json\r\n"
+    };
+    format!(
+        "{method} /management/v1{path} HTTP/1.1\r\nhost: gatehouse\r\nauthorization: Bearer {token}\r\n{kind}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
 /// A rendered submission of a text.
 pub(crate) fn submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<u8> {
     let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
     post(SUBMIT, "", &body)
 }
 
-/// The same with an `Idempotency-Key`.
+/// A rendered submission with this body, whatever it is.
+pub(crate) fn submission_of(body: &str) -> Vec<u8> {
+    render(SUBMIT, "", body)
+}
+
+/// A rendered submission of a text with an `Idempotency-Key`.
 pub(crate) fn repeatable_submission(
     site_key: &str,
     app_media_id: &str,
@@ -201,7 +280,10 @@ pub(crate) fn status_query(site_key: &str, media: uuid::Uuid) -> Vec<u8> {
 }
 
 fn post(path: &str, header: &str, body: &serde_json::Value) -> Vec<u8> {
-    let body = body.to_string();
+    render(path, header, &body.to_string())
+}
+
+fn render(path: &str, header: &str, body: &str) -> Vec<u8> {
     format!(
         "POST {path} HTTP/1.1\r\nhost: gatehouse\r\ncontent-type: application/json\r\n{header}content-length: {}\r\n\r\n{body}",
         body.len()
@@ -227,6 +309,12 @@ mod tests {
     #[test]
     fn an_answer_of_unknown_length_is_an_error_rather_than_a_guess() {
         assert!(parse(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn an_answer_without_content_needs_no_length() {
+        let head = parse(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().unwrap();
+        assert_eq!((head.status, head.content), (204, 0));
     }
 
     #[test]

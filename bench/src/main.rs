@@ -30,8 +30,10 @@ mod latency;
 mod load;
 mod memory;
 mod meter;
+mod neighbours;
 mod pgbench;
 mod processes;
+mod procfs;
 mod protocol;
 mod python;
 mod receiver;
@@ -88,12 +90,17 @@ enum Command {
     Deliveries(deliveries::Options),
     /// Hashes looked up in a million beside faiss, and pictures hashed beside the reference's library
     Images(images::Options),
+    /// One hostile team does its worst beside a well-behaved one: its latencies, and the memory of the processes
+    Neighbours(neighbours::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
     /// Stands before the receiver, to be killed
     #[command(hide = true)]
     Relay(relay::Options),
+    /// The hostile team
+    #[command(hide = true)]
+    Hostile(neighbours::HostileOptions),
     /// The bare loop
     #[command(hide = true)]
     Post(deliveries::bare::Options),
@@ -187,6 +194,16 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Images(options) => {
             let json = options.json;
             report::print(&images::run(options).await?, json)?;
+            true
+        }
+        Command::Neighbours(options) => {
+            let json = options.common.ground.json;
+            let neighbours = neighbours::run(options).await?;
+            report::print(&neighbours, json)?;
+            neighbours.holds()
+        }
+        Command::Hostile(options) => {
+            neighbours::run_hostile(options).await?;
             true
         }
         Command::Driver(options) => {

@@ -4,7 +4,7 @@
 //! It is flat when the median of the last fifth of the samples is at most a tenth above that of the first fifth. By then all
 //! sites are known and all buffers have been used, so what still grows does not stop.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -14,6 +14,7 @@ use crate::{
     latency::{Percentiles, median},
     load::{self, Extent},
     meter::{Traces, empty_tables},
+    procfs,
     receiver::Manners,
     report::{Line, Machine, Report},
     requests::Requests,
@@ -148,15 +149,7 @@ async fn sample<T>(pid: u32, samples: &mut Vec<f64>) -> anyhow::Result<T> {
 }
 
 fn resident_mib(pid: u32) -> anyhow::Result<f64> {
-    parse(&fs::read_to_string(format!("/proc/{pid}/status"))?)
-}
-
-/// Reads `VmRSS:     1234 kB`.
-fn parse(status: &str) -> anyhow::Result<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB"));
-    let kib: u32 = kib.context("the process tells no VmRSS")?.parse()?;
-    Ok(f64::from(kib) / 1_024.0)
+    Ok(procfs::Usage::read(pid)?.resident_mib)
 }
 
 fn summarise(samples: &[f64]) -> anyhow::Result<Summary> {
@@ -209,13 +202,6 @@ impl Report for Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn resident_memory_is_read_in_mebibytes() {
-        let status = "Name:\tgatehouse\nVmHWM:\t   99999 kB\nVmRSS:\t   20480 kB\nThreads:\t4\n";
-        assert!((parse(status).unwrap() - 20.0).abs() < 1e-9);
-        assert!(parse("Name:\tgatehouse\nState:\tZ (zombie)\n").is_err());
-    }
 
     #[test]
     fn memory_that_goes_on_growing_is_not_flat() {

@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::http::{Client, get};
@@ -24,6 +25,8 @@ pub(crate) struct Gatehouse {
     pub(crate) environment: Vec<(&'static str, String)>,
     /// Where the logs go, one file a process.
     pub(crate) logs: PathBuf,
+    /// How many files its API and worker processes may have open; `None` leaves what the system allows.
+    pub(crate) descriptors: Option<u64>,
 }
 
 /// What a process does.
@@ -50,6 +53,20 @@ impl Gatehouse {
     /// # Errors
     /// It failed, with what it said.
     pub(crate) async fn run(&self, arguments: &[&str]) -> anyhow::Result<()> {
+        self.output(arguments).await.map(drop)
+    }
+
+    /// Runs a command of `gatehouse admin` and reads the JSON that it prints.
+    ///
+    /// # Errors
+    /// It failed, with what it said.
+    pub(crate) async fn admin(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let arguments = [&["admin", "--json"], arguments].concat();
+        let printed = self.output(&arguments).await?;
+        serde_json::from_slice(&printed).context("`gatehouse admin --json` printed no JSON")
+    }
+
+    async fn output(&self, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
         let ran = self.command().args(arguments).output().await;
         let ran = ran.with_context(|| format!("cannot run {}", self.binary.display()))?;
         if !ran.status.success() {
@@ -60,7 +77,7 @@ impl Gatehouse {
                 said.trim()
             );
         }
-        Ok(())
+        Ok(ran.stdout)
     }
 
     /// Starts a process and waits until it is ready.
@@ -82,7 +99,24 @@ impl Gatehouse {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.binary);
+        self.shared(Command::new(&self.binary))
+    }
+
+    /// A command for an API or worker process, which has the limit of open files.
+    fn limited(&self) -> Command {
+        let Some(descriptors) = self.descriptors else {
+            return self.command();
+        };
+        // The shell lowers both limits, and then becomes the program, so the process id is the program's.
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", "ulimit -n \"$0\" && exec \"$@\""])
+            .arg(descriptors.to_string())
+            .arg(&self.binary);
+        self.shared(command)
+    }
+
+    fn shared(&self, mut command: Command) -> Command {
         command
             .env_clear()
             .envs(self.environment.iter().cloned())
@@ -107,7 +141,7 @@ impl Process {
     pub(crate) async fn start(&mut self) -> anyhow::Result<()> {
         let path = self.gatehouse.logs.join(format!("{}.log", self.name));
         let log = File::options().create(true).append(true).open(&path)?;
-        let mut command = self.gatehouse.command();
+        let mut command = self.gatehouse.limited();
         match self.kind {
             Kind::Api => command.args(["api", "--listen", &self.address.to_string()]),
             Kind::Worker => command.arg("worker"),

@@ -48,10 +48,20 @@ pub(crate) struct Shape {
     pub(crate) manners: Manners,
 }
 
+/// What the processes are to find around them beside what all measurements need.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Surroundings {
+    /// What webhooks and images by URL may reach, in the form of `--egress-allow`.
+    pub(crate) egress_allow: Vec<String>,
+    /// How many files a process may have open; `None` leaves what the system allows.
+    pub(crate) descriptors: Option<u64>,
+}
+
 /// All of it. Dropping it ends the processes, then Postgres, and removes the files.
 pub(crate) struct Stack {
     pub(crate) apis: Vec<Process>,
     pub(crate) workers: Vec<Process>,
+    pub(crate) gatehouse: Gatehouse,
     pub(crate) ground: Ground,
     pub(crate) receiver: Receiver,
     pub(crate) relay: Option<Relay>,
@@ -61,6 +71,16 @@ pub(crate) struct Stack {
 impl Stack {
     /// Starts everything and waits until it is ready.
     pub(crate) async fn start(
+        options: &CommonOptions,
+        shape: Shape,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        Self::start_in(Surroundings::default(), options, shape, seed).await
+    }
+
+    /// Starts everything in these surroundings and waits until it is ready.
+    pub(crate) async fn start_in(
+        surroundings: Surroundings,
         options: &CommonOptions,
         shape: Shape,
         seed: u64,
@@ -85,6 +105,8 @@ impl Stack {
         };
         let public = relay.as_ref().map_or(receiver.address(), Relay::address);
         receiver.move_behind(public);
+        let mut egress_allow = surroundings.egress_allow;
+        egress_allow.push(public.to_string());
         let master_key: [u8; 32] = rand::random();
         let gatehouse = Gatehouse {
             binary,
@@ -93,10 +115,11 @@ impl Stack {
                 ("DATABASE_URL", ground.cluster.url(Role::Gatehouse)),
                 ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
                 ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
-                ("GATEHOUSE_EGRESS_ALLOW", public.to_string()),
+                ("GATEHOUSE_EGRESS_ALLOW", egress_allow.join(",")),
                 ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
             ],
             logs: ground.directory(),
+            descriptors: surroundings.descriptors,
         };
         gatehouse.run(&["migrate"]).await?;
         let mut conn = ground.cluster.connect().await?;
@@ -105,18 +128,21 @@ impl Stack {
         let mut stack = Self {
             apis: Vec::new(),
             workers: Vec::new(),
+            gatehouse,
             ground,
             receiver,
             relay,
             sites,
         };
         for number in 0..shape.apis {
-            stack.apis.push(gatehouse.start(Kind::Api, number).await?);
+            stack
+                .apis
+                .push(stack.gatehouse.start(Kind::Api, number).await?);
         }
         for number in 0..shape.workers {
             stack
                 .workers
-                .push(gatehouse.start(Kind::Worker, number).await?);
+                .push(stack.gatehouse.start(Kind::Worker, number).await?);
         }
         Ok(stack)
     }
