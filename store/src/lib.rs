@@ -97,6 +97,7 @@ impl Error {
             | Self::Unavailable
             | Self::NameTaken
             | Self::UnknownPlan
+            | Self::LimitReached(_)
             | Self::BacktestRunning
             | Self::ScanRunning
             | Self::RecoveryRunning => false,
