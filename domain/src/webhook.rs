@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn case_38_nothing_is_kept_of_a_success_and_little_of_a_failure() {
         let body = vec![b'a'; READ_ANSWER_BYTES];
-        assert_eq!(kept_answer(Outcome::Delivered, &body), None);
+        assert!(kept_answer(Outcome::Delivered, &body).is_none());
         for outcome in [Outcome::Gone, Outcome::Failed] {
             let kept = kept_answer(outcome, &body).unwrap();
             assert_eq!(kept, body[..KEPT_ANSWER_BYTES]);

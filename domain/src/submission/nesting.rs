@@ -135,7 +135,7 @@ mod tests {
     fn a_path_is_short_whatever_the_names_are() {
         let name = "ü".repeat(500);
         let json = format!(
-            r#"{}1{}"#,
+            "{}1{}",
             format!(r#"{{"{name}":"#).repeat(33),
             "}".repeat(33)
         );

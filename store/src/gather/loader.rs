@@ -92,7 +92,7 @@ where
             }
             Err(error) if error.is_of_a_row() => match pieces.split(piece) {
                 None => {
-                    debug!(%error, loader = name, calls, "a row spoils its batch, which is split to find it")
+                    debug!(%error, loader = name, calls, "a row spoils its batch, which is split to find it");
                 }
                 Some(Spoiled::Row(calls)) => {
                     warn!(%error, loader = name, "a row could not be loaded");
@@ -125,7 +125,7 @@ where
 {
     let keys: Vec<K> = piece
         .iter()
-        .flat_map(|calls| calls.first())
+        .filter_map(|calls| calls.first())
         .map(|call| call.question.clone())
         .collect();
     let mut rows = query(pool.clone(), keys.clone()).await;
