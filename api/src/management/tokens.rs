@@ -27,7 +27,7 @@ use crate::{
     member::{Member, Time},
     path::Path,
     payload::JsonBody,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query::Query,
 };
 
