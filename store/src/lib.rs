@@ -65,6 +65,9 @@ pub enum Error {
     /// The plan does not let the team have another one.
     #[error(transparent)]
     LimitReached(LimitReached),
+    /// A site remembers so many deleted endpoints, for their deliveries, that it can have no other one.
+    #[error("the site has deleted {0} webhook endpoints whose deliveries are still kept")]
+    TooManyDeleted(i64),
     /// The team has a backtest that has not ended.
     #[error("the team has a running backtest")]
     BacktestRunning,

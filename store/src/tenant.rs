@@ -71,10 +71,40 @@ pub async fn create_site_key(
     insert_site_key(conn, site).await
 }
 
+/// How many disabled keys of a team are remembered, so that replacing keys for ever leaves no more behind.
+const DISABLED_KEYS: i64 = 1_000;
+
+/// Forgets the keys that were disabled before all these, and how often they were used.
+async fn forget_disabled_keys(conn: &mut PgConnection, site: SiteId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        with forgotten as (
+            delete from site_keys
+            where id in (
+                select k.id
+                from sites s
+                join site_keys k on k.site_id = s.id
+                where s.team_id = (select team_id from sites where id = $1) and k.disabled_at is not null
+                order by k.disabled_at desc, k.id desc
+                offset $2
+            )
+            returning id
+        )
+        delete from rate_windows where site_key_id in (select id from forgotten)
+        ",
+        site.as_uuid(),
+        DISABLED_KEYS,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 async fn insert_site_key(
     conn: &mut PgConnection,
     site: SiteId,
 ) -> Result<(SiteKeyId, SiteKey), Error> {
+    forget_disabled_keys(conn, site).await?;
     let id = SiteKeyId::from(Uuid::now_v7());
     let key = SiteKey::generate(std::iter::repeat_with(rand::random));
     let hash = key.hash();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
 
-use crate::support::{Api, site_key};
+use crate::support::{Api, admin, gatehouse, new_site, site_key, text};
 
 /// Requests under way at the same time.
 const AT_ONCE: usize = 32;
@@ -24,10 +24,21 @@ async fn submit(
     body: Value,
     idempotency_key: Option<&'static str>,
 ) -> Vec<(u16, Value)> {
+    submit_each(replicas, requests, &[body], idempotency_key).await
+}
+
+/// The same, by turns over several bodies.
+async fn submit_each(
+    replicas: &Arc<[Api]>,
+    requests: usize,
+    bodies: &[Value],
+    idempotency_key: Option<&'static str>,
+) -> Vec<(u16, Value)> {
     let slots = Arc::new(Semaphore::new(AT_ONCE));
     let waiting: Vec<_> = (0..requests)
         .map(|n| {
-            let (replicas, slots, body) = (Arc::clone(replicas), Arc::clone(&slots), body.clone());
+            let (replicas, slots) = (Arc::clone(replicas), Arc::clone(&slots));
+            let body = bodies[n / replicas.len() % bodies.len()].clone();
             tokio::spawn(async move {
                 let _slot = slots.acquire().await.unwrap();
                 let replica = &replicas[n % replicas.len()];
@@ -115,6 +126,125 @@ async fn case_29_fifty_at_once_under_one_idempotency_key_make_one_item(pool: PgP
     assert_eq!(ids.len(), 1);
     assert_eq!(count(&pool, "select count(*) from media").await, 1);
     assert_eq!(count(&pool, "select submissions from usage").await, 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_all_keys_of_a_team_through_three_replicas_have_one_limit(pool: PgPool) {
+    let site = new_site(&pool);
+    let mut keys = vec![site.key];
+    for _ in 0..4 {
+        let key = admin(&pool, &["create-key", "--site", &site.id]);
+        keys.push(text(&key, "site_key"));
+    }
+    let plan = store::plan::UNLIMITED.to_string();
+    let limit = [
+        "change-plan",
+        "--plan",
+        &plan,
+        "--team-submissions-per-minute",
+        "1200",
+    ];
+    admin(&pool, &limit);
+    let replicas = replicas(&pool).await;
+    let gone: f64 = sqlx::query_scalar("select extract(second from clock_timestamp())::float8")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    if gone > 20.0 {
+        tokio::time::sleep(Duration::from_secs_f64(60.2 - gone)).await;
+    }
+    let bodies: Vec<Value> = keys
+        .iter()
+        .map(|key| json!({ "api_key": key, "body": "text" }))
+        .collect();
+    // So that one of them holds shares which it does not need.
+    let mut total = accepted(&submit_each(&replicas, 1, &bodies, None).await);
+    let answers = submit_each(&replicas, 1_500, &bodies, None).await;
+    total += accepted(&answers);
+    assert_eq!(total, 1_200);
+    for (status, problem) in answers.iter().filter(|(status, _)| *status != 200) {
+        assert_eq!((*status, &problem["code"]), (429, &json!("rate_limited")));
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.starts_with("The team's 1200 requests"), "{detail}");
+    }
+    assert_eq!(count(&pool, "select count(*) from media").await, 1_200);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_two_hundred_at_once_with_twenty_deliveries_left_accept_ten(pool: PgPool) {
+    let site = new_site(&pool);
+    let url = "https://example.com/";
+    let endpoint = ["create-endpoint", "--site", &site.id, "--url", url];
+    admin(&pool, &endpoint);
+    let replicas = replicas(&pool).await;
+    let body = json!({ "api_key": site.key, "body": "text" });
+    assert_eq!(
+        accepted(&submit(&replicas, 15, body.clone(), None).await),
+        15
+    );
+    let plan = store::plan::UNLIMITED.to_string();
+    // Thirty are used. One more is too few for another submission.
+    let limit = [
+        "change-plan",
+        "--plan",
+        &plan,
+        "--deliveries-per-period",
+        "51",
+    ];
+    admin(&pool, &limit);
+    let answers = submit(&replicas, 200, body, None).await;
+    assert_eq!(accepted(&answers), 10);
+    for (status, problem) in answers.iter().filter(|(status, _)| *status != 200) {
+        assert_eq!((*status, &problem["code"]), (403, &json!("quota_exceeded")));
+        assert!(problem["detail"].as_str().unwrap().contains("deliveries"));
+    }
+    assert_eq!(count(&pool, "select count(*) from media").await, 25);
+    assert_eq!(count(&pool, "select deliveries from usage").await, 50);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_the_command_line_obeys_the_plans_limits(pool: PgPool) {
+    let site = new_site(&pool);
+    let plan = store::plan::UNLIMITED.to_string();
+    let endpoint = [
+        "create-endpoint",
+        "--site",
+        &site.id,
+        "--url",
+        "https://example.com/",
+    ];
+    for _ in 0..10 {
+        admin(&pool, &endpoint);
+    }
+    let mut command = gatehouse(&pool);
+    let command = command.arg("admin").args(endpoint);
+    let refused = command
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && told.contains("allows 10 webhook endpoints"),
+        "{told}"
+    );
+    let changed = [
+        "change-plan",
+        "--plan",
+        &plan,
+        "--endpoints-per-site",
+        "11",
+        "--name",
+        "Large",
+    ];
+    let changed = admin(&pool, &changed);
+    assert_eq!(
+        (&changed["name"], &changed["endpoints_per_site"]),
+        (&json!("Large"), &json!(11))
+    );
+    assert_eq!(changed["submissions_per_period"], Value::Null);
+    admin(&pool, &endpoint);
+    let recorded = "select count(*) from audit_log where action = 'plan.update'";
+    assert_eq!(count(&pool, recorded).await, 1);
 }
 
 #[sqlx::test(migrations = false)]

@@ -30,7 +30,7 @@ use crate::{
     answer::{Created, Json, NoContent},
     member::{Member, Time},
     path::Path,
-    problem::Refusal,
+    problem::{Code, Refusal},
     query::Query,
 };
 
