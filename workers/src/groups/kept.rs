@@ -31,6 +31,14 @@ struct Held<K> {
     by_use: BTreeMap<u64, K>,
 }
 
+impl<K: Copy> Held<K> {
+    /// The least recently used, but for the one that was used then.
+    fn oldest(&self, but: u64) -> Option<K> {
+        let mut others = self.by_use.iter().filter(|(used, _)| **used != but);
+        others.next().map(|(_, key)| *key)
+    }
+}
+
 impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
     pub(super) fn new(most_bytes: usize) -> Self {
         Self {
@@ -84,13 +92,12 @@ impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
 
     /// The least recently used entry of the team that holds the most, but for the one that was used then.
     fn victim(&self, but: u64) -> Option<K> {
-        let first = |held: &Held<K>| held.by_use.iter().find(|(used, _)| **used != but);
         let (_, held) = self
             .teams
             .iter()
-            .filter(|(_, held)| first(held).is_some())
+            .filter(|(_, held)| held.oldest(but).is_some())
             .max_by_key(|(team, held)| (held.bytes, **team))?;
-        first(held).map(|(_, key)| *key)
+        held.oldest(but)
     }
 
     fn remove(&mut self, key: &K) -> Option<V> {
