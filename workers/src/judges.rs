@@ -117,15 +117,25 @@ impl Judges {
 
     /// Waits for a turn.
     async fn turn(&self, team: TeamId) -> Turn {
-        let limit = if lock(&self.paces).is_quick(team, Instant::now()) {
+        loop {
+            let limit = self.limit(team);
+            let share = self.slots.take(team, 1, limit).await;
+            // While it waited, the team may have shown that it is slow.
+            if limit == Limit::Fair || self.limit(team) == limit {
+                return Turn {
+                    team,
+                    paces: Arc::clone(&self.paces),
+                    _share: share,
+                };
+            }
+        }
+    }
+
+    fn limit(&self, team: TeamId) -> Limit {
+        if lock(&self.paces).is_quick(team, Instant::now()) {
             Limit::Capacity
         } else {
             Limit::Fair
-        };
-        Turn {
-            team,
-            paces: Arc::clone(&self.paces),
-            _share: self.slots.take(team, 1, limit).await,
         }
     }
 }

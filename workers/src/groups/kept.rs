@@ -1,6 +1,9 @@
 //! A cache that is divided by team: whoever holds the most makes room.
 
-use std::{collections::HashMap, hash::Hash};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::Hash,
+};
 
 use domain::id::TeamId;
 
@@ -9,7 +12,7 @@ pub(super) struct Kept<K, V> {
     most_bytes: usize,
     bytes: usize,
     entries: HashMap<K, Entry<V>>,
-    teams: HashMap<TeamId, usize>,
+    teams: HashMap<TeamId, Held<K>>,
     /// Counts uses, so that the least recent one is known.
     uses: u64,
 }
@@ -19,6 +22,21 @@ struct Entry<V> {
     team: TeamId,
     bytes: usize,
     used: u64,
+}
+
+/// What a team holds.
+struct Held<K> {
+    bytes: usize,
+    /// The least recently used first.
+    by_use: BTreeMap<u64, K>,
+}
+
+impl<K: Copy> Held<K> {
+    /// The least recently used, but for the one that was used then.
+    fn oldest(&self, but: u64) -> Option<K> {
+        let mut others = self.by_use.iter().filter(|(used, _)| **used != but);
+        others.next().map(|(_, key)| *key)
+    }
 }
 
 impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
@@ -35,26 +53,36 @@ impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
     pub(super) fn get(&mut self, key: &K) -> Option<V> {
         let entry = self.entries.get_mut(key)?;
         self.uses += 1;
+        if let Some(held) = self.teams.get_mut(&entry.team) {
+            held.by_use.remove(&entry.used);
+            held.by_use.insert(self.uses, *key);
+        }
         entry.used = self.uses;
         Some(entry.value.clone())
     }
 
-    /// Keeps a value. The teams that hold the most lose what they have not used for longest; it is returned. The new value
+    /// Keeps a value. The team that holds the most loses what it has not used for longest; it is returned. The new value
     /// stays.
     pub(super) fn insert(&mut self, key: K, team: TeamId, value: V, bytes: usize) -> Vec<V> {
         let mut evicted: Vec<V> = self.remove(&key).into_iter().collect();
         self.uses += 1;
+        let used = self.uses;
         let entry = Entry {
             value,
             team,
             bytes,
-            used: self.uses,
+            used,
         };
         self.entries.insert(key, entry);
         self.bytes += bytes;
-        *self.teams.entry(team).or_default() += bytes;
+        let held = self.teams.entry(team).or_insert_with(|| Held {
+            bytes: 0,
+            by_use: BTreeMap::new(),
+        });
+        held.bytes += bytes;
+        held.by_use.insert(used, key);
         while self.bytes > self.most_bytes {
-            let Some(victim) = self.victim(&key) else {
+            let Some(victim) = self.victim(used) else {
                 break;
             };
             evicted.extend(self.remove(&victim));
@@ -62,24 +90,23 @@ impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
         evicted
     }
 
-    /// The least recently used entry of the team that holds the most, but for this one.
-    fn victim(&self, but: &K) -> Option<K> {
-        let others = || self.entries.iter().filter(|(key, _)| *key != but);
-        let (_, heaviest) = others()
-            .map(|(_, entry)| (self.teams.get(&entry.team), entry.team))
-            .max()?;
-        others()
-            .filter(|(_, entry)| entry.team == heaviest)
-            .min_by_key(|(_, entry)| entry.used)
-            .map(|(key, _)| *key)
+    /// The least recently used entry of the team that holds the most, but for the one that was used then.
+    fn victim(&self, but: u64) -> Option<K> {
+        let (_, held) = self
+            .teams
+            .iter()
+            .filter(|(_, held)| held.oldest(but).is_some())
+            .max_by_key(|(team, held)| (held.bytes, **team))?;
+        held.oldest(but)
     }
 
     fn remove(&mut self, key: &K) -> Option<V> {
         let entry = self.entries.remove(key)?;
         self.bytes -= entry.bytes;
         if let Some(held) = self.teams.get_mut(&entry.team) {
-            *held -= entry.bytes;
-            if *held == 0 {
+            held.bytes -= entry.bytes;
+            held.by_use.remove(&entry.used);
+            if held.by_use.is_empty() {
                 self.teams.remove(&entry.team);
             }
         }

@@ -195,7 +195,22 @@ async fn case_40_a_team_with_slow_judgements_leaves_a_processor_to_others(pool: 
             judges.turn(quick).await.work(|| ());
         }
         let both = (judges.turn(quick).await, judges.turn(quick).await);
+        // What waits meanwhile and was quick when it came is not any more.
+        let mut late = [Box::pin(judges.turn(quick)), Box::pin(judges.turn(quick))];
+        for waiting in &mut late {
+            assert!(futures::poll!(waiting).is_pending());
+        }
+        let long = Duration::from_secs(1);
+        lock(&judges.paces).judged(quick, long, Instant::now());
         drop(both);
+        let [mut one, mut other] = late;
+        // Both are woken, and both give back what they may not have any more.
+        assert!(futures::poll!(&mut one).is_pending());
+        assert!(futures::poll!(&mut other).is_pending());
+        let one = one.await;
+        assert!(futures::poll!(&mut other).is_pending(), "it has one");
+        drop(one);
+        drop(other.await);
     })
     .await;
 }
