@@ -148,6 +148,6 @@ mod tests {
             (WANTED.clients, WANTED.outbound)
         );
         let refused = division(256, WANTED).unwrap_err().to_string();
-        assert!(refused.contains("needs at least 364"), "{refused}");
+        assert!(refused.contains("needs at least 365"), "{refused}");
     }
 }

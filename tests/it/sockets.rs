@@ -197,6 +197,53 @@ async fn case_39_when_descriptors_run_out_an_idle_client_makes_room(pool: PgPool
 }
 
 #[sqlx::test(migrations = false)]
+async fn case_39_a_delivery_that_gets_no_connection_is_charged_no_attempt(pool: PgPool) {
+    const ITEMS: usize = 12;
+    let (receiver, data) = (Receiver::start().await, DataDir::new());
+    // Each attempt takes the team's connections for nearly as long as it may.
+    receiver.answer(200, Duration::from_secs(12));
+    let (database, url) = (
+        pool.connect_options().to_url_lossy().to_string(),
+        receiver.url(),
+    );
+    let options = [
+        "--database-url",
+        &database,
+        "--demo",
+        "--webhook-url",
+        &url,
+        "--outbound-connections",
+        "8",
+    ];
+    let up = Up::start(&data, &options).await;
+    for _ in 0..ITEMS {
+        submit(&up, &up.demo().site_key).await;
+    }
+    eventually("a delivery gives up waiting", SOON, async || {
+        let name = "gatehouse_outbound_waits_total{outcome=\"gave_up\"}";
+        (metric(&up, name).await >= 1.0).then_some(())
+    })
+    .await;
+    assert!(receiver.received().len() <= 4, "more than the team's share");
+    receiver.answer(200, Duration::ZERO);
+    eventually("all events", SOON, async || {
+        let ended = "select count(*) from deliveries where state = 'delivered'";
+        let ended: i64 = sqlx::query_scalar(ended).fetch_one(&pool).await.unwrap();
+        (ended == i64::try_from(2 * ITEMS).unwrap()).then_some(())
+    })
+    .await;
+    let attempts: Vec<(String, i64)> =
+        sqlx::query_as("select outcome, count(*) from delivery_attempts group by outcome")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+    assert_eq!(attempts, [("delivered".to_owned(), 2 * ITEMS as i64)]);
+    let ill = "select count(*) from webhook_endpoint_states where failures > 0";
+    let ill: i64 = sqlx::query_scalar(ill).fetch_one(&pool).await.unwrap();
+    assert_eq!(ill, 0, "the endpoint has nothing to do with it");
+}
+
+#[sqlx::test(migrations = false)]
 async fn case_44_the_demos_exemption_serves_the_demos_team_only(pool: PgPool) {
     let (receiver, theirs, data) = (
         Receiver::start().await,
@@ -235,7 +282,7 @@ async fn case_44_the_demos_exemption_serves_the_demos_team_only(pool: PgPool) {
         "--egress-allow",
         &open,
     ];
-    let up = Up::start(&data, &options).await;
+    let up = Up::start_with_files(&data, 4_096, &options).await;
 
     // Defined by URL: each only where the operator opened it for its team.
     let base = up.demo().base_url.replace("/functions/", "/management/");

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::data_dir::{DataDir, Demo};
 use super::provider::FakeProvider;
-use super::{eventually, http, open_files};
+use super::{MASTER_KEY, eventually, http, open_files};
 
 /// A first start makes a database, on a machine that is busy with other tests.
 const START: Duration = Duration::from_mins(1);
@@ -52,16 +52,16 @@ impl Up {
     /// # Panics
     /// With the process's output, when it ends or does not become ready.
     pub(crate) async fn start(data: &DataDir, arguments: &[&str]) -> Self {
-        let program = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
-        Self::launch(program, data, arguments).await
+        Self::launch(from_here(env!("CARGO_BIN_EXE_gatehouse")), data, arguments).await
     }
 
-    /// Starts one that may have only so many files open.
+    /// Starts one that may have only so many files open, with the master key of all commands on a test's database.
     pub(crate) async fn start_with_files(data: &DataDir, files: u32, arguments: &[&str]) -> Self {
-        let mut program = Command::new("sh");
+        let mut program = from_here("sh");
         program
             .args(["-c", "ulimit -n \"$0\"; exec \"$@\"", &files.to_string()])
-            .arg(env!("CARGO_BIN_EXE_gatehouse"));
+            .arg(env!("CARGO_BIN_EXE_gatehouse"))
+            .env("GATEHOUSE_MASTER_KEY", MASTER_KEY);
         Self::launch(program, data, arguments).await
     }
 
@@ -72,7 +72,6 @@ impl Up {
             .append(true)
             .open(data.log())
             .unwrap();
-        unset(&mut command);
         let child = command
             .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
             .arg("up")
@@ -204,6 +203,13 @@ impl Drop for Up {
     fn drop(&mut self) {
         end(&mut self.child);
     }
+}
+
+/// A program that does not see what the surroundings say.
+fn from_here(program: &str) -> Command {
+    let mut command = Command::new(program);
+    unset(&mut command);
+    command
 }
 
 /// A process that nobody owns yet.
