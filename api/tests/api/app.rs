@@ -62,7 +62,13 @@ impl Default for Options {
             accept: accept::Settings::default(),
             analyse: None,
             ping: Arc::new(|_: Target| Box::pin(async { answered(204, "") })),
-            pace: PaceSettings::default(),
+            // Tests that walk over all operations ask for more in a minute than a client does.
+            pace: PaceSettings {
+                per_token: 1_000_000,
+                per_team: 1_000_000,
+                per_address: 1_000_000,
+                ..PaceSettings::default()
+            },
         }
     }
 }
