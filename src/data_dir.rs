@@ -242,10 +242,12 @@ fn lock(directory: &Path, owner: &Owner) -> anyhow::Result<File> {
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)
         .map_err(|error| {
-            anyhow!(
-                "cannot write to {} ({error}): make it writable{ELSEWHERE}",
-                directory.display()
-            )
+            owner.explain(&path).unwrap_or_else(|| {
+                anyhow!(
+                    "cannot write to {} ({error}): make it writable{ELSEWHERE}",
+                    directory.display()
+                )
+            })
         })?;
     owner.judge_file(&path, &file.metadata()?)?;
     // Earlier versions made it for everybody to read.

@@ -1,7 +1,7 @@
 //! Who else could change what is in a data directory. Gatehouse trusts these files with the master key and lets Postgres
 //! run what they configure, so a directory that other users can change, or replace, is refused.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -38,15 +38,22 @@ impl Owner {
         closed(path, metadata)
     }
 
-    /// Refuses a file in the data directory that somebody else, root aside, owns or may write to.
+    /// Refuses a file in the data directory that somebody else may write to or owns, unless it is root's, to be read.
     pub(super) fn judge_file(&self, path: &Path, metadata: &Metadata) -> anyhow::Result<()> {
         if !metadata.is_file() {
             bail!("{} is not a file: move it away{ELSEWHERE}", path.display());
         }
-        if ![ROOT, self.uid].contains(&metadata.uid()) {
+        let roots = metadata.uid() == ROOT && File::open(path).is_ok();
+        if metadata.uid() != self.uid && !roots {
             return Err(foreign(path, metadata.uid(), &self.name()));
         }
         closed(path, metadata)
+    }
+
+    /// Why a file that is there cannot be written, if that is because somebody else owns it.
+    pub(super) fn explain(&self, path: &Path) -> Option<anyhow::Error> {
+        let owner = fs::symlink_metadata(path).ok()?.uid();
+        (owner != self.uid).then(|| foreign(path, owner, &self.name()))
     }
 
     /// Refuses a way on which somebody else could put another directory in the place of this one: whoever owns a directory

@@ -288,7 +288,7 @@ fn create_private(directory: &Path, account: &Account) -> anyhow::Result<()> {
     let created = DirBuilder::new().mode(0o700).create(directory);
     let found = fs::symlink_metadata(directory);
     let ours = found.is_ok_and(|found| {
-        found.is_dir() && found.uid() == account.uid().as_raw() && found.mode() & 0o077 == 0
+        found.is_dir() && found.uid() == account.uid().as_raw() && found.mode() & 0o777 == 0o700
     });
     match created {
         Ok(()) => Ok(()),
@@ -307,7 +307,8 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "''"))
 }
 
-/// Everything is spelled out, so that no `PG*` variable of whoever uses the URL changes its meaning.
+/// Everything is spelled out, also that there is no password, so that no `PG*` variable and no `.pgpass` of whoever uses the
+/// URL changes its meaning.
 fn url(socket: &Path) -> String {
     let host: String = socket
         .as_os_str()
@@ -318,7 +319,7 @@ fn url(socket: &Path) -> String {
             _ => format!("%{byte:02X}"),
         })
         .collect();
-    format!("postgres:///{NAME}?host={host}&port={PORT}&user={NAME}&sslmode=disable")
+    format!("postgres:///{NAME}?host={host}&port={PORT}&user={NAME}&password=&sslmode=disable")
 }
 
 #[cfg(test)]

@@ -73,7 +73,13 @@ impl Default for Options {
             ping: Arc::new(|_: Target| Box::pin(async { Some(answered(204, "")) })),
             rules_per_day: 256 << 20,
             limits: SubmissionLimits::default(),
-            pace: PaceSettings::default(),
+            // Tests that walk over all operations ask for more in a minute than a client does.
+            pace: PaceSettings {
+                per_token: 1_000_000,
+                per_team: 1_000_000,
+                per_address: 1_000_000,
+                ..PaceSettings::default()
+            },
         }
     }
 }

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 
 use crate::{
     app::{App, STATUS},
-    client::{self, Answer},
+    client::Answer,
 };
 
 #[track_caller]
@@ -46,8 +46,6 @@ async fn case_45_no_answer_is_kept_by_a_cache_or_taken_for_something_else(pool: 
     protected(&app.get("/nowhere").await);
     protected(&app.get("/management/v1/teams").await);
     protected(&app.get("/readyz").await);
-    // What is refused before it is a request.
-    protected(&client::exchange(app.address, b"nonsense\r\n\r\n").await);
 }
 
 #[sqlx::test(migrations = false)]

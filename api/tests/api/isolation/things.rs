@@ -211,6 +211,7 @@ impl Things {
             "from_version_id" | "to_version_id" => "version_id",
             // Whatever the audit log tells of.
             "target_id" => "token_id",
+            "created_by" => "token_id",
             name => name,
         };
         self.ids.get(name).map(String::as_str)
