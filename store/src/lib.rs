@@ -101,6 +101,7 @@ impl Error {
             | Self::NameTaken
             | Self::UnknownPlan
             | Self::LimitReached(_)
+            | Self::TooManyDeleted(_)
             | Self::BacktestRunning
             | Self::ScanRunning
             | Self::RecoveryRunning => false,

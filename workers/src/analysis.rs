@@ -173,7 +173,7 @@ impl Analyst {
         started: Instant,
     ) -> Result<Course, BoxDynError> {
         let modality = inquiry.modality();
-        let mut sight = Sight::new(item.media, &self.pool, &self.darkroom);
+        let mut sight = Sight::new(item.media, item.team, &self.pool, &self.darkroom);
         for name in preference(item, &self.panel) {
             let missing = inquiry.missing();
             if missing.is_empty() {

@@ -1,15 +1,15 @@
 //! Where pictures are decoded: apart from the threads that serve others, and within the memory that a process has for it.
 //!
-//! A file of a few kilobytes may be a picture of hundreds of megabytes, and 64 jobs run at once. So whoever wants a picture
-//! waits for room, in units of memory and in the order of coming: first for the file itself ([`Darkroom::hold`]), then for
-//! what decoding it takes ([`Darkroom::develop`]). A file is held while its pixels are waited for, never the other way round,
-//! so nobody waits in a circle.
+//! A file of a few kilobytes may be a picture of hundreds of megabytes, and 64 jobs run at once. So each picture waits for
+//! memory: first for the file itself ([`Darkroom::hold`]), then for what decoding it takes ([`Darkroom::develop`]). A file is
+//! held while its pixels are waited for, never the other way round, so nobody waits in a circle. Both are divided among the
+//! teams, and teams take turns: the pictures of one team delay another team's by one.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use domain::decision::ImageProblem;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use domain::{decision::ImageProblem, id::TeamId};
+use shares::{Limit, Share, Shares};
 use tracing::warn;
 
 use crate::picture::{Claim, MAX_MEMORY, Picture};
@@ -18,50 +18,49 @@ use crate::picture::{Claim, MAX_MEMORY, Picture};
 const FILES: usize = 256 << 20;
 /// Memory for the pixels of a process, in bytes, with what decoders take. The greediest picture fits exactly.
 const PIXELS: usize = MAX_MEMORY;
-/// What a permit stands for, in bytes.
-const UNIT: usize = 1 << 10;
 
 /// The darkroom of a process. Clones are the same one.
 #[derive(Clone, Debug)]
 pub struct Darkroom {
-    files: Arc<Semaphore>,
-    pixels: Arc<Semaphore>,
+    files: Arc<Shares<TeamId>>,
+    pixels: Arc<Shares<TeamId>>,
 }
 
 /// Room for a file, until dropped.
 #[derive(Debug)]
 pub struct Held {
-    _room: OwnedSemaphorePermit,
+    _room: Share<TeamId>,
 }
 
 impl Default for Darkroom {
     fn default() -> Self {
         Self {
-            files: Arc::new(Semaphore::new(FILES / UNIT)),
-            pixels: Arc::new(Semaphore::new(PIXELS / UNIT)),
+            files: Shares::new(FILES),
+            pixels: Shares::new(PIXELS),
         }
     }
 }
 
 impl Darkroom {
-    /// Waits for room for a file of up to so many bytes. To be taken before it is loaded, and kept as long as it is.
-    pub async fn hold(&self, bytes: usize) -> Held {
+    /// Waits for room for a team's file of up to so many bytes. To be taken before it is loaded, and kept as long as it is.
+    pub async fn hold(&self, team: TeamId, bytes: usize) -> Held {
         Held {
-            _room: room(&self.files, bytes, FILES).await,
+            _room: self.files.take(team, bytes, Limit::Fair).await,
         }
     }
 
-    /// Decodes a file and does something with its picture, on a thread where that may take its time.
+    /// Decodes a team's file and does something with its picture, on a thread where that may take its time.
     ///
     /// # Errors
     /// Those of [`Picture::decode`] and of `work`. A decoder that panics did not understand the file either.
     pub async fn develop<T: Send + 'static>(
         &self,
+        team: TeamId,
         file: Bytes,
         work: impl FnOnce(&Picture) -> Result<T, ImageProblem> + Send + 'static,
     ) -> Result<T, ImageProblem> {
         let claim = Claim::of(&file)?;
-        let room = room(&self.pixels, claim.memory(), PIXELS).await;
+        let room = self.pixels.take(team, claim.memory(), Limit::Fair).await;
         let developing = tokio::task::spawn_blocking(move || {
             // Whoever asked may be gone by the end; the memory is in use until then.
             let _room = room;
@@ -74,19 +73,16 @@ impl Darkroom {
     }
 }
 
-async fn room(semaphore: &Arc<Semaphore>, bytes: usize, all: usize) -> OwnedSemaphorePermit {
-    let units = bytes.min(all).div_ceil(UNIT);
-    Arc::clone(semaphore)
-        .acquire_many_owned(u32::try_from(units).unwrap_or(u32::MAX))
-        .await
-        .expect("the semaphore is never closed")
-}
-
 #[cfg(test)]
 mod tests {
     use tokio::sync::{mpsc, oneshot};
+    use uuid::Uuid;
 
     use super::*;
+
+    fn team(number: usize) -> TeamId {
+        Uuid::from_u128(number as u128).into()
+    }
 
     /// A PNG of 20 million black pixels: some kilobytes that take 80 MB to decode.
     fn black() -> Bytes {
@@ -105,7 +101,7 @@ mod tests {
         let memory = Claim::of(&file).unwrap().memory();
         let (arrive, mut arrived) = mpsc::unbounded_channel();
         let developing: Vec<_> = (0..=PIXELS / memory)
-            .map(|_| {
+            .map(|number| {
                 let (darkroom, file, arrive) = (darkroom.clone(), file.clone(), arrive.clone());
                 tokio::spawn(async move {
                     let work = move |picture: &Picture| {
@@ -114,7 +110,7 @@ mod tests {
                         wait.blocking_recv().unwrap();
                         Ok(picture.rgb().len())
                     };
-                    darkroom.develop(file, work).await
+                    darkroom.develop(team(number), file, work).await
                 })
             })
             .collect();
@@ -122,7 +118,7 @@ mod tests {
         for _ in 0..PIXELS / memory {
             inside.push(arrived.recv().await.unwrap());
         }
-        let left = darkroom.pixels.available_permits() * UNIT;
+        let left = PIXELS - darkroom.pixels.in_use();
         assert!(left < memory, "there is room for one more: {left}");
         assert!(arrived.try_recv().is_err(), "and one more is there");
         // Where one leaves, the next one comes.
@@ -140,9 +136,52 @@ mod tests {
     async fn work_that_panics_is_a_picture_that_could_not_be_decoded_and_frees_its_room() {
         let darkroom = Darkroom::default();
         let answer = darkroom
-            .develop::<()>(black(), |_| panic!("a test's"))
+            .develop::<()>(team(1), black(), |_| panic!("a test's"))
             .await;
         assert_eq!(answer, Err(ImageProblem::Undecodable));
-        assert_eq!(darkroom.pixels.available_permits(), PIXELS / UNIT);
+        assert_eq!(darkroom.pixels.in_use(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_pictures_of_one_team_delay_another_team_by_one() {
+        let (darkroom, file) = (Darkroom::default(), black());
+        let (arrive, mut arrived) = mpsc::channel(64);
+        let develop = |number: usize| {
+            let (darkroom, file, arrive) = (darkroom.clone(), file.clone(), arrive.clone());
+            tokio::spawn(async move {
+                let work = move |_: &Picture| {
+                    let (go, wait) = oneshot::channel();
+                    arrive.blocking_send((number, go)).unwrap();
+                    wait.blocking_recv().unwrap();
+                    Ok(())
+                };
+                darkroom.develop(team(number), file, work).await
+            })
+        };
+        let mut developing: Vec<_> = (0..16).map(|_| develop(1)).collect();
+        let (_, first) = arrived.recv().await.unwrap();
+        developing.push(develop(2));
+        let mut inside = vec![first];
+        loop {
+            let (number, go) = arrived.recv().await.unwrap();
+            inside.push(go);
+            if number == 2 {
+                break;
+            }
+        }
+        assert!(inside.len() < 8, "{} pictures went before", inside.len());
+        drop(arrive);
+        while let Some(go) = inside.pop() {
+            go.send(()).unwrap();
+            if let Ok((_, next)) = arrived.try_recv() {
+                inside.push(next);
+            }
+        }
+        while let Some((_, go)) = arrived.recv().await {
+            go.send(()).unwrap();
+        }
+        for developed in developing {
+            assert_eq!(developed.await.unwrap(), Ok(()));
+        }
     }
 }

@@ -84,7 +84,7 @@ pub(crate) async fn examine(
     let Some(item) = examiner.images.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
-    let Some(_room) = examiner.room(&item.source).await else {
+    let Some(_room) = examiner.room(&item).await else {
         return Ok(later());
     };
     let file = match &item.source {
@@ -111,14 +111,15 @@ pub(crate) async fn examine(
 }
 
 impl Examiner {
-    async fn room(&self, source: &Source) -> Option<Held> {
-        let bytes = match source {
+    async fn room(&self, item: &ToExamine) -> Option<Held> {
+        let bytes = match &item.source {
             Source::Stored(bytes) => *bytes,
             // What a server says of its file need not be true.
             Source::Url(_) => MAX_IMAGE_BYTES,
             Source::Gone => 0,
         };
-        timeout(ROOM_PATIENCE, self.darkroom.hold(bytes)).await.ok()
+        let room = self.darkroom.hold(item.team, bytes);
+        timeout(ROOM_PATIENCE, room).await.ok()
     }
 
     async fn fetch(&self, team: TeamId, url: &str) -> Result<Vec<u8>, FetchError> {
@@ -148,11 +149,13 @@ impl Examiner {
         }
         let file = Bytes::from(file);
         let original = file.clone();
-        let known = self.darkroom.develop(file.clone(), move |picture| {
-            let (width, height) = (picture.width(), picture.height());
-            let hashed = Hashed::new(&original, picture.rgb(), width, height);
-            Ok(((width, height), hashed))
-        });
+        let known = self
+            .darkroom
+            .develop(item.team, file.clone(), move |picture| {
+                let (width, height) = (picture.width(), picture.height());
+                let hashed = Hashed::new(&original, picture.rgb(), width, height);
+                Ok(((width, height), hashed))
+            });
         let known = known.await;
         // A file that nobody can decode may still be known.
         let undecoded = || Hashed {

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::{decision::ImageProblem, id::MediaId};
+use domain::{
+    decision::ImageProblem,
+    id::{MediaId, TeamId},
+};
 use store::{Error, PgPool, image};
 use tokio::time::timeout;
 
@@ -21,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// An item's picture.
 pub(super) struct Sight<'a> {
     media: MediaId,
+    team: TeamId,
     pool: &'a PgPool,
     darkroom: &'a Darkroom,
     held: Option<Held>,
@@ -37,9 +41,15 @@ pub(super) enum Unseen {
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn new(media: MediaId, pool: &'a PgPool, darkroom: &'a Darkroom) -> Self {
+    pub(super) fn new(
+        media: MediaId,
+        team: TeamId,
+        pool: &'a PgPool,
+        darkroom: &'a Darkroom,
+    ) -> Self {
         Self {
             media,
+            team,
             pool,
             darkroom,
             held: None,
@@ -50,7 +60,8 @@ impl<'a> Sight<'a> {
     /// Whether there is room for it.
     pub(super) async fn has_room(&mut self) -> bool {
         if self.held.is_none() {
-            self.held = timeout(PATIENCE, self.darkroom.hold(WEIGHT)).await.ok();
+            let room = self.darkroom.hold(self.team, WEIGHT);
+            self.held = timeout(PATIENCE, room).await.ok();
         }
         self.held.is_some()
     }
@@ -72,7 +83,7 @@ impl<'a> Sight<'a> {
         };
         let developing = self
             .darkroom
-            .develop(file, move |picture| picture.rendition(&limits));
+            .develop(self.team, file, move |picture| picture.rendition(&limits));
         Ok(developing.await.map_err(Unseen::Problem))
     }
 }
