@@ -42,7 +42,7 @@ pub(crate) struct Refusal {
     code: Code,
     detail: Cow<'static, str>,
     errors: Vec<FieldProblem>,
-    rate: Option<RateStanding>,
+    rate: Option<Box<RateStanding>>,
     /// After how many seconds trying again makes sense, where that is known.
     wait: Option<u32>,
 }
@@ -180,7 +180,7 @@ impl Refusal {
     /// Tells, too, where the site key and its team stand in the present minute; unless the key has just been disabled, which
     /// nobody is told.
     pub(crate) fn within(mut self, rate: RateStanding) -> Self {
-        self.rate = (self.code != Code::InvalidApiKey).then_some(rate);
+        self.rate = (self.code != Code::InvalidApiKey).then(|| Box::new(rate));
         self
     }
 

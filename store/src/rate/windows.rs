@@ -52,6 +52,7 @@ pub(super) struct Taken {
 }
 
 /// Takes shares of the present minute, of keys and of their teams. Keys that are unknown or disabled are not in the answer.
+#[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 pub(super) async fn take(pool: &PgPool, holder: Uuid, wanted: &[Wanted]) -> Result<Taken, Error> {
     let hashes: Vec<&[u8]> = wanted.iter().map(|w| &w.request.0.as_bytes()[..]).collect();
     let policies: Vec<&str> = wanted.iter().map(|w| w.request.1.as_str()).collect();
