@@ -139,7 +139,7 @@ mod tests {
             Unchecked::TextNotExamined,
             Unchecked::ImageNotExamined,
             Unchecked::RulesTooHeavy {
-                group: RuleGroupId::default(),
+                group: uuid::Uuid::nil().into(),
                 name: "house rules".to_owned(),
             },
         ] {
