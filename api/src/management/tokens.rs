@@ -329,7 +329,6 @@ pub(super) fn described() -> Vec<Operation> {
                 "scopes": ["teams:read", "usage:read"],
                 "expires_at": "2099-01-31T12:00:00Z",
             })),
-            problems: &[Code::LimitReached],
             answer: Some(issued),
             problems: &[Code::LimitReached],
             ..Operation::new("createToken", Scope::TokensWrite)

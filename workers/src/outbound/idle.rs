@@ -124,13 +124,13 @@ async fn sweep(idle: Weak<Idle>) {
 
 impl State {
     fn take(&mut self, team: TeamId, origin: &Origin) -> Option<Connection> {
-        let shelf = self.shelves.get_mut(&team)?;
-        let line = shelf.lines.get_mut(origin)?;
+        let of_team = self.shelves.get_mut(&team)?;
+        let line = of_team.lines.get_mut(origin)?;
         let (number, connection) = line.pop_back()?;
         if line.is_empty() {
-            shelf.lines.remove(origin);
+            of_team.lines.remove(origin);
         }
-        shelf.ages.remove(&number);
+        of_team.ages.remove(&number);
         self.forget_empty(team);
         self.count(-1);
         Some(connection)
@@ -139,18 +139,20 @@ impl State {
     fn put(&mut self, team: TeamId, origin: Origin, connection: Connection) {
         let number = self.next;
         self.next += 1;
-        let shelf = self.shelves.entry(team).or_default();
-        shelf.ages.insert(number, (Instant::now(), origin.clone()));
-        let line = shelf.lines.entry(origin).or_default();
+        let of_team = self.shelves.entry(team).or_default();
+        of_team
+            .ages
+            .insert(number, (Instant::now(), origin.clone()));
+        let line = of_team.lines.entry(origin).or_default();
         line.push_back((number, connection));
         self.count(1);
     }
 
     /// Takes the oldest connection of the team that has most.
     fn evict(&mut self) -> Option<Connection> {
-        let most = |(_, shelf): &(&TeamId, &Shelf)| {
-            let oldest = shelf.ages.keys().next().copied();
-            (shelf.ages.len(), Reverse(oldest))
+        let most = |(_, of_team): &(&TeamId, &Shelf)| {
+            let oldest = of_team.ages.keys().next().copied();
+            (of_team.ages.len(), Reverse(oldest))
         };
         let team = self
             .shelves
@@ -161,12 +163,12 @@ impl State {
     }
 
     fn take_oldest(&mut self, team: TeamId) -> Option<Connection> {
-        let shelf = self.shelves.get_mut(&team)?;
-        let (_, (_, origin)) = shelf.ages.pop_first()?;
-        let line = shelf.lines.get_mut(&origin)?;
+        let of_team = self.shelves.get_mut(&team)?;
+        let (_, (_, origin)) = of_team.ages.pop_first()?;
+        let line = of_team.lines.get_mut(&origin)?;
         let (_, connection) = line.pop_front()?;
         if line.is_empty() {
-            shelf.lines.remove(&origin);
+            of_team.lines.remove(&origin);
         }
         self.forget_empty(team);
         self.count(-1);
@@ -195,7 +197,7 @@ impl State {
         if self
             .shelves
             .get(&team)
-            .is_some_and(|shelf| shelf.ages.is_empty())
+            .is_some_and(|of_team| of_team.ages.is_empty())
         {
             self.shelves.remove(&team);
         }
