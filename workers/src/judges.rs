@@ -61,7 +61,7 @@ impl Judges {
     fn at_once(groups: Groups, judgements: usize) -> Self {
         Self {
             groups,
-            slots: Shares::new(judgements * 64),
+            slots: Shares::new(judgements),
             paces: Arc::default(),
         }
     }
@@ -132,7 +132,7 @@ impl Judges {
     }
 
     fn limit(&self, team: TeamId) -> Limit {
-        if true || lock(&self.paces).is_quick(team, Instant::now()) {
+        if lock(&self.paces).is_quick(team, Instant::now()) {
             Limit::Capacity
         } else {
             Limit::Fair
