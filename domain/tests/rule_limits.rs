@@ -12,7 +12,7 @@ use uuid::Uuid;
 fn rules(documents: impl IntoIterator<Item = Value>) -> Vec<Rule> {
     let drafts = documents
         .into_iter()
-        .map(|document| serde_json::from_value::<Draft>(document).unwrap());
+        .map(|document| serde_json::from_value::<Draft>(document).expect("a rule"));
     drafts
         .zip(0_u128..)
         .map(|(draft, number)| draft.into_rule(Uuid::from_u128(number).into()))

@@ -20,13 +20,13 @@ pub(super) async fn judge(item: &ToJudge, live: &[Examined], judges: &Judges) ->
     for version in &item.shadows {
         // A panic would fail the job, and with it the verdict.
         let judging = AssertUnwindSafe(judge_with(item, live, judges, *version)).catch_unwind();
-        let judged = match timeout_at(end, judging).await {
-            Ok(Ok(judged)) => judged,
+        let said = match timeout_at(end, judging).await {
+            Ok(Ok(said)) => said,
             Ok(Err(_)) => Err("it panicked".into()),
             Err(_) => Err("it waited too long for its rules or its turn".into()),
         };
-        match judged {
-            Ok(judged) => shadowed.push(judged),
+        match said {
+            Ok(said) => shadowed.push(said),
             Err(error) => warn!(%error, version.id = %version, "a shadow could not judge an item"),
         }
     }
