@@ -96,13 +96,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
             .teams
             .iter()
             .filter(|(_, held)| held.oldest(but).is_some())
-            .max_by_key(|(team, held)| {
-                (
-                    std::cmp::Reverse(held.oldest(but)).0.is_some(),
-                    std::cmp::Reverse(held.by_use.keys().next().copied()),
-                    **team,
-                )
-            })?;
+            .max_by_key(|(team, held)| (held.bytes, **team))?;
         held.oldest(but)
     }
 

@@ -144,7 +144,7 @@ impl Bench {
 }
 
 async fn turn(of: &Arc<Shares<Holder>>, holder: Holder) -> Result<Share<Holder>, Refusal> {
-    timeout(PATIENCE, of.take(holder.and(None), 1, Limit::Capacity))
+    timeout(PATIENCE, of.take(holder, 1, Limit::Fair))
         .await
         .map_err(|_| Refusal::overloaded())
 }

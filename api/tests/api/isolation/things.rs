@@ -210,8 +210,7 @@ impl Things {
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // Whatever the audit log tells of.
-            "target_id" => "token_id",
-            "created_by" => "token_id",
+            "target_id" | "created_by" => "token_id",
             name => name,
         };
         self.ids.get(name).map(String::as_str)
