@@ -1,7 +1,5 @@
 //! What a rule group may cost. One test reads the peak memory of the process, so each has a process of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::{cell::Cell, fs, time::Duration};
 
 use domain::rules::{CompiledGroup, Content, Draft, Limits, Rule, RuleErrors};

@@ -35,7 +35,7 @@ pub(crate) struct Options {
 #[derive(Debug, Subcommand)]
 enum Action {
     #[command(flatten)]
-    SetUp(SetUp),
+    SetUp(Box<SetUp>),
     /// Seal every secret with the first of the master keys, so that the others are needed no more; interrupted, it goes on
     /// when it is run again
     RotateMasterKey,
@@ -125,7 +125,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
         Action::RotateMasterKey => master_key::rotate(&mut conn).await?,
         Action::SetUp(action) => {
             let mut tx = conn.begin().await?;
-            let made = set_up(&mut tx, action).await?;
+            let made = set_up(&mut tx, *action).await?;
             tx.commit().await?;
             made
         }

@@ -23,14 +23,14 @@ pub(crate) struct EgressOptions {
 pub(crate) struct OutboundOptions {
     /// Connections to webhook receivers and image servers in use at once; a team may have as many as it leaves free
     /// [default: ten times --concurrency]
-    #[arg(long, env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = clap::value_parser!(u32).range(8..=100_000))]
-    outbound_connections: Option<u32>,
+    #[arg(id = "outbound_connections", long = "outbound-connections", env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    connections: Option<u32>,
     /// Idle connections kept for the next webhook; the team that has most of them makes room for others
-    #[arg(long, env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = clap::value_parser!(u32).range(0..=100_000))]
-    outbound_idle: u32,
+    #[arg(id = "outbound_idle", long = "outbound-idle", env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    idle: u32,
     /// Names of receivers and servers that are looked up at once; a team may have as many as it leaves free
-    #[arg(long, env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(2..=256))]
-    outbound_lookups: u32,
+    #[arg(id = "outbound_lookups", long = "outbound-lookups", env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(2..=256))]
+    lookups: u32,
 }
 
 /// What one team may have of the connections is a half of them if it is alone: for all webhooks and images that a process
@@ -42,13 +42,13 @@ impl OutboundOptions {
     pub(crate) fn bounds(self, concurrency: usize) -> Bounds {
         Bounds {
             connections: self
-                .outbound_connections
+                .connections
                 .map_or(FOR_EACH_JOB * concurrency, |connections| {
                     connections as usize
                 })
                 .max(8),
-            idle: self.outbound_idle as usize,
-            lookups: self.outbound_lookups as usize,
+            idle: self.idle as usize,
+            lookups: self.lookups as usize,
         }
     }
 }

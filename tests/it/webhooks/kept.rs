@@ -37,7 +37,7 @@ async fn case_38_a_submission_to_100_endpoints_keeps_no_answer_of_a_success(pool
     .await
     .unwrap();
     service.submit().await;
-    eventually("the first attempts", Duration::from_secs(60), async || {
+    eventually("the first attempts", Duration::from_mins(1), async || {
         let made: i64 =
             sqlx::query_scalar("select count(*) from delivery_attempts where number = 1")
                 .fetch_one(&pool)
