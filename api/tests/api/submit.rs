@@ -267,18 +267,3 @@ async fn too_much_waiting_is_answered_503_with_a_time_to_come_back(pool: PgPool)
     assert_eq!(answer.header("retry-after"), Some("1"));
     app.submitted("small").await;
 }
-
-#[sqlx::test(migrations = false)]
-async fn deeply_nested_metadata_harms_nobody(pool: PgPool) {
-    let app = App::start(pool).await;
-    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    let body = |depth| {
-        format!(
-            r#"{{"api_key":"{}","body":"a","metadata":{{"a":{}}}}}"#,
-            app.tenant.key,
-            nested(depth)
-        )
-    };
-    // As deep as the limit of its size allows.
-    app.post_text(SUBMIT, body(8_000)).await.ok();
-}
