@@ -65,12 +65,11 @@ impl<'a> Message<'a> {
     fn parse(payload: &'a str) -> Option<Self> {
         let mut words = payload.split(' ');
         let (sender, policy, holder) = (words.next()?, words.next()?, words.next()?);
-        let holder = match Uuid::try_parse(holder) {
-            Ok(team) => Holder::Team(team.into()),
-            Err(_) => {
-                let hash: [u8; 32] = hex::decode(holder).ok()?.try_into().ok()?;
-                Holder::Key(SecretHash::from(hash))
-            }
+        let holder = if let Ok(team) = Uuid::try_parse(holder) {
+            Holder::Team(team.into())
+        } else {
+            let hash: [u8; 32] = hex::decode(holder).ok()?.try_into().ok()?;
+            Holder::Key(SecretHash::from(hash))
         };
         Some(Self {
             sender,
