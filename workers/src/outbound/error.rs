@@ -54,8 +54,7 @@ impl From<hyper::Error> for OutboundError {
 }
 
 fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
-    iter::successors(Some(error), |error| next_cause(*error))
-        .any(|error| error.is::<rustls::Error>())
+    iter::successors(Some(error), |error| next_cause(*error)).any(<dyn Error>::is::<rustls::Error>)
 }
 
 /// Like `source`, but also steps into what an I/O error wraps, which its own `source` skips.

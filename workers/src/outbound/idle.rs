@@ -35,7 +35,7 @@ pub(super) struct Idle {
 
 #[derive(Debug, Default)]
 struct State {
-    shelves: HashMap<TeamId, Shelf>,
+    teams: HashMap<TeamId, Kept>,
     kept: usize,
     /// Numbers the connections in the order in which they came.
     next: u64,
@@ -44,7 +44,7 @@ struct State {
 
 /// The idle connections of a team.
 #[derive(Debug, Default)]
-struct Shelf {
+struct Kept {
     /// By where they lead, the oldest one first.
     lines: HashMap<Origin, VecDeque<(u64, Connection)>>,
     /// Of all lines, the oldest one first.
@@ -124,13 +124,13 @@ async fn sweep(idle: Weak<Idle>) {
 
 impl State {
     fn take(&mut self, team: TeamId, origin: &Origin) -> Option<Connection> {
-        let shelf = self.shelves.get_mut(&team)?;
-        let line = shelf.lines.get_mut(origin)?;
+        let own = self.teams.get_mut(&team)?;
+        let line = own.lines.get_mut(origin)?;
         let (number, connection) = line.pop_back()?;
         if line.is_empty() {
-            shelf.lines.remove(origin);
+            own.lines.remove(origin);
         }
-        shelf.ages.remove(&number);
+        own.ages.remove(&number);
         self.forget_empty(team);
         self.count(-1);
         Some(connection)
@@ -139,34 +139,30 @@ impl State {
     fn put(&mut self, team: TeamId, origin: Origin, connection: Connection) {
         let number = self.next;
         self.next += 1;
-        let shelf = self.shelves.entry(team).or_default();
-        shelf.ages.insert(number, (Instant::now(), origin.clone()));
-        let line = shelf.lines.entry(origin).or_default();
+        let own = self.teams.entry(team).or_default();
+        own.ages.insert(number, (Instant::now(), origin.clone()));
+        let line = own.lines.entry(origin).or_default();
         line.push_back((number, connection));
         self.count(1);
     }
 
     /// Takes the oldest connection of the team that has most.
     fn evict(&mut self) -> Option<Connection> {
-        let most = |(_, shelf): &(&TeamId, &Shelf)| {
-            let oldest = shelf.ages.keys().next().copied();
-            (shelf.ages.len(), Reverse(oldest))
+        let most = |(_, own): &(&TeamId, &Kept)| {
+            let oldest = own.ages.keys().next().copied();
+            (own.ages.len(), Reverse(oldest))
         };
-        let team = self
-            .shelves
-            .iter()
-            .max_by_key(most)
-            .map(|(team, _)| *team)?;
+        let team = self.teams.iter().max_by_key(most).map(|(team, _)| *team)?;
         self.take_oldest(team)
     }
 
     fn take_oldest(&mut self, team: TeamId) -> Option<Connection> {
-        let shelf = self.shelves.get_mut(&team)?;
-        let (_, (_, origin)) = shelf.ages.pop_first()?;
-        let line = shelf.lines.get_mut(&origin)?;
+        let own = self.teams.get_mut(&team)?;
+        let (_, (_, origin)) = own.ages.pop_first()?;
+        let line = own.lines.get_mut(&origin)?;
         let (_, connection) = line.pop_front()?;
         if line.is_empty() {
-            shelf.lines.remove(&origin);
+            own.lines.remove(&origin);
         }
         self.forget_empty(team);
         self.count(-1);
@@ -174,10 +170,10 @@ impl State {
     }
 
     fn take_older_than(&mut self, now: Instant, age: Duration) -> Vec<Connection> {
-        let teams: Vec<TeamId> = self.shelves.keys().copied().collect();
+        let teams: Vec<TeamId> = self.teams.keys().copied().collect();
         let mut expired = Vec::new();
         for team in teams {
-            while let Some(since) = self.shelves.get(&team).and_then(Shelf::oldest)
+            while let Some(since) = self.teams.get(&team).and_then(Kept::oldest)
                 && now.duration_since(since) >= age
                 && let Some(connection) = self.take_oldest(team)
             {
@@ -188,16 +184,12 @@ impl State {
     }
 
     fn oldest(&self) -> Option<Instant> {
-        self.shelves.values().filter_map(Shelf::oldest).min()
+        self.teams.values().filter_map(Kept::oldest).min()
     }
 
     fn forget_empty(&mut self, team: TeamId) {
-        if self
-            .shelves
-            .get(&team)
-            .is_some_and(|shelf| shelf.ages.is_empty())
-        {
-            self.shelves.remove(&team);
+        if self.teams.get(&team).is_some_and(|own| own.ages.is_empty()) {
+            self.teams.remove(&team);
         }
     }
 
@@ -207,7 +199,7 @@ impl State {
     }
 }
 
-impl Shelf {
+impl Kept {
     fn oldest(&self) -> Option<Instant> {
         self.ages.values().next().map(|(since, _)| *since)
     }
