@@ -56,7 +56,21 @@ impl Panel {
         let rules = files.path().join("rules.yaml");
         fs::write(&rules, document.to_string()).unwrap();
 
-        let team = admin(pool, &["create-team", "--name", "team"]);
+        // A site for each provider and fault, and a key for each of them.
+        let plan = admin(
+            pool,
+            &[
+                "create-plan",
+                "--name",
+                "panel",
+                "--sites-per-team",
+                "1000",
+                "--site-keys-per-team",
+                "1000",
+            ],
+        );
+        let plan = text(&plan, "plan_id");
+        let team = admin(pool, &["create-team", "--name", "team", "--plan", &plan]);
         let team = text(&team, "team_id");
         let loading = ["load-rules", "--team", &team, rules.to_str().unwrap()];
         let group = text(&admin(pool, &loading), "rule_group_id");
