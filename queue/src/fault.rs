@@ -45,8 +45,9 @@ impl Fault {
             ("57014" | "55P03" | "0A000", _) => Self::Unclear,
             // Connection, invalid transaction state (a server turned read-only), lost prepared statements,
             // authorization, unknown database, rollback (deadlock, serialization), resources (disk,
-            // memory, connections), operator (shutdown), system, configuration.
-            (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "57" | "58" | "F0") => {
+            // memory, connections), state (a database that accepts no connections), operator (shutdown), system,
+            // configuration.
+            (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "55" | "57" | "58" | "F0") => {
                 Self::System
             }
             (_, "42") => Self::Statement,
@@ -73,6 +74,7 @@ mod tests {
             ("XX000", Fault::Effect),
             ("57014", Fault::Unclear),
             ("55P03", Fault::Unclear),
+            ("55000", Fault::System),
             ("57P01", Fault::System),
             ("40P01", Fault::System),
             ("40001", Fault::System),
