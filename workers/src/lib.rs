@@ -11,6 +11,7 @@ pub mod images;
 mod judges;
 pub mod outbound;
 pub mod picture;
+mod places;
 pub mod provider;
 pub mod recoveries;
 pub mod rules;

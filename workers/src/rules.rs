@@ -25,9 +25,10 @@ use tokio::time::timeout;
 use crate::{
     groups::{Compiled, PATIENCE},
     judges::Judges,
+    places::Places,
 };
 
-/// How long an item stays away that has waited too long for its rules or its turn.
+/// How long an item is put back that has waited too long for its rules or its turn.
 const CROWDED: Duration = Duration::from_secs(1);
 
 /// What the judging step works with.
@@ -35,11 +36,12 @@ const CROWDED: Duration = Duration::from_secs(1);
 pub struct Judge {
     media: Loader<MediaId, ToJudge>,
     judges: Judges,
+    places: Places,
 }
 
 impl Judge {
-    /// A judge who judges in these turns.
-    pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
+    /// A judge who judges in these turns, and works on so many items at once.
+    pub(crate) fn new(pool: PgPool, judges: Judges, concurrency: usize) -> Self {
         // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
         for what in UNCHECKED {
             unchecked(what).increment(0);
@@ -47,6 +49,7 @@ impl Judge {
         Self {
             media: verdict::loader(pool),
             judges,
+            places: Places::new(concurrency),
         }
     }
 }
@@ -59,17 +62,16 @@ pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Ended, Bo
     let Some(item) = judge.media.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
+    let _place = match judge.places.take(item.team).await {
+        Ok(place) => place,
+        Err(delay) => return Ok(put_back(delay)),
+    };
     let loaded = Instant::now();
     let examining = judge
         .judges
         .examine(item.team, &item, &item.group_versions, None);
     let Ok(examined) = timeout(PATIENCE, examining).await else {
-        // Whoever made it wait, it was not this item: no attempt is charged.
-        return Ok(Finish::Again {
-            effect: None,
-            delay: CROWDED,
-            charged: false,
-        });
+        return Ok(put_back(CROWDED));
     };
     let examined = examined?;
     let shadows = shadow::judge(&item, &examined, &judge.judges).await;
@@ -84,6 +86,15 @@ pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Ended, Bo
         trace: serde_json::to_string(&verdict.trace)?,
         shadows,
     })))
+}
+
+/// The same job later. Whoever made the item wait, it was not the item itself: no attempt is charged.
+const fn put_back(delay: Duration) -> Ended {
+    Finish::Again {
+        effect: None,
+        delay,
+        charged: false,
+    }
 }
 
 /// What one group found in an item.

@@ -139,7 +139,7 @@ impl Steps {
     }
 
     fn rules(&self, monitor: Monitor) -> Monitor {
-        let judge = Judge::new(self.pool.clone(), self.judges.clone());
+        let judge = Judge::new(self.pool.clone(), self.judges.clone(), self.concurrency);
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::RULES)
