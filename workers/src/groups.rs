@@ -4,6 +4,7 @@
 //! has given up, and the job's next run finds the result. Compilations take turns by team. A group that needs more than its
 //! limits allow is remembered as such and never judges.
 
+mod compiler;
 mod kept;
 
 use std::{
@@ -20,10 +21,10 @@ use domain::{
 };
 use shares::{Limit, Shares};
 use store::{PgPool, backtest::slice, rule_group};
-use tokio::{sync::watch, task::spawn_blocking};
+use tokio::sync::watch;
 use tracing::{error, warn};
 
-use self::kept::Kept;
+use self::{compiler::Compiler, kept::Kept};
 use crate::thread_time::thread_time;
 
 /// Groups that are compiled at once: the memory that compiling takes comes on top of what is kept.
@@ -125,6 +126,7 @@ struct Shared {
     kept: Mutex<Kept<Key, Compiled>>,
     flights: Mutex<HashMap<Key, Flight>>,
     slots: Arc<Shares<TeamId>>,
+    compiler: Compiler,
 }
 
 impl Groups {
@@ -141,6 +143,7 @@ impl Groups {
                 kept: Mutex::new(Kept::new(kept_bytes.max(limits.bytes + ENTRY_BYTES))),
                 flights: Mutex::new(HashMap::new()),
                 slots: Shares::new(COMPILATIONS),
+                compiler: Compiler::start(),
             }),
         }
     }
@@ -221,7 +224,7 @@ impl Shared {
             rules,
         } = self.load(key).await?;
         let limits = self.limits;
-        let compiling = spawn_blocking(move || {
+        let compiling = self.compiler.run(move || {
             let compiled =
                 CompiledGroup::compile_within(group, version, &rules, limits, &thread_time);
             drop(rules);

@@ -169,8 +169,8 @@ async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(
         }
         done.store(true, Relaxed);
         let most = counting.join().unwrap();
-        // The runtime replaces a thread that judges, and keeps idle ones for a while. With a turn for each item there were 58.
-        assert!(most <= before + 16, "{before} threads became {most}");
+        // The runtime replaces a thread that judges, and keeps idle ones for ten seconds. With a turn for each item there were 58.
+        assert!(most <= before + 40, "{before} threads became {most}");
     })
     .await;
 }
