@@ -9,8 +9,8 @@ use std::process::Command;
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Gid, Uid, geteuid, getgroups};
 
-/// Whom root runs `up` as. `scripts/setup` creates it. Never the distribution's `postgres`: whoever holds another database
-/// of that machine would hold ours.
+/// The account that root runs `up` as. `scripts/setup` creates it. It is never the distribution's `postgres`: the superuser of
+/// another database on that machine would own ours.
 pub(crate) const DEFAULT: &str = "gatehouse";
 
 /// A user of the operating system and the groups that it is in.

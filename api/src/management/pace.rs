@@ -26,8 +26,8 @@ use crate::{
 };
 
 const WINDOW: Duration = Duration::from_mins(1);
-/// How many tokens, teams and addresses are counted in a window. Further ones are not: whoever commands so many addresses
-/// gains nothing by it, because each has a limit of its own.
+/// How many tokens, teams and addresses are counted in a window. Further ones are not: a client with so many addresses
+/// gains nothing by it, because each address has a limit of its own.
 const COUNTED: usize = 65_536;
 
 /// Requests a minute, in each process.
