@@ -230,7 +230,7 @@ fn create(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))
 }
 
-/// Only its owner can open the file: whoever else could would hold the lock and keep Gatehouse from starting.
+/// Only its owner can open the file. Anybody else who could open it could hold the lock and keep Gatehouse from starting.
 fn lock(directory: &Path, owner: &Owner) -> anyhow::Result<File> {
     let path = directory.join(LOCK);
     let mut file = OpenOptions::new()

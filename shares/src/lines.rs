@@ -5,7 +5,7 @@ use std::{
     hash::Hash,
 };
 
-/// Lines of `T`, one for each `K` that has something waiting. Not bounded: whoever adds keeps a bound.
+/// Lines of `T`, one for each `K` that has something waiting. It is not bounded: the caller must keep a bound.
 #[derive(Debug)]
 pub struct Lines<K, T> {
     /// Holders that have a line, each once. The front is next.

@@ -56,8 +56,8 @@ impl Owner {
         (owner != self.uid).then(|| foreign(path, owner, &self.name()))
     }
 
-    /// Refuses a way on which somebody else could put another directory in the place of this one: whoever owns a directory
-    /// above it, or may write there. A sticky one, such as `/tmp`, lets nobody rename what is not theirs.
+    /// Refuses a path on which somebody else could replace this directory: the owner of a directory above it, or anybody who
+    /// may write there. In a sticky directory, such as `/tmp`, nobody can rename what belongs to others.
     pub(super) fn judge_way(&self, above: &Path) -> anyhow::Result<()> {
         for step in above.ancestors() {
             let metadata = fs::metadata(step)

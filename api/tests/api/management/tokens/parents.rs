@@ -49,7 +49,7 @@ async fn case_42_a_token_expires_no_later_than_the_one_that_created_it(pool: PgP
     ] {
         let (issued, heir) = child(&app, &parent, wanted).await;
         assert_eq!(issued["expires_at"], given);
-        // Nor does whoever it creates.
+        // Nor does a token that it creates.
         let (issued, _) = child(&app, &heir, json!({})).await;
         assert_eq!(issued["expires_at"], given);
     }
