@@ -58,6 +58,7 @@ pub(crate) async fn admit(
     match rates.admit(key, policy).await? {
         Admission::Admitted(rate) => Ok(rate),
         Admission::Refused(rate, reached) => Err(Refusal::rate_limited(rate, reached)),
+        Admission::Hurried(rate, wait) => Err(Refusal::hurried(rate, wait)),
         Admission::UnknownKey => Err(Refusal::invalid_api_key()),
     }
 }

@@ -11,13 +11,14 @@ use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
 
 use crate::{
-    BodySettings, Readiness,
+    BodySettings, Readiness, RefusalSettings,
     access::Routes,
     body::BodyReader,
     front::Front,
     management::{self, Management},
     openapi, probes, protection,
     public::{self, Public},
+    refusals::Unhurried,
 };
 
 /// What the listener works with.
@@ -28,6 +29,8 @@ pub struct Interface {
     pub management: Management,
     /// The bounds of request bodies.
     pub body: BodySettings,
+    /// How quickly refusals are answered.
+    pub refusals: RefusalSettings,
     /// How long one request may take, its body included.
     pub deadline: Duration,
     /// Whether the process can work.
@@ -40,6 +43,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         public,
         management,
         body,
+        refusals,
         deadline,
         ready,
     } = interface;
@@ -64,11 +68,12 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         management,
         reader,
     );
-    Front {
+    let front = Front {
         router: listener.router,
         routes: Routes::new(listener.paths),
         deadline,
-    }
+    };
+    Unhurried::new(front, refusals)
 }
 
 struct Listener {

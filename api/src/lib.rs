@@ -26,6 +26,7 @@ mod protection;
 pub mod public;
 mod query;
 mod raw;
+mod refusals;
 mod request_id;
 pub mod serve;
 
@@ -33,3 +34,4 @@ pub use body::BodySettings;
 pub use fair::Proxies;
 pub use front::DEADLINE;
 pub use probes::Readiness;
+pub use refusals::RefusalSettings;

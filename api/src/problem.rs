@@ -4,7 +4,7 @@
 
 mod code;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use domain::{
     limit::{RateScope, RateStanding},
@@ -150,6 +150,20 @@ impl Refusal {
         );
         Self {
             wait: Some(window.resets_in),
+            ..Self::new(Code::RateLimited, detail).within(rate)
+        }
+    }
+
+    /// The team has sent so many requests at once that the turn of this one is too far away.
+    pub(crate) fn hurried(rate: RateStanding, wait: Duration) -> Self {
+        let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).max(1);
+        let detail = format!(
+            "The team's requests are spread over the minute, at {} a minute (`{}`), and too many of them wait for their turn. \
+             Please try again in {seconds} s.",
+            rate.team.limit, rate.team.name
+        );
+        Self {
+            wait: Some(seconds),
             ..Self::new(Code::RateLimited, detail).within(rate)
         }
     }

@@ -198,6 +198,11 @@ impl Cluster {
             .is_some_and(|server| !matches!(server.try_wait(), Ok(None)))
     }
 
+    /// The number of the server's first process, whose children are all others; none while it does not run.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.server.as_ref().map(Child::id)
+    }
+
     fn socket(&self) -> PathBuf {
         self.directory.join("run")
     }

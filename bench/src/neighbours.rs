@@ -6,6 +6,7 @@
 //! what the service does for the hostile team, and not what it costs to be hostile.
 
 mod attack;
+mod busy;
 mod hostile;
 mod outcome;
 mod street;

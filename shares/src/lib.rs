@@ -4,10 +4,13 @@
 //! newcomer always finds room. This is the dynamic threshold of shared switch buffers (Choudhury and Hahne, 1998). It needs
 //! no setting, and unlike a fixed share it wastes little while others ask for nothing. Holders are teams, or addresses.
 //!
+//! What has no bound but time, such as requests, is divided by a [`Pacer`]: each holder has so many a second.
+//!
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
 
 mod lines;
+mod pacer;
 mod waiting;
 
 use std::{
@@ -17,6 +20,7 @@ use std::{
 };
 
 pub use lines::Lines;
+pub use pacer::{Pacer, Rate, TooFar};
 use waiting::{Request, Waiting};
 
 /// A bounded resource. Clones of the [`Arc`] are the same one.

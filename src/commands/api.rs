@@ -134,6 +134,7 @@ pub(crate) fn interface(
             pace: Pace::new(bounds.pace()),
         },
         body: bounds.body(),
+        refusals: bounds.refusals(),
         deadline: bounds.deadline(),
         ready,
     }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use ::api::{BodySettings, Proxies, management::PaceSettings, serve};
+use ::api::{BodySettings, Proxies, RefusalSettings, management::PaceSettings, serve};
 use clap::Args;
 use ipnet::IpNet;
 use store::{accept, gather::Bounds};
@@ -60,6 +60,10 @@ pub(crate) struct HttpOptions {
     /// Requests to the management interface from one address in a minute, in each process
     #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS", default_value_t = 2_400, value_parser = requests())]
     management_requests_per_address: u32,
+    /// Refusals (answers 400 to 499) to one address in a second, in each process; twice as many at once, and more of them wait
+    /// up to 2 s
+    #[arg(long, env = "GATEHOUSE_REFUSALS_PER_SECOND", default_value_t = 100, value_parser = requests())]
+    refusals_per_second: u32,
     /// How long a submission may wait out an outage of Postgres, in seconds
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
@@ -118,6 +122,14 @@ impl HttpOptions {
             budget_bytes: (self.body_memory_mib as usize) << 20,
             proxies: self.proxies(),
             ..BodySettings::default()
+        }
+    }
+
+    /// How quickly refusals are answered.
+    pub(crate) fn refusals(&self) -> RefusalSettings {
+        RefusalSettings {
+            per_second: self.refusals_per_second,
+            proxies: self.proxies(),
         }
     }
 

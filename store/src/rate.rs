@@ -9,22 +9,26 @@
 //!
 //! A share of a key also proves the key: only a key that works gets one. The proof is as old as the share, which is why the
 //! accepting and the reading statements check the key again.
+//!
+//! A team's requests are also spread over the minute: after a burst they wait for their turn, so that nobody else feels a
+//! minute's requests that come in its first seconds. Each process does this for itself.
 
 mod asker;
 mod listener;
 mod shares;
 mod windows;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use ::shares::{Pacer, Rate, TooFar};
 use domain::{
     id::TeamId,
     key::SecretHash,
-    limit::{RatePolicy, RateScope, RateStanding},
+    limit::{RatePolicy, RateScope, RateStanding, WINDOW_SECONDS},
 };
 use metrics::counter;
 use sqlx::PgPool;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::{
@@ -56,6 +60,8 @@ pub enum Admission {
     Admitted(RateStanding),
     /// This limit is reached.
     Refused(RateStanding, RateScope),
+    /// It is within both limits and counted, but its team has sent so many at once that its turn is too far away: this far.
+    Hurried(RateStanding, Duration),
     /// There is no such key, or it is disabled.
     UnknownKey,
 }
@@ -64,10 +70,21 @@ pub enum Admission {
 #[derive(Clone)]
 pub struct Rates {
     shares: Arc<Shares>,
+    pacer: Arc<Pacer<(TeamId, RatePolicy)>>,
     gather: Gather<Request, Result<Admission, Error>>,
     /// Ends the listener with the last clone.
     _listening: Arc<DropGuard>,
 }
+
+/// How many seconds' worth of requests a team may make at once.
+const BURST_SECONDS: f64 = 2.0;
+/// As many are never too many, whatever the limit.
+const NOT_MANY: Rate = Rate {
+    per_second: 50.0,
+    at_once: 100.0,
+};
+/// The longest that a request waits for its turn.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 const BOUNDS: Bounds = Bounds {
     waiting: 8_192,
@@ -85,6 +102,7 @@ impl Rates {
             for scope in RateScope::ALL {
                 refused(*policy, *scope, 0);
             }
+            waited(*policy, 0);
         }
         let shares = Arc::new(Shares::default());
         let asker = Arc::new(Asker::new(pool, Arc::clone(&shares)));
@@ -95,12 +113,14 @@ impl Rates {
         );
         Self {
             shares,
+            pacer: Arc::default(),
             gather: Gather::start(BOUNDS, move |batch| Arc::clone(&asker).answer(batch)),
             _listening: Arc::new(stop.drop_guard()),
         }
     }
 
-    /// Counts a request against the limits of its key and of its team, or refuses it.
+    /// Counts a request against the limits of its key and of its team, and waits for its turn among those of its team; or
+    /// refuses it.
     pub async fn admit(&self, key: SecretHash, policy: RatePolicy) -> Result<Admission, Error> {
         let request = (key, policy);
         let admission = match self.shares.spend(request, Instant::now()) {
@@ -108,11 +128,50 @@ impl Rates {
             Spent::Nothing(standing, scope) => Admission::Refused(standing, scope),
             Spent::Unknown => self.gather.ask(request, size_of::<Request>()).await??,
         };
-        if let Admission::Refused(_, scope) = admission {
-            refused(policy, scope, 1);
+        match admission {
+            Admission::Admitted(standing) => return Ok(self.in_turn(request, standing).await),
+            Admission::Refused(_, scope) => refused(policy, scope, 1),
+            Admission::Hurried(..) | Admission::UnknownKey => {}
         }
         Ok(admission)
     }
+
+    async fn in_turn(&self, request: Request, standing: RateStanding) -> Admission {
+        let policy = request.1;
+        let Some(team) = self.shares.team(request) else {
+            return Admission::Admitted(standing);
+        };
+        match self
+            .pacer
+            .turn((team, policy), pace(standing.team.limit), LONGEST_WAIT)
+        {
+            Ok(Duration::ZERO) => {}
+            Ok(wait) => {
+                waited(policy, 1);
+                sleep(wait).await;
+            }
+            Err(TooFar(wait)) => {
+                refused(policy, RateScope::Team, 1);
+                return Admission::Hurried(standing, wait);
+            }
+        }
+        Admission::Admitted(standing)
+    }
+}
+
+/// How a team's requests are spread that may make so many in a minute.
+fn pace(limit: u32) -> Rate {
+    let per_second = f64::from(limit) / f64::from(WINDOW_SECONDS);
+    Rate {
+        per_second: per_second.max(NOT_MANY.per_second),
+        at_once: (per_second * BURST_SECONDS).max(NOT_MANY.at_once),
+    }
+}
+
+/// The series is shared with the interface for people, whose requests wait too.
+fn waited(policy: RatePolicy, requests: u64) {
+    let policy = policy.name(RateScope::Team);
+    counter!("gatehouse_paced_requests_total", "policy" => policy).increment(requests);
 }
 
 fn refused(policy: RatePolicy, scope: RateScope, requests: u64) {

@@ -89,6 +89,7 @@ async fn admitted(rates: &Rates, key: SecretHash) -> bool {
             assert_eq!(standing.of(scope).remaining, 0);
             false
         }
+        Admission::Hurried(_, wait) => panic!("the team's turn is {wait:?} away"),
         Admission::UnknownKey => panic!("the key is valid"),
     }
 }

@@ -4,7 +4,6 @@
 //! has given up, and the job's next run finds the result. Compilations take turns by team. A group that needs more than its
 //! limits allow is remembered as such and never judges.
 
-mod compiler;
 mod kept;
 
 use std::{
@@ -21,11 +20,11 @@ use domain::{
 };
 use shares::{Limit, Shares};
 use store::{PgPool, backtest::slice, rule_group};
+use threads::{Threads, thread_time};
 use tokio::sync::watch;
 use tracing::{error, warn};
 
-use self::{compiler::Compiler, kept::Kept};
-use crate::thread_time::thread_time;
+use self::kept::Kept;
 
 /// Groups that are compiled at once: the memory that compiling takes comes on top of what is kept.
 const COMPILATIONS: usize = 1;
@@ -126,7 +125,8 @@ struct Shared {
     kept: Mutex<Kept<Key, Compiled>>,
     flights: Mutex<HashMap<Key, Flight>>,
     slots: Arc<Shares<TeamId>>,
-    compiler: Compiler,
+    /// One, so that each compilation uses the memory of the last one again.
+    compiler: Threads,
 }
 
 impl Groups {
@@ -143,7 +143,7 @@ impl Groups {
                 kept: Mutex::new(Kept::new(kept_bytes.max(limits.bytes + ENTRY_BYTES))),
                 flights: Mutex::new(HashMap::new()),
                 slots: Shares::new(COMPILATIONS),
-                compiler: Compiler::start(),
+                compiler: Threads::start("compiler", COMPILATIONS),
             }),
         }
     }

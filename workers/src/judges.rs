@@ -1,7 +1,8 @@
-//! Whose turn it is to judge: as many judgements at once as there are processors, divided among the teams.
+//! Whose turn it is to judge, and on which threads: few judgements at once, divided among the teams.
 //!
-//! A team whose judgements are quick may use all processors. One whose judgements are slow, such as long texts against costly
-//! patterns, has only as much as it leaves free, so that it leaves a processor to everybody else.
+//! A judgement is expected to be brief. One that is not, such as that of a long text by costly patterns, loses the priority of
+//! its thread and makes its team slow. So does a team whose brief judgements together take much of a processor. Slow teams share
+//! threads of a low priority, so that they delay neither the turns of others nor whatever else needs a processor.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -16,22 +17,22 @@ use apalis::prelude::BoxDynError;
 use domain::id::{GroupVersionId, RuleGroupId, TeamId};
 use shares::{Limit, Share, Shares};
 use store::verdict::ToJudge;
-use tokio::task::block_in_place;
+use threads::{BriefThreads, Threads, thread_time};
 
 use crate::{
     groups::{Groups, Key},
     rules::Examined,
-    thread_time::thread_time,
 };
 
-/// What a judgement may take without being slow.
-const QUICK: Duration = Duration::from_millis(5);
-/// A team that owes more time than this is slow.
-const MOST_OWED: Duration = Duration::from_millis(50);
-/// How much of each second is forgiven: a team is slow for a minute and a half after one second too much.
-const FORGIVEN_PER_SECOND: f64 = 0.01;
-/// A team is slow until it has shown by so many judgements that it is not.
-const SHOWN: u32 = 16;
+/// The processor time of a brief judgement. An ordinary one takes less than a hundredth.
+const BRIEF: Duration = Duration::from_millis(20);
+/// A team may use so much of a processor in the long run without being slow. A thousand judgements a second of an ordinary text
+/// by ten thousand rules take less.
+const USUAL: f64 = 0.1;
+/// It may be ahead of that by so much time.
+const AHEAD: Duration = Duration::from_millis(100);
+/// What it used beyond that is forgotten: after a hundred seconds, a team whose judgements are brief again is quick.
+const MOST_OWED: Duration = Duration::from_secs(10);
 /// How many teams are remembered; twice as many for a while.
 const TEAMS: usize = 10_000;
 
@@ -39,7 +40,10 @@ const TEAMS: usize = 10_000;
 #[derive(Clone)]
 pub(crate) struct Judges {
     groups: Groups,
-    slots: Arc<Shares<TeamId>>,
+    quick: Arc<Shares<TeamId>>,
+    slow: Arc<Shares<TeamId>>,
+    brief: Arc<BriefThreads>,
+    long: Arc<Threads>,
     paces: Arc<Mutex<Paces>>,
 }
 
@@ -53,7 +57,7 @@ pub(crate) struct Instead {
 }
 
 impl Judges {
-    /// One for each processor.
+    /// One turn of each kind for each processor.
     pub(crate) fn new(groups: Groups) -> Self {
         Self::at_once(groups, available_parallelism().map_or(1, NonZero::get))
     }
@@ -61,7 +65,10 @@ impl Judges {
     fn at_once(groups: Groups, judgements: usize) -> Self {
         Self {
             groups,
-            slots: Shares::new(judgements),
+            quick: Shares::new(judgements),
+            slow: Shares::new(judgements),
+            brief: Arc::new(BriefThreads::new("judge", judgements)),
+            long: Arc::new(Threads::start("slow-judge", judgements)),
             paces: Arc::default(),
         }
     }
@@ -75,42 +82,28 @@ impl Judges {
     pub(crate) async fn examine(
         &self,
         team: TeamId,
-        item: &ToJudge,
+        item: &Arc<ToJudge>,
         versions: &[GroupVersionId],
         instead: Option<Instead>,
     ) -> Result<Vec<Examined>, BoxDynError> {
-        let mut left: VecDeque<Key> = versions.iter().copied().map(Key::Version).collect();
-        let mut examined = Vec::with_capacity(left.len() + 1);
-        let mut joined = false;
+        let mut sitting = Sitting {
+            groups: self.groups.clone(),
+            item: Arc::clone(item),
+            left: versions.iter().copied().map(Key::Version).collect(),
+            instead,
+            joined: false,
+            examined: Vec::with_capacity(versions.len() + 1),
+        };
         loop {
             // Only whoever has a turn holds a group, so the groups in use are as few as the turns.
-            let missing = self.turn(team).await.work(|| {
-                while let Some(key) = left.front().copied() {
-                    let Some(found) = self.groups.kept(key) else {
-                        return Some(key);
-                    };
-                    let found = match instead {
-                        Some(other) if found.group() == other.group && key != other.by => {
-                            let Some(found) = self.groups.kept(other.by) else {
-                                return Some(other.by);
-                            };
-                            joined = true;
-                            found
-                        }
-                        Some(_) | None => found,
-                    };
-                    examined.push(Examined::of(item, &found));
-                    left.pop_front();
+            let turn = self.turn(team).await;
+            let next = self.work(turn, move || sitting.go_on()).await?;
+            match next {
+                Next::Compile(key, rest) => {
+                    sitting = rest;
+                    drop(self.groups.compiled(team, key).await?);
                 }
-                None
-            });
-            match (missing, instead) {
-                (Some(key), _) => drop(self.groups.compiled(team, key).await?),
-                (None, Some(other)) if !joined => {
-                    joined = true;
-                    left.push_back(other.by);
-                }
-                (None, _) => return Ok(examined),
+                Next::Done(examined) => return Ok(examined),
             }
         }
     }
@@ -118,50 +111,124 @@ impl Judges {
     /// Waits for a turn.
     async fn turn(&self, team: TeamId) -> Turn {
         loop {
-            let limit = self.limit(team);
-            let share = self.slots.take(team, 1, limit).await;
-            // While it waited, the team may have shown that it is slow.
-            if limit == Limit::Fair || self.limit(team) == limit {
-                return Turn {
-                    team,
-                    paces: Arc::clone(&self.paces),
-                    _share: share,
-                };
+            let speed = self.speed(team);
+            let (of, limit) = match speed {
+                Speed::Quick => (&self.quick, Limit::Capacity),
+                Speed::Slow => (&self.slow, Limit::Fair),
+            };
+            let share = of.take(team, 1, limit).await;
+            // While it waited, the team may have shown what it is.
+            if self.speed(team) == speed {
+                return Turn { team, speed, share };
             }
         }
     }
 
-    fn limit(&self, team: TeamId) -> Limit {
-        if lock(&self.paces).is_quick(team, Instant::now()) {
-            Limit::Capacity
-        } else {
-            Limit::Fair
-        }
+    /// Uses a turn, and remembers how long it took.
+    async fn work<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, BoxDynError> {
+        let Turn { team, speed, share } = turn;
+        let paces = Arc::clone(&self.paces);
+        let work = move || {
+            let begun = thread_time();
+            let done = work();
+            let took = thread_time().saturating_sub(begun);
+            lock(&paces).judged(team, took, Instant::now());
+            done
+        };
+        let done = match speed {
+            Speed::Quick => {
+                let make_way = || {
+                    lock(&self.paces).judged(team, MOST_OWED, Instant::now());
+                    drop(share);
+                };
+                self.brief.run(BRIEF, work, make_way).await
+            }
+            Speed::Slow => {
+                let work = move || {
+                    let done = work();
+                    drop(share);
+                    done
+                };
+                self.long.run(work).await
+            }
+        };
+        Ok(done?)
+    }
+
+    fn speed(&self, team: TeamId) -> Speed {
+        lock(&self.paces).speed(team, Instant::now())
     }
 }
 
 /// A turn to judge.
 struct Turn {
     team: TeamId,
-    paces: Arc<Mutex<Paces>>,
-    _share: Share<TeamId>,
+    speed: Speed,
+    share: Share<TeamId>,
 }
 
-impl Turn {
-    /// Judges, and remembers how long it took.
-    fn work<T>(self, work: impl FnOnce() -> T) -> T {
-        // A long text against thousands of rules takes milliseconds, a hostile one more: other tasks move to other threads.
-        block_in_place(|| {
-            let begun = thread_time();
-            let done = work();
-            let took = thread_time().saturating_sub(begun);
-            lock(&self.paces).judged(self.team, took, Instant::now());
-            done
-        })
+/// What is known of a team's judgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speed {
+    Quick,
+    Slow,
+}
+
+/// An item before its judges.
+struct Sitting {
+    groups: Groups,
+    item: Arc<ToJudge>,
+    left: VecDeque<Key>,
+    instead: Option<Instead>,
+    /// Whether the other rules have had their turn.
+    joined: bool,
+    examined: Vec<Examined>,
+}
+
+/// How a turn ends.
+enum Next {
+    /// A group has to be compiled before the rest.
+    Compile(Key, Sitting),
+    Done(Vec<Examined>),
+}
+
+impl Sitting {
+    /// Has all groups examine the item that are compiled already.
+    fn go_on(mut self) -> Next {
+        loop {
+            let Some(key) = self.left.front().copied() else {
+                match self.instead {
+                    Some(other) if !mem::replace(&mut self.joined, true) => {
+                        self.left.push_back(other.by);
+                        continue;
+                    }
+                    Some(_) | None => return Next::Done(self.examined),
+                }
+            };
+            let Some(mut found) = self.groups.kept(key) else {
+                return Next::Compile(key, self);
+            };
+            if let Some(other) = self.instead
+                && found.group() == other.group
+                && key != other.by
+            {
+                found = match self.groups.kept(other.by) {
+                    Some(found) => found,
+                    None => return Next::Compile(other.by, self),
+                };
+                self.joined = true;
+            }
+            self.examined.push(Examined::of(&self.item, &found));
+            self.left.pop_front();
+        }
     }
 }
 
-/// How quickly teams' judgements go. Teams that were not seen for long are forgotten.
+/// How much processor time teams' judgements take. Teams that were not seen for long are forgotten.
 #[derive(Debug, Default)]
 struct Paces {
     recent: HashMap<TeamId, Pace>,
@@ -170,17 +237,15 @@ struct Paces {
 
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    judged: u32,
-    /// By how much its judgements took longer than quick ones, less what was forgiven.
+    /// What its judgements took, less what it may use.
     owed: Duration,
     at: Instant,
 }
 
 impl Pace {
     fn owed(&self, now: Instant) -> Duration {
-        let forgiven = now.saturating_duration_since(self.at);
-        self.owed
-            .saturating_sub(forgiven.mul_f64(FORGIVEN_PER_SECOND))
+        let since = now.saturating_duration_since(self.at);
+        self.owed.saturating_sub(since.mul_f64(USUAL))
     }
 }
 
@@ -189,20 +254,20 @@ impl Paces {
         self.recent.get(&team).or_else(|| self.older.get(&team))
     }
 
-    fn is_quick(&self, team: TeamId, now: Instant) -> bool {
-        self.find(team)
-            .is_some_and(|pace| pace.judged >= SHOWN && pace.owed(now) <= MOST_OWED)
+    fn speed(&self, team: TeamId, now: Instant) -> Speed {
+        match self.find(team) {
+            Some(pace) if pace.owed(now) > AHEAD => Speed::Slow,
+            Some(_) | None => Speed::Quick,
+        }
     }
 
     fn judged(&mut self, team: TeamId, took: Duration, now: Instant) {
         let before = self.find(team).copied().unwrap_or(Pace {
-            judged: 0,
             owed: Duration::ZERO,
             at: now,
         });
         let pace = Pace {
-            judged: before.judged.saturating_add(1),
-            owed: before.owed(now) + took.saturating_sub(QUICK),
+            owed: MOST_OWED.min(before.owed(now) + took),
             at: now,
         };
         if self.recent.len() >= TEAMS && !self.recent.contains_key(&team) {

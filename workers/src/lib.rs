@@ -16,7 +16,6 @@ pub mod provider;
 pub mod recoveries;
 pub mod rules;
 mod steps;
-mod thread_time;
 mod tls;
 pub mod webhooks;
 

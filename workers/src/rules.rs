@@ -3,7 +3,10 @@
 
 mod shadow;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
@@ -62,6 +65,7 @@ pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Ended, Bo
     let Some(item) = judge.media.load(job.media).await? else {
         return Ok(Finish::Done(None));
     };
+    let item = Arc::new(item);
     let _place = match judge.places.take(item.team).await {
         Ok(place) => place,
         Err(delay) => return Ok(put_back(delay)),

@@ -2,6 +2,8 @@
 //! address. The team is the unit: more tokens give it no more requests, and what it is refused costs its address nothing, so
 //! that it uses up nothing of a team that shares one.
 //!
+//! A team's requests are also spread over the minute: after a burst they wait for their turn.
+//!
 //! Counted is in this process, in windows of a minute that begin and end for all at once. Valid tokens are remembered for
 //! a window, so that one which is over its limit is refused without asking the database.
 
@@ -18,7 +20,9 @@ use domain::{
     key::SecretHash,
 };
 use metrics::{Counter, counter};
+use shares::{Pacer, Rate, TooFar};
 use store::token::Grant;
+use tokio::time::sleep;
 
 use crate::{
     fair::{self, Proxies},
@@ -29,6 +33,11 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// How many tokens, teams and addresses are counted in a window. Further ones are not: a client with so many addresses
 /// gains nothing by it, because each address has a limit of its own.
 const COUNTED: usize = 65_536;
+
+/// How many seconds' worth of requests a team may make at once.
+const BURST_SECONDS: f64 = 2.0;
+/// The longest that a request waits for its turn.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Requests a minute, in each process.
 #[derive(Clone, Debug)]
@@ -59,7 +68,9 @@ impl Default for PaceSettings {
 pub struct Pace {
     settings: PaceSettings,
     window: Mutex<Window>,
+    pacer: Pacer<TeamId>,
     refused: [Counter; 3],
+    waited: Counter,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,20 +100,45 @@ impl Pace {
             counter.increment(0);
             counter
         });
+        let waited = counter!("gatehouse_paced_requests_total", "policy" => "management_team");
+        waited.increment(0);
         Self {
             settings,
             window: Mutex::new(Window::new(Instant::now())),
+            pacer: Pacer::new(),
             refused,
+            waited,
         }
     }
 
-    /// Counts a request from an address, before anything is done for it.
+    /// Counts a request from an address, before anything is done for it, and waits for its turn among those of its team, if
+    /// the token is a known one.
     ///
     /// # Errors
-    /// The token, if it is a known one, its team or the address has had its requests of this minute.
-    pub(super) fn arrive(&self, address: IpAddr, token: Option<SecretHash>) -> Result<(), Refusal> {
+    /// The token, its team or the address has had its requests of this minute, or too many of the team's wait already.
+    pub(super) async fn arrive(
+        &self,
+        address: IpAddr,
+        token: Option<SecretHash>,
+    ) -> Result<(), Refusal> {
         let address = Some(address).filter(|address| !self.settings.proxies.contain(*address));
-        self.judged(|window| window.arrive(&self.settings, address, token))
+        let team = self.judged(|window| window.arrive(&self.settings, address, token))?;
+        let Some(team) = team else { return Ok(()) };
+        let per_second = f64::from(self.settings.per_team) / WINDOW.as_secs_f64();
+        let rate = Rate {
+            per_second,
+            at_once: per_second * BURST_SECONDS,
+        };
+        let turn = self.pacer.turn(team, rate, LONGEST_WAIT);
+        let wait = turn.map_err(|TooFar(wait)| {
+            let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
+            self.refusal(Spent(Whose::Team, seconds.max(1)))
+        })?;
+        if !wait.is_zero() {
+            self.waited.increment(1);
+            sleep(wait).await;
+        }
+        Ok(())
     }
 
     /// Counts a request of a valid token.
@@ -113,20 +149,22 @@ impl Pace {
         self.judged(|window| window.admit(&self.settings, token, grant.token, grant.team))
     }
 
-    fn judged(&self, judge: impl FnOnce(&mut Window) -> Result<(), Spent>) -> Result<(), Refusal> {
+    fn judged<T>(&self, judge: impl FnOnce(&mut Window) -> Result<T, Spent>) -> Result<T, Refusal> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         window.turn(Instant::now());
         let judged = judge(&mut window);
         drop(window);
-        judged.map_err(|Spent(whose, wait)| {
-            let (counter, name, limit) = match whose {
-                Whose::Token => (0, "this token", self.settings.per_token),
-                Whose::Team => (1, "this token's team", self.settings.per_team),
-                Whose::Address => (2, "your address", self.settings.per_address),
-            };
-            self.refused[counter].increment(1);
-            Refusal::too_many_requests(name, limit, wait)
-        })
+        judged.map_err(|spent| self.refusal(spent))
+    }
+
+    fn refusal(&self, Spent(whose, wait): Spent) -> Refusal {
+        let (counter, name, limit) = match whose {
+            Whose::Token => (0, "this token", self.settings.per_token),
+            Whose::Team => (1, "this token's team", self.settings.per_team),
+            Whose::Address => (2, "your address", self.settings.per_address),
+        };
+        self.refused[counter].increment(1);
+        Refusal::too_many_requests(name, limit, wait)
     }
 }
 
@@ -148,12 +186,13 @@ impl Window {
         }
     }
 
+    /// The team, if the token is a known one.
     fn arrive(
         &mut self,
         settings: &PaceSettings,
         address: Option<IpAddr>,
         token: Option<SecretHash>,
-    ) -> Result<(), Spent> {
+    ) -> Result<Option<TeamId>, Spent> {
         let holder = token.and_then(|token| self.holders.get(&token).copied());
         if let Some((token, team)) = holder {
             let has_more = |counts: Option<&u32>, limit| counts.is_none_or(|made| *made < limit);
@@ -170,7 +209,7 @@ impl Window {
             Some(address) if !count(&mut self.addresses, address, settings.per_address) => {
                 Err(self.spent(Whose::Address))
             }
-            Some(_) | None => Ok(()),
+            Some(_) | None => Ok(holder.and_then(|(_, team)| team)),
         }
     }
 
@@ -236,9 +275,7 @@ mod tests {
         let team = team.map(|team| Uuid::from_u128(team).into());
         window
             .arrive(&settings, Some(address.parse().unwrap()), Some(hash(token)))
-            .and_then(|()| {
-                window.admit(&settings, hash(token), Uuid::from_u128(token).into(), team)
-            })
+            .and_then(|_| window.admit(&settings, hash(token), Uuid::from_u128(token).into(), team))
             .err()
             .map(|Spent(whose, _)| whose)
     }

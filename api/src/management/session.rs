@@ -84,7 +84,7 @@ impl<'a> ApiExtractor<'a> for Caller {
         let management = request
             .data::<Arc<Management>>()
             .expect("the listener gives every request its state");
-        management.pace.arrive(sender(request), token)?;
+        management.pace.arrive(sender(request), token).await?;
         let token = token.ok_or_else(Refusal::invalid_token)?;
         let request = request
             .data::<RequestId>()

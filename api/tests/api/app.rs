@@ -7,7 +7,7 @@ use std::{
 };
 
 use api::{
-    BodySettings, Readiness,
+    BodySettings, Readiness, RefusalSettings,
     interface::{Interface, interface},
     management::{Analyse, Bench, Management, Outlet, Pace, PaceSettings, Ping},
     public::Public,
@@ -193,6 +193,11 @@ impl App {
                 pace: Pace::new(options.pace),
             },
             body: options.body,
+            // Tests are refused more often than clients.
+            refusals: RefusalSettings {
+                per_second: 1_000_000,
+                ..RefusalSettings::default()
+            },
             deadline: options.deadline,
             ready: readiness,
         });

@@ -107,6 +107,11 @@ impl Hostile {
         Ok(Self(child))
     }
 
+    /// Its number in the system, until it has ended.
+    pub(super) fn pid(&self) -> Option<u32> {
+        self.0.id()
+    }
+
     /// Waits until its time is up and reads what it did.
     pub(super) async fn finish(self) -> anyhow::Result<Tally> {
         let Ok(ended) = timeout(PATIENCE, self.0.wait_with_output()).await else {

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::{
         latency::Latencies,
-        neighbours::{hostile::Tally, victim::Felt, watch::Peak},
+        neighbours::{busy::Busy, hostile::Tally, victim::Felt, watch::Peak},
     };
 
     fn minute(p99_ms: u64, worker_mib: f64) -> Minute {
@@ -187,6 +187,7 @@ mod tests {
             },
             api: peak(100.0),
             worker: peak(worker_mib),
+            busy: Busy::default(),
             grown_bytes: 1_000,
             hostile: None,
         }

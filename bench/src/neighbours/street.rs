@@ -14,6 +14,7 @@ use sqlx::PgConnection;
 use super::{
     Options,
     attack::Attack,
+    busy::{Busy, Clock},
     hostile::{Brief, Hostile, Tally},
     victim::{Felt, Victim},
     watch::{Peak, watch},
@@ -39,6 +40,7 @@ pub(super) struct Minute {
     pub(super) felt: Felt,
     pub(super) api: Peak,
     pub(super) worker: Peak,
+    pub(super) busy: Busy,
     /// How much the database grew.
     pub(super) grown_bytes: i64,
     /// What the hostile team did; `None` of an idle minute.
@@ -49,11 +51,12 @@ impl fmt::Display for Minute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "submit p99 {:.1} ms, verdict p99 {:.1} ms, API {:.0} MiB, worker {:.0} MiB",
+            "submit p99 {:.1} ms, verdict p99 {:.1} ms, API {:.0} MiB, worker {:.0} MiB; busy: {}",
             self.felt.submit.p99_ms,
             self.felt.verdict.p99_ms,
             self.api.resident_mib,
-            self.worker.resident_mib
+            self.worker.resident_mib,
+            self.busy
         )
     }
 }
@@ -138,6 +141,7 @@ impl Street {
             None => None,
         };
         let (api_peak, worker_peak) = (RefCell::default(), RefCell::default());
+        let clock = Clock::start(&self.stack, hostile.as_ref());
         let Stack {
             apis,
             workers,
@@ -149,6 +153,7 @@ impl Street {
             never = watch(&mut apis[0], self.stop_at_mib, &api_peak) => never?,
             never = watch(&mut workers[0], self.stop_at_mib, &worker_peak) => never?,
         };
+        let busy = clock.read();
         let hostile = match hostile {
             Some(hostile) => Some(hostile.finish().await?),
             None => None,
@@ -157,6 +162,7 @@ impl Street {
             felt,
             api: api_peak.into_inner(),
             worker: worker_peak.into_inner(),
+            busy,
             grown_bytes: size(&mut self.conn).await? - before,
             hostile,
         })

@@ -134,10 +134,13 @@ fn usage(minutes: &[Minute]) -> Vec<Line> {
             peak.resident_mib, peak.open_files, peak.threads
         )
     };
+    let busy = minutes.last().map(|minute| minute.busy.to_string());
+    let busy = busy.unwrap_or_default();
     let late = minutes.iter().map(|minute| minute.felt.own_lateness.p99_ms);
     vec![
         Line::fact("API", words(most(|minute| minute.api))),
         Line::fact("worker", words(most(|minute| minute.worker))),
+        Line::fact("processors busy, last round", busy),
         Line::fact("the benchmark itself late, p99", ms(median(late))),
     ]
 }

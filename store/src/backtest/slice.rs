@@ -1,6 +1,6 @@
 //! A slice of a backtest: what a job replays, and the effect of having replayed it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -81,7 +81,7 @@ pub struct Slice {
 #[derive(Debug)]
 pub struct ToReplay {
     /// What it is judged by.
-    pub item: ToJudge,
+    pub item: Arc<ToJudge>,
     /// Whether the group judged it.
     pub of_group: bool,
     /// Whether it was analysed.
@@ -109,7 +109,7 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
             continue;
         };
         items.push(ToReplay {
-            item,
+            item: Arc::new(item),
             of_group: known.of_group,
             analysed: known.analysed,
             old: known.old.map(|status| status.parse()).transpose()?,

@@ -94,6 +94,11 @@ impl Shares {
         Spent::Nothing(standing(request.1, key, team, now), scope)
     }
 
+    /// The team of a request's key, if it has been asked for lately.
+    pub(super) fn team(&self, request: Request) -> Option<TeamId> {
+        Some(self.lock().keys.get(&request)?.0)
+    }
+
     /// What so many requests ask of Postgres.
     pub(super) fn wanted(&self, request: Request, requests: u32, now: Instant) -> Wanted {
         let mut held = self.lock();

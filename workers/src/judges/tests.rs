@@ -1,12 +1,11 @@
 //! Turns, and what becomes of an item in one.
 
-use std::{fs, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed};
+use std::{fs, sync::atomic::AtomicBool, sync::atomic::Ordering::Relaxed, thread};
 
 use domain::media::OnFailure;
 use futures::future::join_all;
-use sqlx::{ConnectOptions as _, PgPool};
-use store::schema::{self, PoolSettings};
-use tokio::{runtime, task::spawn_blocking};
+use sqlx::PgPool;
+use store::schema;
 use uuid::Uuid;
 
 use super::*;
@@ -23,24 +22,27 @@ fn team(number: u128) -> TeamId {
 }
 
 #[test]
-fn case_40_a_team_is_quick_once_it_has_shown_it_and_slow_until_its_debt_is_forgiven() {
+fn case_40_a_team_is_slow_whose_judgements_take_much_of_a_processor() {
     let (mut paces, start) = (Paces::default(), Instant::now());
-    assert!(!paces.is_quick(team(1), start), "nobody knows it");
-    for _ in 0..SHOWN {
-        paces.judged(team(1), Duration::from_millis(1), start);
+    assert_eq!(paces.speed(team(1), start), Speed::Quick);
+    // For ten seconds, a hundred a second that take 50 us each, and now and then one that takes longer.
+    let mut now = start;
+    for number in 0..1_000 {
+        now += Duration::from_millis(10);
+        let took = Duration::from_micros(if number % 500 == 0 { 50_000 } else { 50 });
+        paces.judged(team(1), took, now);
+        assert_eq!(paces.speed(team(1), now), Speed::Quick);
     }
-    assert!(paces.is_quick(team(1), start));
-    // Now and then one may take longer.
-    paces.judged(team(1), Duration::from_millis(30), start);
-    assert!(paces.is_quick(team(1), start));
-    paces.judged(team(1), Duration::from_secs(1), start);
-    assert!(!paces.is_quick(team(1), start));
+    // As many that take 3 ms each are none of them long, and together a third of a processor.
     for _ in 0..1_000 {
-        paces.judged(team(1), Duration::from_millis(1), start);
+        now += Duration::from_millis(10);
+        paces.judged(team(1), Duration::from_millis(3), now);
     }
-    assert!(!paces.is_quick(team(1), start), "quick ones buy nothing");
-    assert!(!paces.is_quick(team(1), start + Duration::from_mins(1)));
-    assert!(paces.is_quick(team(1), start + Duration::from_mins(2)));
+    assert_eq!(paces.speed(team(1), now), Speed::Slow);
+    paces.judged(team(1), Duration::from_mins(1), now);
+    let after = |seconds| now + Duration::from_secs(seconds);
+    assert_eq!(paces.speed(team(1), after(90)), Speed::Slow);
+    assert_eq!(paces.speed(team(1), after(100)), Speed::Quick);
 }
 
 #[test]
@@ -54,8 +56,8 @@ fn case_40_only_so_many_teams_are_remembered_and_the_latest_ones() {
     assert!(paces.find(team(5 * TEAMS as u128 - 1)).is_some());
 }
 
-fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> ToJudge {
-    ToJudge {
+fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> Arc<ToJudge> {
+    Arc::new(ToJudge {
         media: Uuid::now_v7().into(),
         team,
         text: Some(text.into()),
@@ -68,33 +70,7 @@ fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> ToJudge {
         unchecked: Vec::new(),
         on_failure: OnFailure::Review,
         age_ms: 0,
-    }
-}
-
-/// Judging moves other tasks to other threads, which the runtime of `sqlx::test` does not have.
-async fn on_threads<F: Future<Output = ()>>(
-    pool: PgPool,
-    test: impl FnOnce(PgPool) -> F + Send + 'static,
-) {
-    schema::migrate(&pool).await.unwrap();
-    let url = pool.connect_options().to_url_lossy().to_string();
-    let running = spawn_blocking(move || {
-        let runtime = runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let settings = PoolSettings {
-                connections: 4,
-                acquire: Duration::from_secs(30),
-            };
-            let pool = schema::pool(&url, "test", settings).unwrap();
-            test(pool.clone()).await;
-            pool.close().await;
-        });
-    });
-    running.await.unwrap();
+    })
 }
 
 fn judges(pool: &PgPool, at_once: usize) -> Judges {
@@ -112,106 +88,122 @@ fn judges(pool: &PgPool, at_once: usize) -> Judges {
 async fn case_36_a_version_that_is_too_heavy_sends_the_item_to_a_person_and_others_still_reject(
     pool: PgPool,
 ) {
-    on_threads(pool, |pool| async move {
-        let judges = judges(&pool, 2);
-        let team = new_team(&pool, "team").await;
-        let heavy = new_version(&pool, team, vec![regex("\\w{190}"); 40]).await;
-        let light = new_version(&pool, team, vec![regex("bad")]).await;
-        for (text, status, reason) in [
-            ("good", "pending_review", "needs too much memory or time"),
-            ("bad", "rejected", ""),
-        ] {
-            let versions = [heavy, light];
-            let item = item(team, text, &versions);
-            let examined = judges.examine(team, &item, &versions, None).await.unwrap();
-            let verdict = verdict_on(&item, examined);
-            assert_eq!(verdict.status.as_str(), status);
-            assert!(verdict.reason.unwrap_or_default().contains(reason));
-            assert_eq!(verdict.trace.unchecked[0].what(), "rules_too_heavy");
-        }
-    })
-    .await;
+    schema::migrate(&pool).await.unwrap();
+    let judges = judges(&pool, 2);
+    let team = new_team(&pool, "team").await;
+    let heavy = new_version(&pool, team, vec![regex("\\w{190}"); 40]).await;
+    let light = new_version(&pool, team, vec![regex("bad")]).await;
+    for (text, status, reason) in [
+        ("good", "pending_review", "needs too much memory or time"),
+        ("bad", "rejected", ""),
+    ] {
+        let versions = [heavy, light];
+        let item = item(team, text, &versions);
+        let examined = judges.examine(team, &item, &versions, None).await.unwrap();
+        let verdict = verdict_on(&item, examined);
+        assert_eq!(verdict.status.as_str(), status);
+        assert!(verdict.reason.unwrap_or_default().contains(reason));
+        assert_eq!(verdict.trace.unchecked[0].what(), "rules_too_heavy");
+    }
 }
 
 #[sqlx::test(migrations = false)]
 async fn case_40_a_backlog_is_judged_by_as_many_threads_as_there_are_processors(pool: PgPool) {
-    on_threads(pool, |pool| async move {
-        let judges = judges(&pool, 2);
-        let team = new_team(&pool, "team").await;
-        let version = new_version(&pool, team, vec![regex("(a|b)*a(a|b){30}c")]).await;
-        let text = "abbabaaabbbababbaab".repeat(100);
-        let item = Arc::new(item(team, &text, &[version]));
-        // One before, so that what compiling takes is not counted.
-        judges.examine(team, &item, &[version], None).await.unwrap();
-        let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
-        let done = Arc::new(AtomicBool::new(false));
-        let counting = std::thread::spawn({
-            let done = Arc::clone(&done);
-            move || {
-                let mut most = 0;
-                while !done.load(Relaxed) {
-                    most = most.max(threads());
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                most
+    schema::migrate(&pool).await.unwrap();
+    let judges = judges(&pool, 2);
+    let team = new_team(&pool, "team").await;
+    let version = new_version(&pool, team, vec![regex("(a|b)*a(a|b){30}c")]).await;
+    let text = "abbabaaabbbababbaab".repeat(100);
+    let item = item(team, &text, &[version]);
+    // One before, so that what compiling takes is not counted.
+    judges.examine(team, &item, &[version], None).await.unwrap();
+    let threads = || fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let done = Arc::new(AtomicBool::new(false));
+    let counting = thread::spawn({
+        let done = Arc::clone(&done);
+        move || {
+            let mut most = 0;
+            while !done.load(Relaxed) {
+                most = most.max(threads());
+                thread::sleep(Duration::from_millis(1));
             }
-        });
-        let before = threads();
-        let judging = (0..64).map(|_| {
-            let (judges, item) = (judges.clone(), Arc::clone(&item));
-            tokio::spawn(async move {
-                let examined = judges.examine(team, &item, &[version], None).await;
-                assert_eq!(examined.unwrap().len(), 1);
-            })
-        });
-        for judged in join_all(judging.collect::<Vec<_>>()).await {
-            judged.unwrap();
+            most
         }
-        done.store(true, Relaxed);
-        let most = counting.join().unwrap();
-        // The runtime replaces a thread that judges, and keeps idle ones for ten seconds. With a turn for each item there were 58.
-        assert!(most <= before + 40, "{before} threads became {most}");
-    })
-    .await;
+    });
+    let before = threads();
+    let judging = (0..64).map(|_| {
+        let (judges, item) = (judges.clone(), Arc::clone(&item));
+        tokio::spawn(async move {
+            let examined = judges.examine(team, &item, &[version], None).await;
+            assert_eq!(examined.unwrap().len(), 1);
+        })
+    });
+    for judged in join_all(judging.collect::<Vec<_>>()).await {
+        judged.unwrap();
+    }
+    done.store(true, Relaxed);
+    let most = counting.join().unwrap();
+    // Two for brief ones, and two that lost their priority. With a turn for each item there were 58.
+    assert!(most <= before + 4, "{before} threads became {most}");
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_40_a_team_with_slow_judgements_leaves_a_processor_to_others(pool: PgPool) {
-    on_threads(pool, |pool| async move {
-        let judges = judges(&pool, 2);
-        let slow = new_team(&pool, "slow").await;
-        let quick = new_team(&pool, "quick").await;
-        let held = judges.turn(slow).await;
-        let mut next = Box::pin(judges.turn(slow));
-        assert!(
-            futures::poll!(&mut next).is_pending(),
-            "it is not known yet"
-        );
-        let other = judges.turn(quick).await;
-        drop(held);
-        let second = next.await;
-        drop((second, other));
-        // Known to be quick, it may have both.
-        for _ in 0..SHOWN {
-            judges.turn(quick).await.work(|| ());
+async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(pool: PgPool) {
+    let judges = judges(&pool, 2);
+    let (hostile, quick) = (team(1), team(2));
+    // What waits, and was quick when it came, is not any more.
+    let both = (judges.turn(hostile).await, judges.turn(hostile).await);
+    let mut waiting = [
+        Box::pin(judges.turn(hostile)),
+        Box::pin(judges.turn(hostile)),
+    ];
+    for turn in &mut waiting {
+        assert!(futures::poll!(turn).is_pending());
+    }
+    lock(&judges.paces).judged(hostile, Duration::from_secs(1), Instant::now());
+    drop(both);
+    let [one, mut other] = waiting;
+    let one = one.await;
+    assert_eq!(one.speed, Speed::Slow);
+    assert!(
+        futures::poll!(&mut other).is_pending(),
+        "it leaves as much as it has"
+    );
+    // None of that takes a turn from a quick team.
+    drop((judges.turn(quick).await, judges.turn(quick).await));
+    let usual = priority();
+    let worked = judges.work(one, priority).await.unwrap();
+    assert!(worked > usual || usual == 19);
+    drop(other.await);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(pool: PgPool) {
+    let judges = judges(&pool, 1);
+    let (hostile, quick) = (team(1), team(2));
+    let (usual, stop) = (priority(), Arc::new(AtomicBool::new(false)));
+    let turn = judges.turn(hostile).await;
+    assert_eq!(turn.speed, Speed::Quick);
+    let endless = judges.work(turn, {
+        let stop = Arc::clone(&stop);
+        move || {
+            while !stop.load(Relaxed) {}
+            priority()
         }
-        let both = (judges.turn(quick).await, judges.turn(quick).await);
-        // What waits meanwhile and was quick when it came is not any more.
-        let mut late = [Box::pin(judges.turn(quick)), Box::pin(judges.turn(quick))];
-        for waiting in &mut late {
-            assert!(futures::poll!(waiting).is_pending());
-        }
-        let long = Duration::from_secs(1);
-        lock(&judges.paces).judged(quick, long, Instant::now());
-        drop(both);
-        let [mut one, mut other] = late;
-        // Both are woken, and both give back what they may not have any more.
-        assert!(futures::poll!(&mut one).is_pending());
-        assert!(futures::poll!(&mut other).is_pending());
-        let one = one.await;
-        assert!(futures::poll!(&mut other).is_pending(), "it has one");
-        drop(one);
-        drop(other.await);
-    })
-    .await;
+    });
+    let others = async {
+        let turn = judges.turn(quick).await;
+        let worked = judges.work(turn, priority).await;
+        stop.store(true, Relaxed);
+        worked.unwrap()
+    };
+    let (lowered, other) = tokio::join!(endless, others);
+    assert!(lowered.unwrap() > usual || usual == 19);
+    assert_eq!(other, usual);
+    assert_eq!(judges.turn(hostile).await.speed, Speed::Slow);
+}
+
+/// That of the thread that asks: the higher, the less it gets.
+fn priority() -> i32 {
+    rustix::process::nice(0).unwrap()
 }

@@ -1,7 +1,7 @@
 //! Shadows: an item is judged once more with a version in the place of its group's, all other groups as they are. Whatever
 //! goes wrong with a shadow, the verdict does not hear of it.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use apalis::prelude::BoxDynError;
 use domain::id::GroupVersionId;
@@ -14,7 +14,11 @@ use super::{Examined, verdict_on};
 use crate::{groups::PATIENCE, judges::Judges};
 
 /// What the item's shadows say about it. One that cannot judge says nothing.
-pub(super) async fn judge(item: &ToJudge, live: &[Examined], judges: &Judges) -> Vec<Shadowed> {
+pub(super) async fn judge(
+    item: &Arc<ToJudge>,
+    live: &[Examined],
+    judges: &Judges,
+) -> Vec<Shadowed> {
     let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
     for version in &item.shadows {
@@ -34,7 +38,7 @@ pub(super) async fn judge(item: &ToJudge, live: &[Examined], judges: &Judges) ->
 }
 
 async fn judge_with(
-    item: &ToJudge,
+    item: &Arc<ToJudge>,
     live: &[Examined],
     judges: &Judges,
     version: GroupVersionId,

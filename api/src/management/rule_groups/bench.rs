@@ -1,4 +1,4 @@
-//! Where rules are compiled and tried: on threads of their own, a few at a time, so that ten thousand keywords delay nobody
+//! Where rules are compiled and tried: a few at a time, on threads of a low priority, so that ten thousand keywords delay nobody
 //! else's request. Teams take turns, and no team has all the slots, so one that keeps the bench busy delays no other by more
 //! than a turn.
 
@@ -11,10 +11,10 @@ use domain::{
     score::{Category, Scores},
 };
 use futures::future::BoxFuture;
-use rustix::time::{ClockId, clock_gettime};
 use shares::{Limit, Share, Shares};
 use store::rule_group::NewVersion;
-use tokio::{task::spawn_blocking, time::timeout};
+use threads::{Threads, thread_time};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::problem::Refusal;
@@ -46,6 +46,7 @@ pub(super) type Holder = Option<TeamId>;
 pub struct Bench {
     limits: Limits,
     slots: Arc<Shares<Holder>>,
+    threads: Arc<Threads>,
     asking: Arc<Shares<Holder>>,
     analyse: Option<Analyse>,
 }
@@ -73,6 +74,7 @@ impl Bench {
         Self {
             limits,
             slots: Shares::new(SLOTS),
+            threads: Arc::new(Threads::start("rule-bench", SLOTS)),
             asking: Shares::new(ASKING),
             analyse,
         }
@@ -134,7 +136,7 @@ impl Bench {
     ) -> Result<T, Refusal> {
         let slot = turn(&self.slots, holder).await?;
         // When the client goes away, the work goes on to its end, and its slot is taken as long.
-        let working = spawn_blocking(move || {
+        let working = self.threads.run(move || {
             let done = work();
             drop(slot);
             done
@@ -153,13 +155,4 @@ fn compile(rules: &[Rule], limits: Limits) -> Result<CompiledGroup, Refusal> {
     let nobody = Uuid::nil();
     CompiledGroup::compile_within(nobody.into(), nobody.into(), rules, limits, &thread_time)
         .map_err(|errors| Refusal::from(&errors))
-}
-
-/// The processor time that this thread has used: on a busy machine it stands still while others run.
-fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(
-        u64::try_from(time.tv_sec).unwrap_or_default(),
-        u32::try_from(time.tv_nsec).unwrap_or_default(),
-    )
 }

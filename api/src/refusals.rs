@@ -1,0 +1,147 @@
+//! Spreads refusals over time. To refuse a request costs little, and ten thousand a second cost a processor: whoever is
+//! refused that often waits for the answers.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use metrics::{Counter, counter};
+use poem::{Endpoint, Request, Response, Result};
+use shares::{Pacer, Rate};
+use tokio::time::sleep;
+
+use crate::{
+    body::sender,
+    fair::{self, Proxies},
+};
+
+/// How quickly refusals are answered.
+#[derive(Clone, Debug)]
+pub struct RefusalSettings {
+    /// Those of one address in a second. Twice as many may come at once.
+    pub per_second: u32,
+    /// Whose addresses stand for many clients, so that they have ten times as many.
+    pub proxies: Proxies,
+}
+
+impl Default for RefusalSettings {
+    /// 100 a second, no proxies.
+    fn default() -> Self {
+        Self {
+            per_second: 100,
+            proxies: Proxies::default(),
+        }
+    }
+}
+
+/// How many clients an address of a proxy counts for.
+const CLIENTS_OF_A_PROXY: f64 = 10.0;
+/// The longest that an answer waits: clients should not take it for lost.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Wraps what answers.
+pub(crate) struct Unhurried<E> {
+    inner: E,
+    settings: RefusalSettings,
+    pacer: Arc<Pacer<IpAddr>>,
+    paced: Counter,
+}
+
+impl<E> Unhurried<E> {
+    pub(crate) fn new(inner: E, settings: RefusalSettings) -> Self {
+        let paced = counter!("gatehouse_paced_requests_total", "policy" => "refusals");
+        paced.increment(0);
+        Self {
+            inner,
+            settings,
+            pacer: Arc::default(),
+            paced,
+        }
+    }
+
+    fn wait(&self, address: IpAddr) -> Duration {
+        let client = fair::client(address);
+        let clients = if self.settings.proxies.contain(client) {
+            CLIENTS_OF_A_PROXY
+        } else {
+            1.0
+        };
+        let per_second = f64::from(self.settings.per_second) * clients;
+        let rate = Rate {
+            per_second,
+            at_once: 2.0 * per_second,
+        };
+        let turn = self.pacer.turn(client, rate, LONGEST_WAIT);
+        turn.unwrap_or(LONGEST_WAIT)
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Unhurried<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let address = sender(&request);
+        let response = self.inner.call(request).await?;
+        if response.status().is_client_error() {
+            let wait = self.wait(address);
+            if !wait.is_zero() {
+                self.paced.increment(1);
+                sleep(wait).await;
+            }
+        }
+        Ok(response)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{endpoint::make_sync, http::StatusCode};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// How long so many answers take that come one after another.
+    async fn asked(status: StatusCode, times: u32, settings: RefusalSettings) -> Duration {
+        let endpoint = Unhurried::new(make_sync(move |_| Response::from(status)), settings);
+        let started = Instant::now();
+        for _ in 0..times {
+            let answer = endpoint.call(Request::default()).await.unwrap();
+            assert_eq!(answer.status(), status);
+        }
+        started.elapsed()
+    }
+
+    #[tokio::test]
+    async fn case_42_refusals_are_answered_at_a_rate_and_other_answers_at_once() {
+        let settings = RefusalSettings {
+            per_second: 50,
+            ..RefusalSettings::default()
+        };
+        // The first hundred at once, fifty more in a second.
+        for refused in [StatusCode::TOO_MANY_REQUESTS, StatusCode::NOT_FOUND] {
+            let took = asked(refused, 125, settings.clone()).await;
+            assert!(took >= Duration::from_millis(450), "{took:?}");
+        }
+        // Not timed: these would take minutes.
+        for answered in [StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE] {
+            asked(answered, 10_000, settings.clone()).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn case_42_a_proxy_is_refused_more_and_no_answer_waits_longer_than_two_seconds() {
+        let settings = RefusalSettings {
+            per_second: 1,
+            proxies: Proxies::new(["10.0.0.0/8".parse().unwrap()]),
+        };
+        let endpoint = Unhurried::new((), settings);
+        let waits = |address: &str| {
+            let waits = (0..30).map(|_| endpoint.wait(address.parse().unwrap()));
+            waits.collect::<Vec<_>>()
+        };
+        let (client, proxy) = (waits("192.0.2.1"), waits("10.0.0.1"));
+        assert_eq!(client[..2], [Duration::ZERO; 2]);
+        assert!(client[2] > Duration::ZERO);
+        assert_eq!(client[29], LONGEST_WAIT);
+        assert_eq!(proxy[..20], [Duration::ZERO; 20]);
+        assert!(proxy[20] > Duration::ZERO);
+    }
+}

@@ -1,0 +1,126 @@
+//! Threads for work that takes a processor: compiling rules, and judging by them.
+//!
+//! Tasks that answer somebody share their threads, so nothing may keep one of those for long. And where processors are short,
+//! the operating system divides them among threads without knowing whose work each does: at a low priority, long work gets
+//! what short work leaves, and little of the rest. [`Threads`] are for work that is known to be long, [`BriefThreads`] for
+//! work that should be brief and may turn out not to be.
+
+mod brief;
+mod priority;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+};
+
+use tokio::sync::oneshot;
+
+pub use brief::BriefThreads;
+pub use priority::thread_time;
+
+use priority::Thread;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads of a low priority. They end when this is dropped and what waits is done.
+#[derive(Debug)]
+pub struct Threads {
+    work: mpsc::Sender<Work>,
+}
+
+/// The work panicked.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("work on a thread of its own panicked")]
+pub struct Panicked;
+
+impl Threads {
+    /// Starts so many, under a name of at most 15 bytes.
+    ///
+    /// # Panics
+    /// If the system has no more threads.
+    pub fn start(name: &str, threads: usize) -> Self {
+        let (work, waiting) = mpsc::channel::<Work>();
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..threads {
+            let waiting = Arc::clone(&waiting);
+            let next = move || {
+                let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                waiting.recv()
+            };
+            let working = move || {
+                Thread::current().lower_priority();
+                while let Ok(work) = next() {
+                    work();
+                }
+            };
+            let thread = thread::Builder::new().name(name.to_owned());
+            thread.spawn(working).expect("the system has threads");
+        }
+        Self { work }
+    }
+
+    /// Works on one of the threads, when those before it are done. How much waits is not bounded here: callers take a slot
+    /// before. Work whose caller has gone away is done all the same.
+    ///
+    /// # Errors
+    /// The work panicked.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Panicked> {
+        let (done, outcome) = oneshot::channel();
+        let work = move || {
+            // What panicked has no outcome, and the thread goes on.
+            if let Ok(outcome) = catch_unwind(AssertUnwindSafe(work)) {
+                let _ = done.send(outcome);
+            }
+        };
+        self.work.send(Box::new(work)).map_err(|_| Panicked)?;
+        outcome.await.map_err(|_| Panicked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Barrier, thread::ThreadId};
+
+    use super::*;
+
+    fn this_thread() -> ThreadId {
+        thread::current().id()
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_fails_and_the_next_is_done_on_the_same_thread() {
+        let threads = Threads::start("test", 1);
+        let first = threads.run(this_thread).await.unwrap();
+        assert!(threads.run(|| panic!("a test's")).await.is_err());
+        assert_eq!(threads.run(this_thread).await.unwrap(), first);
+    }
+
+    #[tokio::test]
+    async fn as_many_work_at_once_as_there_are_threads() {
+        let threads = Threads::start("test", 2);
+        let both = Arc::new(Barrier::new(2));
+        let meet = || {
+            let both = Arc::clone(&both);
+            threads.run(move || {
+                both.wait();
+                this_thread()
+            })
+        };
+        let (one, other) = tokio::join!(meet(), meet());
+        assert_ne!(one.unwrap(), other.unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn their_priority_is_low_and_that_of_others_is_not() {
+        let priority = || rustix::process::nice(0).unwrap();
+        let usual = priority();
+        let threads = Threads::start("test", 1);
+        assert_eq!(threads.run(priority).await.unwrap(), (usual + 10).min(19));
+        assert_eq!(priority(), usual);
+    }
+}
