@@ -30,9 +30,8 @@ mod linux {
     };
     use tracing::debug;
 
-    /// The lowest that does not mean "only when nobody else wants a processor" is 19. At 10 a thread gets about a tenth of what
-    /// another one gets that wants the same processor.
-    pub(crate) const LOW: i32 = 10;
+    /// The lowest there is: about a seventieth of what another thread gets that wants the same processor.
+    pub(crate) const LOW: i32 = 19;
 
     /// A thread of this process that still runs.
     #[derive(Clone, Copy, Debug)]

@@ -112,11 +112,11 @@ impl Judges {
     async fn turn(&self, team: TeamId) -> Turn {
         loop {
             let speed = self.speed(team);
-            let (of, limit) = match speed {
-                Speed::Quick => (&self.quick, Limit::Capacity),
-                Speed::Slow => (&self.slow, Limit::Fair),
+            let of = match speed {
+                Speed::Quick => &self.quick,
+                Speed::Slow => &self.slow,
             };
-            let share = of.take(team, 1, limit).await;
+            let share = of.take(team, 1, Limit::Fair).await;
             // While it waited, the team may have shown what it is.
             if self.speed(team) == speed {
                 return Turn { team, speed, share };
@@ -132,29 +132,29 @@ impl Judges {
     ) -> Result<T, BoxDynError> {
         let Turn { team, speed, share } = turn;
         let paces = Arc::clone(&self.paces);
+        // Whoever asked may have gone away before it is done.
+        let share = Arc::new(Mutex::new(share));
+        let held = Arc::clone(&share);
         let work = move || {
             let begun = thread_time();
             let done = work();
             let took = thread_time().saturating_sub(begun);
             lock(&paces).judged(team, took, Instant::now());
+            drop(held);
             done
         };
         let done = match speed {
             Speed::Quick => {
-                let make_way = || {
+                let lowered = || {
                     lock(&self.paces).judged(team, MOST_OWED, Instant::now());
-                    drop(share);
+                    // Without a turn among the slow it keeps the one that it has, so that a team never has more than half of both.
+                    if let Ok(other) = self.slow.try_take(team, 1, Limit::Fair) {
+                        *lock(&share) = other;
+                    }
                 };
-                self.brief.run(BRIEF, work, make_way).await
+                self.brief.run(BRIEF, work, lowered).await
             }
-            Speed::Slow => {
-                let work = move || {
-                    let done = work();
-                    drop(share);
-                    done
-                };
-                self.long.run(work).await
-            }
+            Speed::Slow => self.long.run(work).await,
         };
         Ok(done?)
     }
@@ -277,8 +277,9 @@ impl Paces {
     }
 }
 
-fn lock(paces: &Mutex<Paces>) -> MutexGuard<'_, Paces> {
-    paces.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it is locked.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

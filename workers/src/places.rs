@@ -38,6 +38,8 @@ pub(crate) struct Places {
 struct Line {
     /// How long its items have a place, on average.
     average: Duration,
+    /// When one last left its place. While none does, they take at least as long as that is ago.
+    ended_at: Instant,
     /// When the last one that was put back has its turn.
     last: Instant,
 }
@@ -82,21 +84,26 @@ impl Places {
         }
         let line = lines.entry(team).or_insert(Line {
             average: FIRST_GUESS,
+            ended_at: now,
             last: now,
         });
         // A team alone has half of the places. Twice as many as end come back, so that no place stays empty.
         let places = u32::try_from(self.shares.capacity())
             .unwrap_or(u32::MAX)
             .max(1);
-        line.last = line.last.max(now) + line.average / places;
+        let average = line
+            .average
+            .max(now.saturating_duration_since(line.ended_at));
+        line.last = line.last.max(now) + average / places;
         line.last
             .saturating_duration_since(now)
             .clamp(SHORTEST, LONGEST)
     }
 
-    fn ended(&self, team: TeamId, took: Duration) {
+    fn ended(&self, team: TeamId, took: Duration, now: Instant) {
         // Only of teams that need it: most never wait.
         if let Some(line) = self.lines().get_mut(&team) {
+            line.ended_at = now;
             line.average = line.average.mul_f64(1.0 - LATEST) + took.mul_f64(LATEST);
         }
     }
@@ -108,7 +115,8 @@ impl Places {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.of.ended(self.team, self.since.elapsed());
+        let now = Instant::now();
+        self.of.ended(self.team, now - self.since, now);
     }
 }
 
@@ -151,7 +159,7 @@ mod tests {
         let now = Instant::now();
         places.put_back(team, now);
         for _ in 0..50 {
-            places.ended(team, Duration::from_secs(8));
+            places.ended(team, Duration::from_secs(8), now);
         }
         let delays: Vec<_> = (0..10).map(|_| places.put_back(team, now)).collect();
         let last = delays.last().unwrap();
@@ -162,6 +170,11 @@ mod tests {
         for _ in 0..1_000 {
             assert!(places.put_back(team, now) <= LONGEST);
         }
+        // Before any has ended, the first ones take as long as they have taken.
+        let stuck = TeamId::from(Uuid::now_v7());
+        assert_eq!(places.put_back(stuck, now), SHORTEST);
+        let later = now + Duration::from_secs(8);
+        assert!(places.put_back(stuck, later) >= Duration::from_secs(1));
         // Teams are forgotten when nothing of theirs is away.
         let later = now + Duration::from_hours(1);
         for _ in 0..2 * TEAMS {

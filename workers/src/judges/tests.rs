@@ -152,7 +152,7 @@ async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(po
     let judges = judges(&pool, 2);
     let (hostile, quick) = (team(1), team(2));
     // What waits, and was quick when it came, is not any more.
-    let both = (judges.turn(hostile).await, judges.turn(hostile).await);
+    let first = judges.turn(hostile).await;
     let mut waiting = [
         Box::pin(judges.turn(hostile)),
         Box::pin(judges.turn(hostile)),
@@ -161,7 +161,7 @@ async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(po
         assert!(futures::poll!(turn).is_pending());
     }
     lock(&judges.paces).judged(hostile, Duration::from_secs(1), Instant::now());
-    drop(both);
+    drop(first);
     let [one, mut other] = waiting;
     let one = one.await;
     assert_eq!(one.speed, Speed::Slow);
@@ -170,7 +170,7 @@ async fn case_40_a_team_with_slow_judgements_has_turns_and_threads_of_its_own(po
         "it leaves as much as it has"
     );
     // None of that takes a turn from a quick team.
-    drop((judges.turn(quick).await, judges.turn(quick).await));
+    drop(judges.turn(quick).await);
     let usual = priority();
     let worked = judges.work(one, priority).await.unwrap();
     assert!(worked > usual || usual == 19);
@@ -198,6 +198,7 @@ async fn case_40_a_judgement_that_is_not_brief_leaves_its_turn_and_its_priority(
         worked.unwrap()
     };
     let (lowered, other) = tokio::join!(endless, others);
+    // It took a turn among the slow, and gave it back.
     assert!(lowered.unwrap() > usual || usual == 19);
     assert_eq!(other, usual);
     assert_eq!(judges.turn(hostile).await.speed, Speed::Slow);

@@ -1,5 +1,5 @@
-//! Where rules are compiled and tried: a few at a time, on threads of a low priority, so that ten thousand keywords delay nobody
-//! else's request. Teams take turns, and no team has all the slots, so one that keeps the bench busy delays no other by more
+//! Where rules are compiled and tried: a few at a time, on threads of their own, which lose their priority when it takes long, so
+//! that ten thousand keywords delay nobody else's request. Teams take turns, and no team has all the slots, so one that keeps the bench busy delays no other by more
 //! than a turn.
 
 use std::{sync::Arc, time::Duration};
@@ -13,7 +13,7 @@ use domain::{
 use futures::future::BoxFuture;
 use shares::{Limit, Share, Shares};
 use store::rule_group::NewVersion;
-use threads::{Threads, thread_time};
+use threads::{BriefThreads, thread_time};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -23,6 +23,8 @@ use crate::problem::Refusal;
 const SLOTS: usize = 2;
 /// How many texts are analysed at once: each costs calls to providers, and whoever may edit rules can ask for it.
 const ASKING: usize = 4;
+/// The processor time that most rules need. What takes longer goes on at a low priority.
+const BRIEF: Duration = Duration::from_millis(20);
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -46,7 +48,7 @@ pub(super) type Holder = Option<TeamId>;
 pub struct Bench {
     limits: Limits,
     slots: Arc<Shares<Holder>>,
-    threads: Arc<Threads>,
+    threads: Arc<BriefThreads>,
     asking: Arc<Shares<Holder>>,
     analyse: Option<Analyse>,
 }
@@ -74,7 +76,7 @@ impl Bench {
         Self {
             limits,
             slots: Shares::new(SLOTS),
-            threads: Arc::new(Threads::start("rule-bench", SLOTS)),
+            threads: Arc::new(BriefThreads::new("rule-bench", SLOTS)),
             asking: Shares::new(ASKING),
             analyse,
         }
@@ -136,11 +138,15 @@ impl Bench {
     ) -> Result<T, Refusal> {
         let slot = turn(&self.slots, holder).await?;
         // When the client goes away, the work goes on to its end, and its slot is taken as long.
-        let working = self.threads.run(move || {
-            let done = work();
-            drop(slot);
-            done
-        });
+        let working = self.threads.run(
+            BRIEF,
+            move || {
+                let done = work();
+                drop(slot);
+                done
+            },
+            || (),
+        );
         working.await.map_err(|_| Refusal::internal())
     }
 }
