@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn case_42_refusals_are_answered_at_a_rate_and_other_answers_at_once() {
+    async fn case_45_refusals_are_answered_at_a_rate_and_other_answers_at_once() {
         let settings = RefusalSettings {
             per_second: 50,
             ..RefusalSettings::default()
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn case_42_a_proxy_is_refused_more_and_no_answer_waits_longer_than_two_seconds() {
+    async fn case_45_a_proxy_is_refused_more_and_no_answer_waits_longer_than_two_seconds() {
         let settings = RefusalSettings {
             per_second: 1,
             proxies: Proxies::new(["10.0.0.0/8".parse().unwrap()]),

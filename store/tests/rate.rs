@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use domain::{
     key::{SecretHash, SiteKey},
@@ -17,6 +17,7 @@ use store::{
     seal::MasterKey,
     team, tenant,
 };
+use tokio::task::JoinSet;
 
 /// Further keys of the same site.
 async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
@@ -45,8 +46,19 @@ async fn limit_team(pool: &PgPool, per_minute: i32) {
 /// A site key whose plan allows so many submissions a minute.
 async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
     schema::migrate(pool).await.unwrap();
+    let key = key_of(pool, "team").await;
+    sqlx::query("update plans set submissions_per_minute = $1")
+        .bind(per_minute)
+        .execute(pool)
+        .await
+        .unwrap();
+    key
+}
+
+/// A site key of a new team.
+async fn key_of(pool: &PgPool, team: &str) -> SiteKey {
     let mut tx = pool.begin().await.unwrap();
-    let name = "team".parse().unwrap();
+    let name = team.parse().unwrap();
     let team = team::create(&mut tx, &name, plan::UNLIMITED)
         .await
         .unwrap()
@@ -62,11 +74,6 @@ async fn key(pool: &PgPool, per_minute: i32) -> SiteKey {
         .await
         .unwrap();
     let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
-    sqlx::query("update plans set submissions_per_minute = $1")
-        .bind(per_minute)
-        .execute(&mut *tx)
-        .await
-        .unwrap();
     tx.commit().await.unwrap();
     key
 }
@@ -291,4 +298,48 @@ async fn case_38_a_refusal_names_the_limit_that_was_reached(pool: PgPool) {
         panic!("{status:?}")
     };
     assert_eq!(standing.team.limit, 20_000);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_38_what_a_team_sends_at_once_waits_for_its_turn_and_other_teams_do_not(pool: PgPool) {
+    let keys = {
+        let first = key(&pool, 100_000).await.hash();
+        [first, more_keys(&pool, 1).await[0]]
+    };
+    limit_team(&pool, 12_000).await;
+    let other = key_of(&pool, "other").await.hash();
+    let rates = Rates::start(pool.clone());
+    enough_of_the_minute(&pool).await;
+    let began = Instant::now();
+    let mut all = JoinSet::new();
+    for n in 0..2_000 {
+        let (rates, key) = (rates.clone(), keys[n % 2]);
+        all.spawn(async move {
+            let answer = rates.admit(key, RatePolicy::Submit).await.unwrap();
+            (answer, began.elapsed())
+        });
+    }
+    let others = async {
+        for _ in 0..100 {
+            assert!(admitted(&rates, other).await);
+        }
+        began.elapsed()
+    };
+    let (answers, others_took) = tokio::join!(all.join_all(), others);
+    // Two seconds' worth at once, five more seconds' worth while the longest wait lasts.
+    let admitted = answers
+        .iter()
+        .filter(|(answer, _)| matches!(answer, Admission::Admitted(_)));
+    let longest = admitted.clone().map(|(_, took)| *took).max().unwrap();
+    let admitted = admitted.count();
+    assert!((1_400..=1_500).contains(&admitted), "{admitted}");
+    assert!(longest >= Duration::from_secs(4), "{longest:?}");
+    assert!(others_took < longest, "{others_took:?}, {longest:?}");
+    for (answer, took) in &answers {
+        let Admission::Hurried(standing, wait) = answer else {
+            continue;
+        };
+        assert_eq!(standing.team.limit, 12_000);
+        assert!(*wait > Duration::from_secs(5) && took < &longest);
+    }
 }

@@ -36,6 +36,11 @@ const COUNTED: usize = 65_536;
 
 /// How many seconds' worth of requests a team may make at once.
 const BURST_SECONDS: f64 = 2.0;
+/// As many are never too many, whatever the limit.
+const NOT_MANY: Rate = Rate {
+    per_second: 10.0,
+    at_once: 20.0,
+};
 /// The longest that a request waits for its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -126,8 +131,8 @@ impl Pace {
         let Some(team) = team else { return Ok(()) };
         let per_second = f64::from(self.settings.per_team) / WINDOW.as_secs_f64();
         let rate = Rate {
-            per_second,
-            at_once: per_second * BURST_SECONDS,
+            per_second: per_second.max(NOT_MANY.per_second),
+            at_once: (per_second * BURST_SECONDS).max(NOT_MANY.at_once),
         };
         let turn = self.pacer.turn(team, rate, LONGEST_WAIT);
         let wait = turn.map_err(|TooFar(wait)| {
