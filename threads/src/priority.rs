@@ -25,8 +25,9 @@ mod linux {
     use std::{fs, time::Duration};
 
     use rustix::{
+        io,
         process::setpriority_process,
-        thread::{Pid, gettid},
+        thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity},
     };
     use tracing::debug;
 
@@ -51,11 +52,56 @@ mod linux {
             Some(Duration::from_nanos(nanos.parse().ok()?))
         }
 
-        /// Lowers its priority for good: to raise it again is a privilege.
+        /// Lowers its priority for good, because to raise it again is a privilege, and leaves half of the processors to others.
+        ///
+        /// A thread that wakes may have to wait for milliseconds until one of the lowest priority is interrupted, and a request
+        /// wakes threads dozens of times. So there are processors on which it never meets one.
         pub(crate) fn lower_priority(self) {
             // On Linux, the number of a thread stands for that thread alone.
-            if let Err(error) = setpriority_process(Some(self.0), LOW) {
-                debug!(%error, "a thread keeps its priority");
+            let lowered = setpriority_process(Some(self.0), LOW).and_then(|()| self.leave_half());
+            if let Err(error) = lowered {
+                debug!(%error, "a thread keeps its priority or its processors");
+            }
+        }
+
+        fn leave_half(self) -> io::Result<()> {
+            let all = sched_getaffinity(Some(self.0))?;
+            sched_setaffinity(Some(self.0), &upper_half(&all))
+        }
+    }
+
+    /// The upper half of some processors; of an odd number the smaller half, but always one.
+    fn upper_half(all: &CpuSet) -> CpuSet {
+        let left = (all.count() / 2).max(1);
+        let mut half = CpuSet::new();
+        let own = (0..CpuSet::MAX_CPU).rev().filter(|cpu| all.is_set(*cpu));
+        for cpu in own.take(left as usize) {
+            half.set(cpu);
+        }
+        half
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        fn set(cpus: &[usize]) -> CpuSet {
+            let mut set = CpuSet::new();
+            for cpu in cpus {
+                set.set(*cpu);
+            }
+            set
+        }
+
+        #[test]
+        fn half_of_the_processors_are_left_to_others_unless_there_is_one() {
+            for (all, half) in [
+                (&[3][..], &[3][..]),
+                (&[0, 1], &[1]),
+                (&[0, 2, 5], &[5]),
+                (&[0, 1, 6, 7], &[6, 7]),
+            ] {
+                assert!(upper_half(&set(all)) == set(half), "{all:?}");
             }
         }
     }
