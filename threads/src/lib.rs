@@ -2,7 +2,8 @@
 //!
 //! Tasks that answer somebody share their threads, so nothing may keep one of those for long. And where processors are short,
 //! the operating system divides them among threads without knowing whose work each does: at a low priority, long work gets
-//! what short work leaves, and little of the rest. [`Threads`] are for work that is known to be long, [`BriefThreads`] for
+//! what short work leaves, and little of the rest. It also keeps to half of the processors, so that there are others on which
+//! short work never waits until it is interrupted. [`Threads`] are for work that is known to be long, [`BriefThreads`] for
 //! work that should be brief and may turn out not to be.
 
 mod brief;
