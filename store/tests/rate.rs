@@ -331,8 +331,18 @@ async fn case_38_what_a_team_sends_at_once_waits_for_its_turn_and_other_teams_do
         .iter()
         .filter(|(answer, _)| matches!(answer, Admission::Admitted(_)));
     let longest = admitted.clone().map(|(_, took)| *took).max().unwrap();
-    let admitted = admitted.count();
-    assert!((1_400..=1_500).contains(&admitted), "{admitted}");
+    let admitted = u32::try_from(admitted.count()).unwrap();
+    // And as many as came later, on a slow machine.
+    let refused = answers
+        .iter()
+        .filter(|(answer, _)| matches!(answer, Admission::Hurried(..)));
+    let last = refused.map(|(_, took)| took.as_secs_f64()).reduce(f64::max);
+    let later = 200.0 * last.unwrap_or(longest.as_secs_f64());
+    assert!(admitted >= 1_400, "{admitted}");
+    assert!(
+        f64::from(admitted) <= 1_410.0 + later,
+        "{admitted}, {last:?}"
+    );
     assert!(longest >= Duration::from_secs(4), "{longest:?}");
     assert!(others_took < longest, "{others_took:?}, {longest:?}");
     for (answer, took) in &answers {
