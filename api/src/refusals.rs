@@ -1,5 +1,5 @@
-//! Spreads refusals over time. To refuse a request costs little, and ten thousand a second cost a processor: whoever is
-//! refused that often waits for the answers.
+//! Spreads refusals over time. One refusal costs little, but ten thousand a second keep a processor busy. So an address that is
+//! refused often waits for its answers.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 

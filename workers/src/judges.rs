@@ -57,9 +57,10 @@ pub(crate) struct Instead {
 }
 
 impl Judges {
-    /// One turn of each kind for each processor.
+    /// One turn of each kind for each processor, and at least two, so that one team leaves a turn to others.
     pub(crate) fn new(groups: Groups) -> Self {
-        Self::at_once(groups, available_parallelism().map_or(1, NonZero::get))
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        Self::at_once(groups, processors.max(2))
     }
 
     fn at_once(groups: Groups, judgements: usize) -> Self {
@@ -147,7 +148,7 @@ impl Judges {
             Speed::Quick => {
                 let lowered = || {
                     lock(&self.paces).judged(team, MOST_OWED, Instant::now());
-                    // Without a turn among the slow it keeps the one that it has, so that a team never has more than half of both.
+                    // If the team has its share of the slow turns already, it keeps this one: it never has more than half of both.
                     if let Ok(other) = self.slow.try_take(team, 1, Limit::Fair) {
                         *lock(&share) = other;
                     }

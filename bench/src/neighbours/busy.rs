@@ -1,4 +1,4 @@
-//! How many processors each of the processes kept busy during a minute: what is left when both are is what latencies are made of.
+//! How many processors each process kept busy during a minute. Latencies rise when all processors are busy.
 
 use std::{
     fmt,
