@@ -3,7 +3,7 @@
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{Addr, Body, Request, http::header};
 use tokio::time::{Instant, timeout_at};
@@ -77,18 +77,20 @@ impl BodyReader {
                 "The body must be sent as it is, without Content-Encoding.",
             ));
         }
-        self.collect(body.into(), self.budget.share(sender(request)))
+        let share = self.budget.share(sender(request));
+        self.collect(body.into(), declared_length(request), share)
             .await
     }
 
     async fn collect(
         &self,
         mut body: BoxBody<Bytes, io::Error>,
+        declared: Option<u64>,
         mut share: Share,
     ) -> Result<Held, Refusal> {
         let started = Instant::now();
         // Nearly every body is one chunk, which is then taken as it is.
-        let (mut first, mut joined) = (Bytes::new(), BytesMut::new());
+        let (mut first, mut joined) = (Bytes::new(), Vec::new());
         loop {
             let length = first.len() + joined.len();
             let by = started + self.time_for(length);
@@ -105,10 +107,15 @@ impl BodyReader {
             if length > self.settings.max_bytes {
                 return Err(self.too_large());
             }
-            cover(&mut share, length)?;
             if first.is_empty() && joined.is_empty() {
+                cover(&mut share, length)?;
                 first = chunk;
                 continue;
+            }
+            if length > joined.capacity() {
+                let room = self.room(length, declared);
+                cover(&mut share, room)?;
+                joined.reserve_exact(room - joined.len());
             }
             joined.extend_from_slice(&std::mem::take(&mut first));
             joined.extend_from_slice(&chunk);
@@ -116,9 +123,17 @@ impl BodyReader {
         let bytes = if joined.is_empty() {
             first
         } else {
-            joined.freeze()
+            joined.into()
         };
         Ok(Held { bytes, share })
+    }
+
+    /// How many bytes to allocate for a body of which `length` have come: twice as many, so that it is rarely copied, and
+    /// not more than were declared. All of them are counted, because memory that is used again takes its whole size.
+    fn room(&self, length: usize, declared: Option<u64>) -> usize {
+        let declared = declared.and_then(|declared| usize::try_from(declared).ok());
+        let most = declared.unwrap_or(usize::MAX).min(self.settings.max_bytes);
+        (2 * length).min(most).max(length)
     }
 
     /// Within what time more must come of a body of which so much has come.
@@ -136,12 +151,12 @@ impl BodyReader {
     }
 }
 
-/// Lets the share cover a body that has grown to `length` bytes.
-fn cover(share: &mut Share, length: usize) -> Result<(), Refusal> {
-    if length <= SMALL {
+/// Lets the share cover so many bytes of a body.
+fn cover(share: &mut Share, bytes: usize) -> Result<(), Refusal> {
+    if bytes <= SMALL {
         return Ok(());
     }
-    let more = length - share.amount();
+    let more = bytes - share.amount();
     share.grow(more).map_err(|_| Refusal::overloaded())
 }
 
@@ -172,4 +187,41 @@ fn is_encoded(request: &Request) -> bool {
     encodings
         .iter()
         .any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::stream;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+
+    use super::*;
+
+    const PIECE: usize = 10_000;
+
+    async fn collect(pieces: usize, declared: Option<u64>) -> Result<Held, Refusal> {
+        let reader = BodyReader::new(BodySettings {
+            max_bytes: 40 * PIECE,
+            ..BodySettings::default()
+        });
+        let piece = |_| Ok(Frame::data(Bytes::from(vec![b'a'; PIECE])));
+        let body = StreamBody::new(stream::iter((0..pieces).map(piece)));
+        let share = reader.budget.share([192, 0, 2, 1].into());
+        reader.collect(BoxBody::new(body), declared, share).await
+    }
+
+    #[tokio::test]
+    async fn what_is_allocated_for_a_body_is_counted_and_not_more_than_declared() {
+        for pieces in 2..=40 {
+            let length = pieces * PIECE;
+            for (declared, most) in [(None, 2 * length), (Some(length as u64), length)] {
+                let Held { bytes, share } = collect(pieces, declared).await.ok().unwrap();
+                let allocated = Vec::from(bytes);
+                assert_eq!(allocated.len(), length);
+                assert!(allocated.capacity() <= most, "{}", allocated.capacity());
+                assert_eq!(share.amount(), allocated.capacity());
+            }
+        }
+        assert!(collect(41, None).await.is_err());
+    }
 }

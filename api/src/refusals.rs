@@ -65,10 +65,7 @@ impl<E> Unhurried<E> {
             1.0
         };
         let per_second = f64::from(self.settings.per_second) * clients;
-        let rate = Rate {
-            per_second,
-            at_once: 2.0 * per_second,
-        };
+        let rate = Rate::per_second(per_second);
         let turn = self.pacer.turn(client, rate, LONGEST_WAIT);
         turn.unwrap_or(LONGEST_WAIT)
     }

@@ -19,6 +19,16 @@ pub struct Rate {
     pub at_once: f64,
 }
 
+impl Rate {
+    /// So much in a second, and the work of two seconds at once.
+    pub const fn per_second(per_second: f64) -> Self {
+        Self {
+            per_second,
+            at_once: 2.0 * per_second,
+        }
+    }
+}
+
 /// Holders that are at it.
 #[derive(Debug)]
 pub struct Pacer<K> {

@@ -76,13 +76,8 @@ pub struct Rates {
     _listening: Arc<DropGuard>,
 }
 
-/// How many seconds' worth of requests a team may make at once.
-const BURST_SECONDS: f64 = 2.0;
-/// As many are never too many, whatever the limit.
-const NOT_MANY: Rate = Rate {
-    per_second: 50.0,
-    at_once: 100.0,
-};
+/// Whatever its limit, a team's requests are not spread thinner than this.
+const LEAST_PER_SECOND: f64 = 50.0;
 /// The longest that a request waits for its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -162,10 +157,7 @@ impl Rates {
 /// How a team's requests are spread that may make so many in a minute.
 fn pace(limit: u32) -> Rate {
     let per_second = f64::from(limit) / f64::from(WINDOW_SECONDS);
-    Rate {
-        per_second: per_second.max(NOT_MANY.per_second),
-        at_once: (per_second * BURST_SECONDS).max(NOT_MANY.at_once),
-    }
+    Rate::per_second(per_second.max(LEAST_PER_SECOND))
 }
 
 /// The series is shared with the interface for people, whose requests wait too.

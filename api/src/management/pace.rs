@@ -34,13 +34,8 @@ const WINDOW: Duration = Duration::from_mins(1);
 /// gains nothing by it, because each address has a limit of its own.
 const COUNTED: usize = 65_536;
 
-/// How many seconds' worth of requests a team may make at once.
-const BURST_SECONDS: f64 = 2.0;
-/// As many are never too many, whatever the limit.
-const NOT_MANY: Rate = Rate {
-    per_second: 10.0,
-    at_once: 20.0,
-};
+/// Whatever its limit, a team's requests are not spread thinner than this.
+const LEAST_PER_SECOND: f64 = 10.0;
 /// The longest that a request waits for its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -130,10 +125,7 @@ impl Pace {
         let team = self.judged(|window| window.arrive(&self.settings, address, token))?;
         let Some(team) = team else { return Ok(()) };
         let per_second = f64::from(self.settings.per_team) / WINDOW.as_secs_f64();
-        let rate = Rate {
-            per_second: per_second.max(NOT_MANY.per_second),
-            at_once: (per_second * BURST_SECONDS).max(NOT_MANY.at_once),
-        };
+        let rate = Rate::per_second(per_second.max(LEAST_PER_SECOND));
         let turn = self.pacer.turn(team, rate, LONGEST_WAIT);
         let wait = turn.map_err(|TooFar(wait)| {
             let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
@@ -259,6 +251,7 @@ fn count<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K, limit: u32) -> bool
 #[cfg(test)]
 mod tests {
     use domain::key::ManagementToken;
+    use futures::FutureExt as _;
     use uuid::Uuid;
 
     use super::*;
@@ -331,6 +324,38 @@ mod tests {
         assert!(matches!(guess(20), Err(Spent(Whose::Address, 1..=60))));
         assert_eq!(ask(&mut window, "192.0.2.1", 1, None), Some(Whose::Address));
         assert_eq!(ask(&mut window, "192.0.2.2", 1, None), None);
+    }
+
+    #[tokio::test]
+    async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
+        // 10 a second, 20 at once.
+        let pace = Pace::new(PaceSettings {
+            per_team: 600,
+            ..PaceSettings::default()
+        });
+        for (token, team) in [(1, 7), (2, 7), (3, 8)] {
+            let grant = Grant {
+                token: Uuid::from_u128(token).into(),
+                team: Some(Uuid::from_u128(team).into()),
+                scopes: Vec::new(),
+                expires_at: None,
+                generation: 0,
+            };
+            pace.admit(hash(token), &grant).ok().unwrap();
+        }
+        let address = "192.0.2.1".parse().unwrap();
+        let arrive = |token| pace.arrive(address, Some(hash(token)));
+        let began = Instant::now();
+        for number in 0..25 {
+            arrive(1 + number % 2).await.ok().unwrap();
+        }
+        let took = began.elapsed();
+        assert!(took >= Duration::from_millis(500), "{took:?}");
+        // A turn that nobody waits for is lost, so these are further and further away.
+        let refused = (0..100).any(|_| arrive(1).now_or_never().is_some_and(|turn| turn.is_err()));
+        assert!(refused, "nobody waits for more than {LONGEST_WAIT:?}");
+        let other = arrive(3).now_or_never();
+        assert!(other.is_some_and(|turn| turn.is_ok()), "another team waits");
     }
 
     #[test]
