@@ -117,6 +117,10 @@ impl Fixture {
         sqlx::query(statement).execute(&self.pool).await.unwrap();
     }
 
+    pub(crate) async fn execute_all(&self, statements: &'static str) {
+        sqlx::raw_sql(statements).execute(&self.pool).await.unwrap();
+    }
+
     pub(crate) async fn close(self) {
         self.queue.close(Duration::from_secs(1)).await;
     }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::id::MediaId;
+use domain::{id::MediaId, image::ImageFormat, submission::ImageSource};
 use serde_json::value::RawValue;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use store::{
@@ -132,6 +132,49 @@ async fn case_41_an_internal_error_on_one_row_is_told_to_its_submission_only(poo
         }
         assert!(began.elapsed() < AT_ONCE, "{state}: {:?}", began.elapsed());
     }
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_41_an_image_that_cannot_be_stored_fails_alone_and_at_once(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let site = fixture.site().await;
+    fixture
+        .execute_all(
+            "create function poison() returns trigger language plpgsql as $$
+             begin
+                 if new.format = 'gif' then
+                     raise exception 'a row that Postgres cannot store' using errcode = '54001';
+                 end if;
+                 return new;
+             end $$;
+             create trigger poison before insert on media_images for each row execute function poison()",
+        )
+        .await;
+    let mut all: Vec<NewMedia> = (0..16).map(|_| fixture.media(&site, "image")).collect();
+    for (number, media) in all.iter_mut().enumerate() {
+        media.submission.image = Some(ImageSource::Inline {
+            format: if number == 5 {
+                ImageFormat::Gif
+            } else {
+                ImageFormat::Png
+            },
+            bytes: vec![7; 1_000],
+        });
+    }
+    let bad = all[5].id;
+    let began = Instant::now();
+    for (id, answer) in submit(&fixture, all).await {
+        let expected = if id == bad {
+            Acceptance::Refused
+        } else {
+            Acceptance::Accepted
+        };
+        assert_eq!(answer.unwrap(), expected);
+    }
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    let stored = "select count(*) from media m join media_images i on i.media_id = m.id";
+    assert_eq!(fixture.count(stored).await, 15);
     fixture.close().await;
 }
 

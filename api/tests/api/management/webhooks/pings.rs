@@ -17,7 +17,7 @@ use crate::{
 };
 
 #[sqlx::test(migrations = false)]
-async fn a_test_goes_to_the_endpoint_and_its_outcome_comes_back(pool: PgPool) {
+async fn case_45_a_test_goes_to_the_endpoint_and_its_outcome_comes_back(pool: PgPool) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&asked);
     let options = Options {
