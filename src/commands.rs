@@ -14,7 +14,7 @@ use store::schema;
 
 use crate::{
     config::{self, Command, DatabaseOptions, Document},
-    demo, telemetry,
+    demo, service, telemetry,
 };
 
 /// Runs a command to its end.
@@ -28,7 +28,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Api(options) => in_runtime(api::run(options))?,
         Command::Worker(options) => in_runtime(worker::run(options))?,
         Command::Migrate(options) => in_runtime(migrate(options))?,
-        Command::Check(options) => in_runtime(check::run(options))?,
+        Command::Check(options) => return in_runtime(check::run(options)),
         Command::Openapi { document } => print_document(document)?,
         Command::Admin(options) => in_runtime(admin::run(options))?,
         Command::Queue(options) => return in_runtime(queue::run(options)),
@@ -52,11 +52,7 @@ fn in_runtime<T>(command: impl Future<Output = anyhow::Result<T>>) -> anyhow::Re
 
 async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
-    let pool = schema::pool(
-        &options.database_url,
-        "gatehouse migrate",
-        options.pool.settings(),
-    )?;
+    let pool = service::open(&options, "gatehouse migrate").await?;
     schema::migrate(&pool).await?;
     writeln!(std::io::stdout(), "the schema is up to date")?;
     Ok(())

@@ -5,17 +5,25 @@ mod http;
 mod providers;
 mod rules;
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use database::PoolSettings;
 use domain::signature::WebhookSecret;
 use queue::QueueName;
-use store::{jobs, schema::PoolSettings, seal::MasterKey};
+use store::{jobs, seal::MasterKey};
 use url::Url;
 
-use crate::commands::{admin, listen, queue as queue_command};
+use crate::{
+    commands::{admin, listen, queue as queue_command},
+    data_dir::{DATABASE_URL, MASTER_KEY},
+};
 
 pub(crate) use egress::{EgressOptions, OutboundOptions};
 pub(crate) use http::HttpOptions;
@@ -146,7 +154,7 @@ pub(crate) struct WorkerOptions {
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
     #[command(flatten)]
-    pub(crate) database: DatabaseOptions,
+    pub(crate) database: AnyDatabaseOptions,
     #[command(flatten)]
     pub(crate) providers: ProviderOptions,
     #[command(flatten)]
@@ -163,10 +171,85 @@ pub(crate) struct DatabaseOptions {
     pub(crate) pool: PoolOptions,
 }
 
+/// Where the database is that a command looks at or sets up.
+#[derive(Debug, Args)]
+pub(crate) struct AnyDatabaseOptions {
+    /// Postgres, as postgres://user:password@host:port/database; without, the private one of `gatehouse up`
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// The data directory of that `gatehouse up` [default: the same as its]
+    #[arg(long, env = "GATEHOUSE_DATA_DIR")]
+    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pool: PoolOptions,
+}
+
+/// A database that a command found.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) database: DatabaseOptions,
+    /// The data directory that it is in, if it is private.
+    data_dir: Option<PathBuf>,
+}
+
+impl AnyDatabaseOptions {
+    /// The operator's database, or the one in the data directory.
+    ///
+    /// # Errors
+    /// There is neither.
+    pub(crate) fn locate(self) -> anyhow::Result<Located> {
+        let (database_url, data_dir) = if let Some(url) = self.database_url {
+            (url, None)
+        } else {
+            let directory = match self.data_dir {
+                Some(directory) => directory,
+                None => default_data_dir()?,
+            };
+            let file = directory.join(DATABASE_URL);
+            let url = std::fs::read_to_string(&file).with_context(|| {
+                format!(
+                    "no database: name one with --database-url (DATABASE_URL), or the directory of a `gatehouse up` with \
+                     --data-dir; {} cannot be read",
+                    file.display()
+                )
+            })?;
+            (url.trim().to_owned(), Some(directory))
+        };
+        Ok(Located {
+            database: DatabaseOptions {
+                database_url,
+                pool: self.pool,
+            },
+            data_dir,
+        })
+    }
+}
+
+impl Located {
+    /// The operator's master key, or the one in the data directory.
+    pub(crate) fn master_key(&self) -> anyhow::Result<MasterKey> {
+        match &self.data_dir {
+            None => required_master_key(),
+            Some(directory) => match master_key()? {
+                Some(key) => Ok(key),
+                None => master_key_in(&directory.join(MASTER_KEY)),
+            },
+        }
+    }
+}
+
+/// Reads a master key from a file.
+fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the master key {}", path.display()))?;
+    parse_master_key(&text)
+        .with_context(|| format!("the master key in {} is unusable", path.display()))
+}
+
 /// How a process connects to Postgres.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
-    /// Most connections of this process; the queue adds four of its own, the interface five
+    /// Most connections of this process; five more watch the database and serve the queue, and the interface has five
     #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) database_connections: u32,
 }
@@ -230,6 +313,7 @@ impl WorkOptions {
             lease,
             heartbeat: fresh.heartbeat.min(lease / 4),
             sweep: fresh.sweep.min(lease / 2),
+            queues: &jobs::ALL,
             ..fresh
         }
     }

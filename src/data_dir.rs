@@ -27,7 +27,12 @@ use crate::account::Account;
 const SYSTEM_PATH: &str = "/var/lib/gatehouse";
 const LOCK: &str = "lock";
 /// The files that decide what Gatehouse and its Postgres do. All others are written anew at each start.
-const TRUSTED: [&str; 3] = ["master.key", "demo.json", "postgres.local.conf"];
+const TRUSTED: [&str; 3] = [MASTER_KEY, "demo.json", "postgres.local.conf"];
+
+/// The file with the master key.
+pub(crate) const MASTER_KEY: &str = "master.key";
+/// The file with the URL of the private Postgres.
+pub(crate) const DATABASE_URL: &str = "postgres.url";
 /// No symbolic link is followed, and no program inherits it.
 const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)

@@ -3,11 +3,11 @@
 use std::{net::SocketAddr, time::Duration};
 
 use ::api::{Readiness, operations::Operations, serve};
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
+use database::Hosts;
 use metrics_exporter_prometheus::PrometheusHandle;
 use rustix::{net::listen, process::geteuid};
-use sqlx::{Connection as _, PgConnection};
-use store::{Error, PgPool, schema, seal, seal::MasterKey};
+use store::{Error, PgConnection, PgPool, schema, seal, seal::MasterKey};
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
@@ -25,6 +25,8 @@ use crate::{
 
 /// The queue's own connections to Postgres: `store` and `queue` say what for.
 const QUEUE_CONNECTIONS: usize = 4;
+/// The one that watches the database.
+const WATCH_CONNECTIONS: usize = 1;
 
 const SCHEMA_POLL: Duration = Duration::from_secs(1);
 
@@ -41,23 +43,22 @@ pub(crate) fn stopping() -> Readiness {
 /// The connection of a command that does one thing and ends, to a database that has this binary's schema. Its statements
 /// end after a minute, also when nobody waits for them any more.
 pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgConnection> {
-    let settings = options.pool.settings();
-    let pool = schema::pool(&options.database_url, name, settings)?;
-    let connect = pool
-        .connect_options()
-        .as_ref()
-        .clone()
-        .options([("statement_timeout", "60s")]);
-    // Not from the pool, which would go on trying and then not say what was wrong.
-    let conn = tokio::time::timeout(settings.acquire, PgConnection::connect_with(&connect))
-        .await
-        .context("the database does not answer")?
-        .map_err(|error| anyhow!("the database cannot be reached: {error}"))?;
+    let pool = open(options, name).await?;
     anyhow::ensure!(
         schema::is_current(&pool).await?,
         "the database has not this version's schema: run `gatehouse migrate`"
     );
-    Ok(conn)
+    Ok(schema::connect_for_command(&pool).await?)
+}
+
+/// The pool of a command that does one thing and ends, on the host that can write. Says what is wrong with the database, if
+/// something is.
+pub(crate) async fn open(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgPool> {
+    let hosts = Hosts::parse(&options.database_url)?;
+    let hosts = hosts.with_writable_first().await?;
+    let pool = database::pool(&hosts, name, options.pool.settings());
+    database::fit(&pool).await?;
+    Ok(pool)
 }
 
 /// Connections that wait to be accepted.
@@ -90,7 +91,8 @@ pub(crate) fn warn_root() {
 
 /// What every long-running process opens of its own: to Postgres, for itself and its queue, and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {
-    pool.settings().connections as usize + QUEUE_CONNECTIONS + OPERATIONS_CONNECTIONS + 1
+    let postgres = pool.settings().connections as usize + QUEUE_CONNECTIONS + WATCH_CONNECTIONS;
+    postgres + OPERATIONS_CONNECTIONS + 1
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.
@@ -162,20 +164,10 @@ pub(crate) async fn wait_for_schema(
 ) -> anyhow::Result<bool> {
     let mut told = String::new();
     loop {
-        let obstacle = match schema::is_current(pool).await {
-            Ok(true) => match check_key(pool, key).await {
-                Ok(()) => {
-                    ready.send_replace(Readiness::Ready);
-                    info!("ready");
-                    return Ok(true);
-                }
-                Err(error @ Error::Unreadable(_)) => return Err(wrong_key(error)),
-                Err(error) => error.to_string(),
-            },
-            Ok(false) => {
-                "the database has not this version's schema yet: run `gatehouse migrate`".to_owned()
-            }
-            Err(error) => error.to_string(),
+        let Some(obstacle) = obstacle(pool, key).await? else {
+            ready.send_replace(Readiness::Ready);
+            info!("ready");
+            return Ok(true);
         };
         if obstacle != told {
             warn!(reason = obstacle, "not ready");
@@ -186,6 +178,31 @@ pub(crate) async fn wait_for_schema(
             () = stop.cancelled() => return Ok(false),
             () = tokio::time::sleep(SCHEMA_POLL) => {}
         }
+    }
+}
+
+/// What keeps a process from using the database, if anything.
+///
+/// # Errors
+/// What stays so until somebody changes it.
+async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<String>> {
+    match database::fit(pool).await {
+        Ok(()) => {}
+        Err(unfit) if unfit.is_final() => return Err(unfit.into()),
+        Err(error) => return Ok(Some(error.to_string())),
+    }
+    match schema::is_current(pool).await {
+        Ok(true) => {}
+        Ok(false) => {
+            let missing = "the database has not this version's schema yet: run `gatehouse migrate`";
+            return Ok(Some(missing.to_owned()));
+        }
+        Err(error) => return Ok(Some(error.to_string())),
+    }
+    match check_key(pool, key).await {
+        Ok(()) => Ok(None),
+        Err(error @ Error::Unreadable(_)) => Err(wrong_key(error)),
+        Err(error) => Ok(Some(error.to_string())),
     }
 }
 

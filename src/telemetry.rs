@@ -1,12 +1,14 @@
 //! Logs and metrics of a process.
 
+mod catalogue;
+
 use std::{
     io::{IsTerminal as _, Write as _},
     time::Duration,
 };
 
 use anyhow::Context as _;
-use metrics::{describe_gauge, gauge};
+use metrics::gauge;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use store::PgPool;
 use tokio::time::Instant;
@@ -24,6 +26,17 @@ const DEFAULT_FILTER: &str =
 /// Milliseconds to minutes: requests, jobs, deliveries.
 const SECONDS: [f64; 16] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0,
+];
+/// Milliseconds to a day: what may wait for receivers, for people, or for a database that is away.
+const LONG: [f64; 20] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+    300.0, 900.0, 3_600.0, 14_400.0, 86_400.0,
+];
+/// What is measured in these.
+const LONG_WAITS: [&str; 3] = [
+    "gatehouse_job_wait_seconds",
+    "gatehouse_time_to_decision_seconds",
+    "gatehouse_webhook_delivery_seconds",
 ];
 const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// From an icon to the largest file that is taken.
@@ -65,33 +78,16 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
 
 /// Starts recording metrics.
 pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
-    let handle = PrometheusBuilder::new()
+    let mut recorder = PrometheusBuilder::new();
+    for name in LONG_WAITS {
+        recorder = recorder.set_buckets_for_metric(Matcher::Full(name.into()), &LONG)?;
+    }
+    let handle = recorder
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_rows".into()), &ROWS)?
         .set_buckets_for_metric(Matcher::Suffix("_image_bytes".into()), &BYTES)?
         .install_recorder()?;
-    describe_gauge!(
-        "gatehouse_build_info",
-        "Always 1; the labels tell what runs"
-    );
-    describe_gauge!(
-        "gatehouse_uptime_seconds",
-        metrics::Unit::Seconds,
-        "Since the process started"
-    );
-    describe_gauge!(
-        "gatehouse_process_resident_memory_bytes",
-        metrics::Unit::Bytes,
-        "Memory held by the process"
-    );
-    describe_gauge!(
-        "gatehouse_runtime_tasks",
-        "Tasks alive in the tokio runtime"
-    );
-    describe_gauge!(
-        "gatehouse_db_pool_connections",
-        "Connections of the process's pool, by state"
-    );
+    catalogue::describe();
     gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {

@@ -53,6 +53,10 @@ struct Meters {
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "other"];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+/// The places of those that every route may answer with.
+const SUCCESS: usize = 1;
+const REFUSAL: usize = 3;
+const FAILURE: usize = 4;
 
 impl Route {
     fn new(template: String, methods: &[Method]) -> Self {
@@ -62,11 +66,21 @@ impl Route {
         }
         names.sort_unstable();
         let allow = HeaderValue::from_str(&names.join(", ")).expect("methods are tokens");
-        Self {
+        let route = Self {
             template,
             allow,
             meters: Default::default(),
+        };
+        for name in names {
+            let place = METHODS.iter().position(|method| *method == name);
+            // Shown as 0 from the start: a counter that first appears with its first incident has no increase then.
+            for class in [SUCCESS, REFUSAL, FAILURE] {
+                route
+                    .requests(place.unwrap_or(METHODS.len() - 1), class)
+                    .increment(0);
+            }
         }
+        route
     }
 
     /// The path as it is written in the table.
@@ -91,20 +105,22 @@ impl Route {
             _ => 6,
         };
         let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
-        let meters = &self.meters[method];
-        let requests = meters.requests[class].get_or_init(|| {
-            counter!(
-                "gatehouse_http_requests_total",
-                "route" => self.template.clone(), "method" => METHODS[method], "code_class" => CLASSES[class]
-            )
-        });
-        let duration = meters.duration.get_or_init(|| {
+        let duration = self.meters[method].duration.get_or_init(|| {
             histogram!(
                 "gatehouse_http_request_duration_seconds",
                 "route" => self.template.clone(), "method" => METHODS[method]
             )
         });
-        requests.increment(1);
+        self.requests(method, class).increment(1);
         duration.record(took);
+    }
+
+    fn requests(&self, method: usize, class: usize) -> &Counter {
+        self.meters[method].requests[class].get_or_init(|| {
+            counter!(
+                "gatehouse_http_requests_total",
+                "route" => self.template.clone(), "method" => METHODS[method], "code_class" => CLASSES[class]
+            )
+        })
     }
 }

@@ -2,16 +2,19 @@
 
 use domain::{
     key::{SecretHash, SiteKey},
-    limit::{RatePolicy, RateStanding},
+    limit::RateStanding,
 };
 use poem::{
     FromRequest, Request, RequestBody, Result,
     http::{HeaderValue, header},
 };
 
-use store::rate::{Admission, Rates};
+use store::rate::Admission;
 
-use crate::problem::{Code, Refusal};
+use crate::{
+    problem::{Code, Refusal},
+    text::{self, Text},
+};
 
 /// Whether the request has an `Authorization: Bearer` header. It authenticates nobody; without an `api_key` it earns its
 /// sender a better explanation.
@@ -32,8 +35,11 @@ impl<'a> FromRequest<'a> for Bearer {
 }
 
 /// The hash of the request's key. A malformed one is answered like an unknown one.
-pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, Refusal> {
-    match (api_key, bearer) {
+pub(crate) fn key(api_key: Option<&Text>, bearer: Bearer) -> Result<SecretHash, Refusal> {
+    if api_key == Some(&Text::IsNot) {
+        return Err(Refusal::invalid_field("api_key", text::MUST_BE));
+    }
+    match (api_key.and_then(Text::as_str), bearer) {
         (None | Some(""), Bearer(true)) => Err(Refusal::new(
             Code::InvalidApiKey,
             "The Authorization header is not used: send the site key as the member api_key of the JSON body.",
@@ -49,13 +55,9 @@ pub(crate) fn key(api_key: Option<&str>, bearer: Bearer) -> Result<SecretHash, R
     }
 }
 
-/// Counts the request against the limits of its key and of its team.
-pub(crate) async fn admit(
-    rates: &Rates,
-    key: SecretHash,
-    policy: RatePolicy,
-) -> Result<RateStanding, Refusal> {
-    match rates.admit(key, policy).await? {
+/// Whether the request is within the limits of its key and of its team.
+pub(crate) fn admitted(admission: Admission) -> Result<RateStanding, Refusal> {
+    match admission {
         Admission::Admitted(rate) => Ok(rate),
         Admission::Refused(rate, reached) => Err(Refusal::rate_limited(rate, reached)),
         Admission::Hurried(rate, wait) => Err(Refusal::hurried(rate, wait)),

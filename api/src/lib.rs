@@ -29,6 +29,7 @@ mod raw;
 mod refusals;
 mod request_id;
 pub mod serve;
+mod text;
 
 pub use body::BodySettings;
 pub use fair::Proxies;

@@ -137,6 +137,13 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn unavailable() -> Self {
+        Self::new(
+            Code::Overloaded,
+            "The database does not answer at the moment. Please try again.",
+        )
+    }
+
     /// The requests of this minute are used up, of the key or of its team.
     pub(crate) fn rate_limited(rate: RateStanding, reached: RateScope) -> Self {
         let window = rate.of(reached);
@@ -321,10 +328,11 @@ impl From<NoRuling> for Refusal {
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
         match error {
-            store::Error::Overloaded | store::Error::Unavailable => Self::overloaded(),
+            store::Error::Overloaded => Self::overloaded(),
+            store::Error::Unavailable => Self::unavailable(),
             store::Error::Sql(error) => {
                 error!(%error, "the database could not be asked");
-                Self::overloaded()
+                Self::unavailable()
             }
             store::Error::Unreadable(error) => {
                 error!(%error, "a stored value cannot be read");

@@ -22,6 +22,7 @@ use crate::{
     limited::Limited,
     payload::{JsonBody, OptionalJsonBody},
     query::QueryField,
+    text::Text,
 };
 
 pub(crate) use details::ModerationDetails;
@@ -119,8 +120,8 @@ impl PublicApi {
         body: OptionalJsonBody<status::StatusRequest>,
     ) -> Result<Limited<Json<status::MediaStatus>>> {
         let query = status::StatusRequest {
-            api_key: api_key.text,
-            media_id: media_id.text,
+            api_key: api_key.text.map(Text::from),
+            media_id: media_id.text.map(Text::from),
         };
         let request = query.merged_with(body.0)?;
         Ok(status::status(&public, bearer, &request).await?)

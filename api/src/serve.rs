@@ -1,5 +1,5 @@
-//! The accept loop: HTTP/1.1 with bounds of time and number on connections, and a shutdown that lets running requests
-//! finish.
+//! The accept loop: HTTP/1.1 with bounds of time and number on connections, and a shutdown that refuses nobody who did not
+//! know of it and lets running requests finish.
 //!
 //! poem's own server is not used, because it bounds nothing: a client that sends one header byte a second, or never reads
 //! its answer, would keep its connection for ever.
@@ -13,6 +13,7 @@ use std::{convert::Infallible, io, sync::Arc, time::Duration};
 use http_body_util::combinators::BoxBody;
 use hyper::{
     body::{Body as _, Incoming},
+    header::{CONNECTION, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -25,7 +26,10 @@ use poem::{
     http::uri::Scheme,
     web::{LocalAddr, RemoteAddr},
 };
-use tokio::{net::TcpListener, time::timeout};
+use tokio::{
+    net::TcpListener,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
@@ -49,12 +53,15 @@ pub struct Settings {
     pub connections: usize,
     /// Who may have all of them.
     pub proxies: Proxies,
-    /// How long running requests may take to finish at shutdown.
+    /// For how long connections are accepted after a shutdown was asked for, while answers say that theirs is the last one on
+    /// its connection. So load balancers and clients have time to go elsewhere.
+    pub linger: Duration,
+    /// How long running requests may take to finish after that.
     pub drain: Duration,
 }
 
 impl Default for Settings {
-    /// 5 s, 75 s, 30 s, 10,000 connections, no proxies, 10 s.
+    /// 5 s, 75 s, 30 s, 10,000 connections, no proxies, no lingering, 10 s.
     fn default() -> Self {
         Self {
             head: Duration::from_secs(5),
@@ -63,6 +70,7 @@ impl Default for Settings {
             answer: Duration::from_secs(30),
             connections: 10_000,
             proxies: Proxies::default(),
+            linger: Duration::ZERO,
             drain: Duration::from_secs(10),
         }
     }
@@ -71,8 +79,8 @@ impl Default for Settings {
 /// The largest request head, and what is read from a socket at a time. Every connection may hold as much.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Serves until `shutdown` resolves, then closes the listener, lets running requests finish within the drain limit, and
-/// cuts off the rest.
+/// Serves until `shutdown` resolves and for as long after it as it lingers, then closes the listener, lets running requests
+/// finish within the drain limit, and cuts off the rest.
 ///
 /// # Errors
 /// When the listener has no local address.
@@ -94,6 +102,7 @@ where
     let door = Door::new(listener, settings.connections, settings.proxies);
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
+    let leaving = CancellationToken::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.idle)
@@ -104,14 +113,21 @@ where
             let Guest { stream, peer, seat } = door.next().await;
             let remote = RemoteAddr(Addr::SocketAddr(peer));
             let (endpoint, local) = (Arc::clone(&endpoint), local.clone());
+            let leaving = leaving.clone();
             let turns = Turns::default();
             let stream = Paced::new(stream, patience, turns.clone(), door.room());
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let turn = turns.take();
                 let request = received(request, local.clone(), remote.clone());
                 let endpoint = Arc::clone(&endpoint);
+                let leaving = leaving.clone();
                 async move {
-                    let response: hyper::Response<_> = endpoint.get_response(request).await.into();
+                    let mut response: hyper::Response<_> =
+                        endpoint.get_response(request).await.into();
+                    if leaving.is_cancelled() {
+                        let last = HeaderValue::from_static("close");
+                        response.headers_mut().insert(CONNECTION, last);
+                    }
                     drop(turn);
                     Ok::<_, Infallible>(response)
                 }
@@ -129,9 +145,14 @@ where
             });
         }
     };
+    let stopping = async {
+        shutdown.await;
+        leaving.cancel();
+        sleep(settings.linger).await;
+    };
     tokio::select! {
         () = accepting => {}
-        () = shutdown => {}
+        () = stopping => {}
     }
     drop(door);
     info!(

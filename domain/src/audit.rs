@@ -47,6 +47,8 @@ named_set! {
         EndpointDelete = "endpoint.delete",
         /// A webhook endpoint was tested.
         EndpointPing = "endpoint.ping",
+        /// What waited for it was made due at once.
+        EndpointRetry = "endpoint.retry_now",
         /// A site got a new webhook secret.
         WebhookSecretRotate = "webhook_secret.rotate",
         /// A delivery that had ended is sent again.

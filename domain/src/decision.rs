@@ -5,7 +5,8 @@
 
 mod unchecked;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 pub use unchecked::{ImageProblem, Unchecked};
 
@@ -86,7 +87,7 @@ pub struct Trace {
     pub evidence: Vec<TracedViolation>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
-    /// Categories that a rule asks for and that nothing could score, although an analysis ran.
+    /// Categories that a rule asks for and that nothing could score, although no provider failed.
     pub unscored: Vec<Category>,
 }
 
@@ -133,15 +134,39 @@ impl Verdict {
     }
 }
 
-impl<'a> ModerationDetails<'a> {
+/// What the machine found, as its verdict's `moderation_details` tell it.
+#[derive(Debug, Default, Deserialize)]
+pub struct Found {
+    rule_violations: Option<Box<RawValue>>,
+    ai_analysis: Option<Box<RawValue>>,
+}
+
+/// The contract's `moderation_details` of a person's decision: why, and what the machine had found before.
+#[derive(Debug, Serialize)]
+pub struct ManualDetails<'a> {
+    rule_violations: Violations<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ai_analysis: Option<&'a RawValue>,
+    reason: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Violations<'a> {
+    Found(&'a RawValue),
+    None([(); 0]),
+}
+
+impl<'a> ManualDetails<'a> {
     /// What is told of a person's decision.
-    pub fn manual(reason: &'a Reason) -> Self {
+    pub fn new(reason: &'a Reason, found: &'a Found) -> Self {
         Self {
-            rule_violations: &[],
-            ai_analysis: None,
-            processing_time_ms: None,
-            reason: Some(reason.as_str()),
-            flagged_categories: &[],
+            rule_violations: match &found.rule_violations {
+                Some(violations) => Violations::Found(violations),
+                None => Violations::None([]),
+            },
+            ai_analysis: found.ai_analysis.as_deref(),
+            reason: reason.as_str(),
         }
     }
 }
@@ -196,7 +221,7 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
     let trace = Trace {
         groups,
         evidence: violations.iter().map(TracedViolation::from).collect(),
-        unscored: unscored(wanted, scores.as_ref()),
+        unscored: unscored(wanted, scores.as_ref(), &unchecked),
         unchecked,
     };
     Verdict {
@@ -269,14 +294,21 @@ fn flagged(violations: &[Violation]) -> Vec<Category> {
         .collect()
 }
 
-fn unscored(wanted: &[Category], scores: Option<&Scores>) -> Vec<Category> {
-    let Some(scores) = scores else {
+fn unscored(
+    wanted: &[Category],
+    scores: Option<&Scores>,
+    unchecked: &[Unchecked],
+) -> Vec<Category> {
+    let failed = |unchecked: &Unchecked| matches!(unchecked, Unchecked::ProviderFailed { .. });
+    if scores.is_none() && unchecked.iter().any(failed) {
+        // It could have scored them.
         return Vec::new();
-    };
+    }
+    let is_scored = |category| scores.is_some_and(|scores| scores.get(category).is_some());
     wanted
         .iter()
         .copied()
-        .filter(|category| scores.get(*category).is_none())
+        .filter(|category| !is_scored(*category))
         .collect()
 }
 

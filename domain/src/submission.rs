@@ -60,6 +60,8 @@ pub struct RawSubmission<'a> {
     pub rule_group_id: Option<&'a str>,
     /// Anything the application wants back with the events.
     pub metadata: Option<&'a RawValue>,
+    /// The names of fields that should be texts and are something else. They count as given.
+    pub no_texts: &'a [&'static str],
 }
 
 /// A submission that keeps every limit.
@@ -121,18 +123,31 @@ pub enum Fault {
     UnsupportedImage,
 }
 
+/// The fields of which one must be given.
+const CONTENT: [&str; 3] = ["body", "content_url", "content_base64"];
+
+fn no_text(name: &'static str) -> FieldError {
+    FieldError {
+        field: name.into(),
+        fault: Fault::InvalidField,
+        message: "must be a string".into(),
+    }
+}
+
 impl Submission {
     /// Checks every field and reports every mistake, in the order of the fields.
     pub fn parse(
         raw: RawSubmission<'_>,
         limits: &SubmissionLimits,
     ) -> Result<Self, Vec<FieldError>> {
-        let mut errors = Vec::new();
+        let mut errors: Vec<FieldError> = raw.no_texts.iter().map(|name| no_text(name)).collect();
         let body = raw.body.filter(|text| !text.is_empty());
         let content_url = raw.content_url.filter(|text| !text.is_empty());
         let content_base64 = raw.content_base64.filter(|text| !text.is_empty());
 
-        if body.is_none() && content_url.is_none() && content_base64.is_none() {
+        let given = |name: &str| raw.no_texts.contains(&name);
+        let is_empty = body.is_none() && content_url.is_none() && content_base64.is_none();
+        if is_empty && !CONTENT.iter().any(|name| given(name)) {
             errors.push(FieldError {
                 field: "body".into(),
                 fault: Fault::EmptySubmission,

@@ -203,7 +203,7 @@ impl<Args> BackendConfig for LaneBackend<Args> {
     }
 
     fn middleware(&mut self, _: &mut WorkerContext) -> FinishLayer {
-        FinishLayer::new(self.shared.clone(), self.settings.queue)
+        FinishLayer::new(self.shared.clone(), &self.settings)
     }
 }
 

@@ -210,7 +210,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             answer
         } else {
             conn.close_on_drop();
-            Err(sqlx::Error::PoolTimedOut)
+            Err(database::late(self.shared.config.deadline))
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
+use apalis_core::error::BoxDynError;
+
 use crate::{
     QueueName, Retry,
     effect::{Obituary, ObituaryFn, obituary},
@@ -44,10 +46,12 @@ pub struct Config {
     pub finishers: usize,
     /// How long a finishing transaction, or a claim, may take before its connection is given up.
     pub deadline: Duration,
-    /// How often the elected process reads the queues' depth for the gauges.
+    /// How often the two eldest processes read the queues' depth for the gauges.
     pub stats: Duration,
     /// How long dead jobs are kept.
     pub dead_retention: Duration,
+    /// The queues that there are, whether this process works on them or not: so their metrics are there from the start.
+    pub queues: &'static [QueueName],
 }
 
 impl Default for Config {
@@ -63,6 +67,7 @@ impl Default for Config {
             deadline: Duration::from_secs(10),
             stats: Duration::from_secs(15),
             dead_retention: Duration::from_hours(90 * 24),
+            queues: &[],
         }
     }
 }
@@ -130,6 +135,7 @@ pub struct BackendSettings {
     pub(crate) lane_cap: Option<u32>,
     pub(crate) retry: Retry,
     pub(crate) obituary: Option<ObituaryFn>,
+    pub(crate) is_outage: fn(&BoxDynError) -> bool,
 }
 
 impl BackendSettings {
@@ -141,6 +147,7 @@ impl BackendSettings {
             lane_cap: None,
             retry: Retry::default(),
             obituary: None,
+            is_outage: |_| false,
         }
     }
 
@@ -167,6 +174,13 @@ impl BackendSettings {
     /// What happens, in the transaction of the burial, when jobs of this queue die.
     pub fn on_dead<O: Obituary>(mut self) -> Self {
         self.obituary = Some(obituary::<O>);
+        self
+    }
+
+    /// Which of a handler's errors are no fault of the job, such as a database that is away: they charge no attempt, and the
+    /// job is due again some seconds later. None by default.
+    pub fn uncharged(mut self, is_outage: fn(&BoxDynError) -> bool) -> Self {
+        self.is_outage = is_outage;
         self
     }
 

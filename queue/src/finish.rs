@@ -86,7 +86,7 @@ struct Batch {
 
 /// Finishes jobs until the queue has closed and all are written.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::new(shared.connect_options());
+    let mut link = Link::new(&shared.pool);
     while let Some(ended) = shared
         .inbox
         .gather(shared.config.finish_batch, &shared.draining)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde::de::DeserializeOwned;
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::PgPool;
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
@@ -69,6 +69,7 @@ impl Queue {
     pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
         config.check()?;
         metrics::describe();
+        config.queues.iter().copied().for_each(metrics::expect_none);
         let shared = Arc::new(Shared {
             pool,
             config,
@@ -168,7 +169,7 @@ impl Queue {
             shared.finishers.wait().await;
             shared.helpers.wait().await;
             shared.inbox.close().await;
-            let mut link = Link::new(shared.connect_options());
+            let mut link = Link::new(&shared.pool);
             lease::surrender(link.get().await?, shared.worker).await
         })
         .await;
@@ -182,10 +183,6 @@ impl Queue {
 }
 
 impl Shared {
-    pub(crate) fn connect_options(&self) -> Arc<PgConnectOptions> {
-        self.pool.connect_options()
-    }
-
     pub(crate) fn enqueued(&self, jobs: &NewJobs) {
         let per_queue = jobs.per_queue();
         for (queue, &(count, _)) in &per_queue {

@@ -1,4 +1,4 @@
-//! What one process does for all: rescue, promotion of what came due late, retention, statistics, generations.
+//! What one process does for all: rescue, promotion of what came due late, retention, generations, statistics.
 //!
 //! The eldest living worker is elected, by the database's clock and without a vote: whoever finds itself first among the
 //! rows of `queue.workers` that have not expired. A process that stalls may wake up and still believe it; so every duty
@@ -6,6 +6,9 @@
 //!
 //! Nobody else does these things while it lives, so nothing here may hang: it has a connection of its own, every
 //! statement and every duty has a limit, and a duty that fails keeps no other from being done.
+//!
+//! The next eldest publishes the statistics, too. So they go on when the elected process dies, which only shows when its lease
+//! is over.
 
 use std::{
     sync::Arc,
@@ -15,6 +18,7 @@ use std::{
 use sqlx::PgConnection;
 use tokio::time::timeout;
 use tracing::{info, warn};
+use uuid::Uuid;
 
 use crate::{
     Config, dead,
@@ -71,8 +75,18 @@ impl Duty {
     }
 }
 
-/// The elected process's memory.
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rank {
+    /// Has all duties.
+    Eldest,
+    /// Only publishes statistics.
+    Next,
+}
+
+/// The memory of one that has duties.
 struct House {
+    rank: Rank,
     /// When each duty was last begun. All are due when a process is elected.
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
@@ -81,14 +95,17 @@ struct House {
 
 /// Keeps house until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::with_settings(shared.connect_options(), settings(&shared.config));
+    let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
     let mut house: Option<House> = None;
     loop {
         tokio::select! {
             () = shared.stopping.cancelled() => return,
             () = round(&shared, &mut link, &mut house) => {}
         }
-        let wait = if house.is_some() || !shared.lease.is_held() {
+        let is_eldest = house
+            .as_ref()
+            .is_some_and(|house| house.rank == Rank::Eldest);
+        let wait = if is_eldest || !shared.lease.is_held() {
             shared.config.tick.min(shared.config.sweep)
         } else {
             shared.config.sweep
@@ -113,15 +130,22 @@ fn settings(config: &Config) -> String {
 }
 
 async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
-    match is_elected(shared, link).await {
-        Ok(true) => {
-            let house = house.get_or_insert_with(|| {
-                info!(worker = %shared.worker, "this process keeps house for the queue");
-                House::new()
-            });
-            house.keep(shared, link).await;
+    match rank(shared, link).await {
+        Ok(Some(rank)) => {
+            if house.as_ref().is_none_or(|house| house.rank != rank) {
+                if rank == Rank::Eldest {
+                    info!(worker = %shared.worker, "this process keeps house for the queue");
+                }
+                let gauges = house
+                    .take()
+                    .map_or_else(Gauges::default, |house| house.gauges);
+                *house = Some(House::new(rank, gauges));
+            }
+            if let Some(house) = house {
+                house.keep(shared, link).await;
+            }
         }
-        Ok(false) => {
+        Ok(None) => {
             if let Some(house) = house.take() {
                 house.gauges.forget();
             }
@@ -133,30 +157,34 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
     }
 }
 
-async fn is_elected(shared: &Shared, link: &mut Link) -> Result<bool, sqlx::Error> {
+async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank>, sqlx::Error> {
     if !shared.lease.is_held() {
-        return Ok(false);
+        return Ok(None);
     }
     let eldest = async {
         sqlx::query_scalar(
-            "select id = $1 from queue.workers where expires_at > now() order by started_at, id limit 1",
+            "select id from queue.workers where expires_at > now() order by started_at, id limit 2",
         )
-        .bind(shared.worker)
-        .fetch_optional(link.get().await?)
+        .fetch_all(link.get().await?)
         .await
     };
-    timeout(shared.config.deadline, eldest)
+    let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)
         .await
-        .map_err(|_| sqlx::Error::PoolTimedOut)?
-        .map(|eldest| eldest.unwrap_or(false))
+        .map_err(|_| database::late(shared.config.deadline))??;
+    Ok(match eldest.iter().position(|id| *id == shared.worker) {
+        Some(0) => Some(Rank::Eldest),
+        Some(_) => Some(Rank::Next),
+        None => None,
+    })
 }
 
 impl House {
-    fn new() -> Self {
+    fn new(rank: Rank, gauges: Gauges) -> Self {
         Self {
+            rank,
             begun: Duty::ALL.map(|duty| (duty, None)),
             collector: Collector::default(),
-            gauges: Gauges::default(),
+            gauges,
         }
     }
 
@@ -170,7 +198,8 @@ impl House {
                 let period = duty.period(&shared.config);
                 period.is_some_and(|period| begun.elapsed() >= period)
             });
-            if !is_due {
+            let is_ours = self.rank == Rank::Eldest || duty == Duty::Gauges;
+            if !is_due || !is_ours {
                 continue;
             }
             self.begun[place].1 = Some(Instant::now());

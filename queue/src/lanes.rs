@@ -108,6 +108,32 @@ pub async fn resume_before(
     Ok(())
 }
 
+/// Makes scheduled jobs of a lane due now, no more than `at_most`, and says how many. They run in the order in which they were
+/// enqueued. Wake the queue after the commit, or they wait for the poll.
+pub async fn hasten(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    lane: Lane,
+    at_most: u32,
+) -> Result<u64, sqlx::Error> {
+    let hastened = sqlx::query(
+        "update queue.jobs
+            set state = 0, gen = (select queue.enter_generation()), run_at = now()
+          where id = any (array(
+                    select id from queue.jobs
+                     where queue = $1 and lane = $2 and state = 2
+                     order by run_at
+                     limit $3
+                       for update skip locked))",
+    )
+    .bind(queue.as_str())
+    .bind(lane)
+    .bind(i64::from(at_most))
+    .execute(conn)
+    .await?;
+    Ok(hastened.rows_affected())
+}
+
 /// Sets how many jobs of a lane may run at once, instead of the queue's default; none restores the default.
 pub async fn set_cap(
     conn: &mut PgConnection,

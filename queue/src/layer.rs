@@ -11,7 +11,7 @@ use std::{
     time::Instant,
 };
 
-use ::metrics::Histogram;
+use ::metrics::{Gauge, Histogram};
 use apalis_core::{
     error::{AbortError, BoxDynError, RetryAfterError},
     task::Task,
@@ -20,7 +20,7 @@ use futures::{FutureExt, future::BoxFuture};
 use tower::{Layer, Service, timeout::error::Elapsed};
 
 use crate::{
-    DeathCause, Finish, IntoFinish, QueueName,
+    BackendSettings, DeathCause, Finish, IntoFinish,
     effect::AnyEffect,
     handle::Shared,
     hold::Hold,
@@ -35,14 +35,18 @@ pub struct FinishLayer {
     shared: Arc<Shared>,
     durations: Histogram,
     waits: Histogram,
+    busy: Gauge,
+    is_outage: fn(&BoxDynError) -> bool,
 }
 
 impl FinishLayer {
-    pub(crate) fn new(shared: Arc<Shared>, queue: QueueName) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, settings: &BackendSettings) -> Self {
         Self {
             shared,
-            durations: metrics::durations(queue),
-            waits: metrics::waits(queue),
+            durations: metrics::durations(settings.queue),
+            waits: metrics::waits(settings.queue),
+            busy: metrics::slots_busy(settings.queue),
+            is_outage: settings.is_outage,
         }
     }
 }
@@ -90,11 +94,15 @@ where
             shared,
             durations,
             waits,
+            busy,
+            is_outage,
         } = self.layer.clone();
         waits.record(hold.claim.waited + hold.since.elapsed());
         let started = Instant::now();
+        busy.increment(1.0);
         let mut run = Interruptible {
             shared,
+            busy,
             hold: Some(hold),
         };
         let call = catch_unwind(AssertUnwindSafe(|| self.inner.call(task)));
@@ -102,7 +110,7 @@ where
             let outcome = match call {
                 Ok(future) => match AssertUnwindSafe(future).catch_unwind().await {
                     Ok(Ok(response)) => finished(response),
-                    Ok(Err(error)) => failed(&error.into()),
+                    Ok(Err(error)) => failed(&error.into(), is_outage),
                     Err(panic) => panicked(&*panic),
                 },
                 Err(panic) => panicked(&*panic),
@@ -118,6 +126,7 @@ where
 /// A run that is given back, uncharged, when it is dropped before its end.
 struct Interruptible {
     shared: Arc<Shared>,
+    busy: Gauge,
     hold: Option<Arc<Hold>>,
 }
 
@@ -133,6 +142,7 @@ impl Interruptible {
 
 impl Drop for Interruptible {
     fn drop(&mut self) {
+        self.busy.decrement(1.0);
         if let Some(hold) = self.hold.take() {
             self.shared.inbox.post(Ended {
                 hold,
@@ -157,7 +167,12 @@ fn finished<R: IntoFinish>(response: R) -> Outcome {
     })
 }
 
-fn failed(error: &BoxDynError) -> Outcome {
+fn failed(error: &BoxDynError, is_outage: fn(&BoxDynError) -> bool) -> Outcome {
+    if is_outage(error) {
+        return Outcome::Postponed {
+            error: bounded(error),
+        };
+    }
     if error.is::<AbortError>() {
         return Outcome::Dead {
             cause: DeathCause::Aborted,

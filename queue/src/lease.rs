@@ -62,7 +62,7 @@ impl Lease {
 
 /// Renews the lease until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::new(shared.connect_options());
+    let mut link = Link::new(&shared.pool);
     let mut ticks = interval(shared.config.heartbeat);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -92,7 +92,7 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
         beat(link.get().await?, shared.worker, lease).await
     })
     .await
-    .map_err(|_| sqlx::Error::PoolTimedOut)??;
+    .map_err(|_| database::late(patience))??;
     if !shared.lease.is_held() {
         info!(worker = %shared.worker, "the lease is held");
     }

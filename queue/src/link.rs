@@ -1,27 +1,26 @@
 //! A connection of the queue's own, beside the pool, so that heartbeats and finishes never wait behind
 //! handlers that hold every connection. Opened when first needed, given up after any trouble.
 
-use std::sync::Arc;
-
-use sqlx::{AssertSqlSafe, Connection, PgConnection, postgres::PgConnectOptions};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 #[derive(Debug)]
 pub(crate) struct Link {
-    options: Arc<PgConnectOptions>,
+    /// Knows where the database is.
+    pool: PgPool,
     /// Run on every new connection.
     settings: String,
     conn: Option<PgConnection>,
 }
 
 impl Link {
-    pub(crate) fn new(options: Arc<PgConnectOptions>) -> Self {
-        Self::with_settings(options, String::new())
+    pub(crate) fn new(pool: &PgPool) -> Self {
+        Self::with_settings(pool, String::new())
     }
 
     /// A connection for which these `set` statements hold.
-    pub(crate) const fn with_settings(options: Arc<PgConnectOptions>, settings: String) -> Self {
+    pub(crate) fn with_settings(pool: &PgPool, settings: String) -> Self {
         Self {
-            options,
+            pool: pool.clone(),
             settings,
             conn: None,
         }
@@ -37,7 +36,7 @@ impl Link {
     }
 
     async fn connect(&self) -> Result<PgConnection, sqlx::Error> {
-        let mut conn = PgConnection::connect_with(&self.options).await?;
+        let mut conn = database::connect(&self.pool).await?;
         if !self.settings.is_empty() {
             sqlx::raw_sql(AssertSqlSafe(self.settings.clone()))
                 .execute(&mut conn)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::metrics::{
-    Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
+    Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
     histogram,
 };
 
@@ -29,11 +29,21 @@ pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
-/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the elected process only.
+/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the two eldest processes only; 0 in the others, so
+/// take the maximum.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
-/// How long the oldest due job has been due, by `queue`. Set by the elected process only.
+/// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
+/// Unix time at which the oldest due job became due, by `queue`; without one, the time at which that was read. It tells how long
+/// jobs wait also while nobody can read it.
+pub const QUEUE_OLDEST_DUE_AT: &str = "gatehouse_queue_oldest_due_timestamp_seconds";
+/// Unix time at which the queues' depth was read.
+pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
+/// Jobs of a queue that this process runs at the moment.
+pub const SLOTS_BUSY: &str = "gatehouse_worker_slots_busy";
 
+/// How runs end.
+const OUTCOMES: [&str; 5] = ["done", "again", "retry", "dead", "released"];
 /// The reason of a retry whose worker died.
 pub(crate) const WORKER_LOST: &str = "worker_lost";
 
@@ -76,18 +86,37 @@ pub(crate) fn describe() {
     describe_gauge!(
         QUEUE_JOBS,
         Unit::Count,
-        "Jobs by state, read by one process"
+        "Jobs by state, read by two processes"
     );
     describe_gauge!(
         QUEUE_OLDEST_DUE,
         Unit::Seconds,
-        "Age of the oldest due job, read by one process"
+        "How long the oldest due job had been due when that was read"
+    );
+    describe_gauge!(
+        QUEUE_OLDEST_DUE_AT,
+        Unit::Seconds,
+        "Unix time at which the oldest due job became due; without one, the time of the reading"
+    );
+    describe_gauge!(
+        QUEUE_STATS_AT,
+        Unit::Seconds,
+        "Unix time at which the queues' depth was read"
+    );
+    describe_gauge!(
+        SLOTS_BUSY,
+        Unit::Count,
+        "Jobs that this process runs at the moment"
     );
 }
 
-/// Shows a queue's incidents as 0 from the start: a counter that first appears with its first incident has no
-/// increase then, so that nobody hears of it.
+/// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that
+/// nobody hears of it. In every process, because each may become the one that rescues jobs.
 pub(crate) fn expect_none(queue: QueueName) {
+    enqueued(queue.as_str(), 0);
+    for outcome in OUTCOMES {
+        finished(queue, outcome, 0);
+    }
     let reasons = RetryReason::ALL.map(RetryReason::as_str);
     for reason in reasons.into_iter().chain([WORKER_LOST]) {
         retried(queue.as_str(), reason, 0);
@@ -127,6 +156,17 @@ pub(crate) fn heartbeat(unix: Duration) {
     gauge!(WORKER_HEARTBEAT).set(unix.as_secs_f64());
 }
 
+pub(crate) fn slots_busy(queue: QueueName) -> Gauge {
+    let gauge = gauge!(SLOTS_BUSY, "queue" => queue.as_str());
+    gauge.increment(0.0);
+    gauge
+}
+
+/// Unix time at which the queues' depth was read; none: not by this process any more.
+pub(crate) fn read_at(unix: Option<f64>) {
+    gauge!(QUEUE_STATS_AT).set(unix.unwrap_or(0.0));
+}
+
 pub(crate) fn durations(queue: QueueName) -> Histogram {
     histogram!(JOB_DURATION, "queue" => queue.as_str())
 }
@@ -139,7 +179,7 @@ pub(crate) fn waits(queue: QueueName) -> Histogram {
     histogram!(JOB_WAIT, "queue" => queue.as_str())
 }
 
-pub(crate) fn depth(stats: &QueueStats) {
+pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
     for (state, jobs) in [
         ("due", stats.due),
         ("scheduled", stats.scheduled),
@@ -153,4 +193,6 @@ pub(crate) fn depth(stats: &QueueStats) {
         gauge!(QUEUE_JOBS, "queue" => stats.queue.clone(), "state" => state).set(jobs as f64);
     }
     gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
+    gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
+        .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_due_seconds));
 }

@@ -60,6 +60,8 @@ pub(crate) enum Outcome {
         error: String,
         delay: Option<Duration>,
     },
+    /// Its run failed for no fault of its own: again some seconds later, uncharged.
+    Postponed { error: String },
     /// It cannot succeed.
     Dead { cause: DeathCause, error: String },
     /// It was not run, or not to its end, for reasons of ours: due again, uncharged.
@@ -73,10 +75,17 @@ pub(crate) enum RetryReason {
     Timeout,
     Panic,
     Effect,
+    Outage,
 }
 
 impl RetryReason {
-    pub(crate) const ALL: [Self; 4] = [Self::Error, Self::Timeout, Self::Panic, Self::Effect];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Error,
+        Self::Timeout,
+        Self::Panic,
+        Self::Effect,
+        Self::Outage,
+    ];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -84,6 +93,7 @@ impl RetryReason {
             Self::Timeout => "timeout",
             Self::Panic => "panic",
             Self::Effect => "effect",
+            Self::Outage => "outage",
         }
     }
 }
@@ -134,6 +144,11 @@ impl Ended {
                     error: Some(error),
                 }
             }
+            Outcome::Postponed { error } => Verdict::Schedule {
+                delay_ms: millis(Retry::POSTPONED.delay(1)),
+                charged: false,
+                error: Some(error),
+            },
             Outcome::Dead { cause, error } => Verdict::Doom {
                 cause: *cause,
                 error,
@@ -145,7 +160,10 @@ impl Ended {
     pub(crate) fn effect(&self) -> Option<&AnyEffect> {
         match &self.outcome {
             Outcome::Finished(Finish::Done(effect) | Finish::Again { effect, .. }) => Some(effect),
-            Outcome::Failed { .. } | Outcome::Dead { .. } | Outcome::Released => None,
+            Outcome::Failed { .. }
+            | Outcome::Postponed { .. }
+            | Outcome::Dead { .. }
+            | Outcome::Released => None,
         }
     }
 }

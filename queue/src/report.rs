@@ -8,7 +8,7 @@ use crate::{
     JobId, NewJobs, QueueName,
     handle::Shared,
     metrics,
-    outcome::{Ended, Outcome, Verdict},
+    outcome::{Ended, Outcome, RetryReason, Verdict},
 };
 
 /// What a committed transaction did.
@@ -71,7 +71,12 @@ impl Tally {
                 delay_ms, error, ..
             } => {
                 self.scheduled.insert(queue);
-                if let (Outcome::Failed { reason, .. }, Some(error)) = (&ended.outcome, error) {
+                let reason = match ended.outcome {
+                    Outcome::Failed { reason, .. } => Some(reason),
+                    Outcome::Postponed { .. } => Some(RetryReason::Outage),
+                    Outcome::Finished(_) | Outcome::Dead { .. } | Outcome::Released => None,
+                };
+                if let (Some(reason), Some(error)) = (reason, error) {
                     warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
                         "a job failed and will be tried again");
                     *self.retries.entry((queue, reason.as_str())).or_default() += 1;

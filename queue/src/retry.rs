@@ -38,6 +38,14 @@ impl Retry {
         jitter: 0.5,
     };
 
+    /// For jobs that failed for no fault of their own, however often: 1 to 5 s.
+    pub(crate) const POSTPONED: Self = Self {
+        initial: Duration::from_secs(3),
+        factor: 1.0,
+        max: Duration::from_secs(3),
+        jitter: 0.66,
+    };
+
     /// What is wrong with these numbers, if anything.
     pub(crate) fn check(&self) -> Result<(), String> {
         if !(self.factor >= 1.0 && self.factor.is_finite()) {

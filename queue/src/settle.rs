@@ -66,8 +66,10 @@ pub(crate) async fn settle(
     let (written, transaction) = match prepare_and_commit(shared, link, ended).await {
         Ok(written) => return Ok(written),
         Err(Broken::Failed(failure)) => {
-            // A server that answers with an error is alive and has rolled back.
-            if !matches!(failure, Failure::Sql(sqlx::Error::Database(_))) {
+            // A server that blames what was written is alive, can write, and has rolled back.
+            let blames_us = matches!(failure, Failure::Sql(sqlx::Error::Database(_)))
+                && failure.fault() != Fault::System;
+            if !blames_us {
                 link.give_up();
             }
             return Err(failure);

@@ -1,6 +1,9 @@
 //! How much waits in the queues.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use sqlx::PgConnection;
 
@@ -26,7 +29,7 @@ pub struct QueueStats {
 /// The depth of every queue that has a job, dead ones included.
 ///
 /// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy server: read it every
-/// ten seconds or so, by one process.
+/// ten seconds or so, by one or two processes.
 pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Error> {
     sqlx::query_as(
         "select queue,
@@ -59,7 +62,7 @@ pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Erro
     .await
 }
 
-/// The gauges of the queues' depth, kept by the elected process.
+/// The gauges of the queues' depth, kept by the two eldest processes.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     /// The queues that were reported before: one that has emptied since must say so.
@@ -72,7 +75,8 @@ impl Gauges {
         conn: &mut PgConnection,
         shared: &Shared,
     ) -> Result<(), sqlx::Error> {
-        let known = shared.known_queues().into_iter();
+        let known = shared.config.queues.iter().copied();
+        let known = known.chain(shared.known_queues());
         self.reported
             .extend(known.map(|queue| queue.as_str().to_owned()));
         let mut stats: BTreeMap<String, QueueStats> = read(conn)
@@ -87,18 +91,27 @@ impl Gauges {
             };
             stats.entry(queue.clone()).or_insert_with(empty);
         }
-        stats.values().for_each(metrics::depth);
+        let read_at = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs_f64();
+        for stats in stats.values() {
+            metrics::depth(stats, Some(read_at));
+        }
+        metrics::read_at(Some(read_at));
         self.reported.extend(stats.into_keys());
         Ok(())
     }
 
-    /// Leaves no old figures behind when another process is elected.
+    /// Leaves no old figures behind when other processes publish them.
     pub(crate) fn forget(&self) {
         for queue in &self.reported {
-            metrics::depth(&QueueStats {
+            let nothing = QueueStats {
                 queue: queue.clone(),
                 ..QueueStats::default()
-            });
+            };
+            metrics::depth(&nothing, None);
         }
+        metrics::read_at(None);
     }
 }

@@ -22,7 +22,10 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             _ = ticks.tick() => {}
         }
         let swept = timeout(shared.config.deadline, sweep(&shared, &mut suspects)).await;
-        if let Err(error) = swept.map_err(|_| sqlx::Error::PoolTimedOut).flatten() {
+        if let Err(error) = swept
+            .map_err(|_| database::late(shared.config.deadline))
+            .flatten()
+        {
             warn!(%error, "could not look for jobs that were claimed but never arrived");
         }
     }

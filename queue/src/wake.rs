@@ -12,10 +12,7 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{
-    PgConnection, PgExecutor,
-    postgres::{PgListener, PgPoolOptions},
-};
+use sqlx::{PgConnection, PgExecutor, postgres::PgListener};
 use tokio::sync::{Notify, watch};
 use tracing::{debug, warn};
 use uuid::Uuid;
@@ -172,9 +169,7 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
 
 async fn listen(shared: &Shared, failures: &mut u16) -> Result<(), sqlx::Error> {
     // Of its own, because a listener keeps its connection.
-    let pool = PgPoolOptions::new()
-        .max_connections(1)
-        .connect_lazy_with(Arc::unwrap_or_clone(shared.connect_options()));
+    let pool = database::apart(&shared.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

@@ -18,13 +18,16 @@ use serde_json::Value;
 use sqlx::{Connection as _, PgConnection};
 use url::Url;
 
-use crate::{config::DatabaseOptions, service};
+use crate::{
+    config::{AnyDatabaseOptions, Located},
+    service,
+};
 
 /// Options of `gatehouse admin`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    database: DatabaseOptions,
+    database: AnyDatabaseOptions,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -120,12 +123,13 @@ enum SetUp {
 
 /// Does it and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
-    let mut conn = service::connect(&options.database, "gatehouse admin").await?;
+    let located = options.database.locate()?;
+    let mut conn = service::connect(&located.database, "gatehouse admin").await?;
     let made = match options.action {
-        Action::RotateMasterKey => master_key::rotate(&mut conn).await?,
+        Action::RotateMasterKey => master_key::rotate(&mut conn, &located.master_key()?).await?,
         Action::SetUp(action) => {
             let mut tx = conn.begin().await?;
-            let made = set_up(&mut tx, *action).await?;
+            let made = set_up(&mut tx, *action, &located).await?;
             tx.commit().await?;
             made
         }
@@ -133,7 +137,11 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     print(&made, options.json)
 }
 
-async fn set_up(conn: &mut PgConnection, action: SetUp) -> anyhow::Result<Value> {
+async fn set_up(
+    conn: &mut PgConnection,
+    action: SetUp,
+    located: &Located,
+) -> anyhow::Result<Value> {
     match action {
         SetUp::CreatePlan(new) => plan::create(conn, new).await,
         SetUp::ChangePlan(change) => plan::change(conn, change).await,
@@ -144,7 +152,9 @@ async fn set_up(conn: &mut PgConnection, action: SetUp) -> anyhow::Result<Value>
         SetUp::CreateToken { name, team, scopes } => {
             operator::create_token(conn, &name, team, &scopes).await
         }
-        SetUp::CreateSite { team, name, rules } => site::create(conn, team, &name, rules).await,
+        SetUp::CreateSite { team, name, rules } => {
+            site::create(conn, &located.master_key()?, team, &name, rules).await
+        }
         SetUp::CreateKey { site } => site::create_key(conn, site).await,
         SetUp::RotateKey { site } => site::rotate_key(conn, site).await,
         SetUp::CreateEndpoint { site, url, events } => {

@@ -9,11 +9,13 @@ use ::api::{
     public::Public,
     serve,
 };
-use domain::submission::SubmissionLimits;
+use database::{Clock, Hosts};
+use domain::{media::ModerationType, submission::SubmissionLimits};
 use metrics::gauge;
 use queue::Queue;
 use store::{
-    PgPool, accept::Acceptor, rate::Rates, schema, seal::MasterKey, site::Sites, status::Statuses,
+    PgPool, accept::Acceptor, jobs, rate::Rates, seal::MasterKey, site::Sites, status::Statuses,
+    verdict,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -43,16 +45,17 @@ const TESTS: Bounds = Bounds {
 /// How long outcomes may take to be written when the process stops; this one has none of its own.
 const CLOSE: Duration = Duration::from_secs(5);
 
+/// For how long it goes on accepting when it is told to stop: load balancers look once in a few seconds.
+const LINGER: Duration = Duration::from_secs(5);
+
 /// Runs until it is told to stop.
 pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     service::warn_root();
     let key = config::required_master_key()?;
-    let pool = schema::pool(
-        &options.database.database_url,
-        "gatehouse api",
-        options.database.pool.settings(),
-    )?;
+    let hosts = Hosts::parse(&options.database.database_url)?;
+    let settings = options.database.pool.settings();
+    let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let operations = TcpListener::from_std(operations)?;
@@ -60,13 +63,19 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
 
-    let queue = Queue::open(pool.clone(), queue::Config::default())?;
+    let queue = queue::Config {
+        queues: &jobs::ALL,
+        ..queue::Config::default()
+    };
+    let queue = Queue::open(pool.clone(), queue)?;
     let files = open_files::divide(Wanted {
         clients: options.http.connections(),
         outbound: TESTS,
         own: service::own_files(options.database.pool) + INTERFACE_FILES,
     })?;
-    let outlet = outlet(Outbound::new(options.egress.policy(None), files.outbound));
+    let database = database::watch(hosts, pool.clone());
+    let outbound = Outbound::new(options.egress.policy(None), files.outbound);
+    let outlet = outlet(outbound, database.clock());
     let interface = interface(
         &options.http,
         &pool,
@@ -77,6 +86,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         outlet,
         readiness.clone(),
     );
+    database.lead(interface.management.pool.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
     let operations = service::serve_operations(
@@ -90,6 +100,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let server = serve(
         &options.http,
         files.clients,
+        LINGER,
         listener,
         interface,
         stop.clone(),
@@ -97,6 +108,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
     }
+    // First nobody new is sent here, then nothing new comes in, then what runs ends.
     ready.send_replace(service::stopping());
     server.await??;
     queue.close(CLOSE).await;
@@ -116,6 +128,7 @@ pub(crate) fn interface(
     outlet: Outlet,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
+    verdict::expect_none(&[ModerationType::Manual]);
     Interface {
         public: Public {
             rates: Rates::start(pool.clone()),
@@ -125,7 +138,7 @@ pub(crate) fn interface(
             limits: SubmissionLimits::default(),
         },
         management: Management {
-            pool: schema::apart(pool, MANAGEMENT_CONNECTIONS),
+            pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: master_key.clone(),
             bench,
@@ -152,7 +165,7 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 }
 
 /// Lets the management interface judge endpoints by the rules of this client, and test them through it.
-pub(crate) fn outlet(outbound: Outbound) -> Outlet {
+pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
     let judging = outbound.clone();
     Outlet::new(
         Arc::new(move |team, url| {
@@ -160,8 +173,8 @@ pub(crate) fn outlet(outbound: Outbound) -> Outlet {
             judged.map_err(|refusal| format!("{refusal}: {}", refusal.advice()))
         }),
         Arc::new(move |target| {
-            let outbound = outbound.clone();
-            Box::pin(async move { ping(&outbound, &target).await.ok() })
+            let (outbound, clock) = (outbound.clone(), clock.clone());
+            Box::pin(async move { ping(&outbound, &clock, &target).await.ok() })
         }),
     )
 }
@@ -177,6 +190,7 @@ pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static
 pub(crate) fn serve(
     bounds: &HttpOptions,
     connections: usize,
+    linger: Duration,
     listener: TcpListener,
     interface: Interface,
     stop: CancellationToken,
@@ -185,7 +199,7 @@ pub(crate) fn serve(
     tokio::spawn(serve::serve(
         listener,
         endpoint,
-        bounds.serve(connections),
+        bounds.serve(connections, linger),
         stop.cancelled_owned(),
     ))
 }

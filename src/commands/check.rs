@@ -1,55 +1,109 @@
 //! `gatehouse check`: what a process would need, tried without starting one.
 
-use std::io::Write as _;
-
-use anyhow::Context as _;
-use store::schema;
-use workers::provider::Profile;
-
-use crate::{
-    config::{self, CheckOptions},
-    service,
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
 };
 
-/// Prints a line for each thing that is in order; the first that is not ends it.
-pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
-    let key = config::required_master_key()?;
-    writeln!(out, "master key: readable")?;
-    let pool = schema::pool(
-        &options.database.database_url,
-        "gatehouse check",
-        options.database.pool.settings(),
-    )?;
-    let current = schema::is_current(&pool)
-        .await
-        .context("the database cannot be used")?;
-    writeln!(out, "database: reachable")?;
+use store::{PgPool, schema, seal::MasterKey};
+use workers::{outbound::EgressPolicy, provider::Profile};
+
+use crate::{
+    config::{CheckOptions, Located},
+    service, telemetry,
+};
+
+/// Prints a line for each thing that is in order, and one for each that is not. What cannot be tried because of another problem is
+/// passed over.
+pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
+    let mut problems = Problems(0);
+    let located = problems.of(options.database.locate());
+    if let Some(located) = &located {
+        let key = problems.of(located.master_key());
+        if key.is_some() {
+            tell("master key: readable")?;
+        }
+        check_database(&mut problems, located, key.as_ref()).await?;
+    }
+    if let Some(providers) = problems.of(options.providers.load()) {
+        let providers: Vec<String> = providers
+            .iter()
+            .map(|provider| described(provider.profile()))
+            .collect();
+        tell(&format!("providers: {}", providers.join(", ")))?;
+    }
+    tell(&opened(&options.egress.policy(None)))?;
+    Ok(match problems.0 {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+async fn check_database(
+    problems: &mut Problems,
+    located: &Located,
+    key: Option<&MasterKey>,
+) -> anyhow::Result<()> {
+    let opened = service::open(&located.database, "gatehouse check").await;
+    let Some(pool) = problems.of(opened) else {
+        return Ok(());
+    };
+    tell("database: can be written to")?;
+    if problems.of(require_schema(&pool).await).is_none() {
+        return Ok(());
+    }
+    tell("schema: up to date")?;
+    if let Some(key) = key
+        && problems.of(require_key(&pool, key).await).is_some()
+    {
+        tell("master key: opens this database's secrets")?;
+    }
+    Ok(())
+}
+
+async fn require_schema(pool: &PgPool) -> anyhow::Result<()> {
     anyhow::ensure!(
-        current,
+        schema::is_current(pool).await?,
         "the database has not this version's schema yet: run `gatehouse migrate`"
     );
-    writeln!(out, "schema: up to date")?;
-    service::check_master_key(&mut *pool.acquire().await?, &key).await?;
-    writeln!(out, "master key: opens this database's secrets")?;
-    let providers: Vec<String> = options
-        .providers
-        .load()?
-        .iter()
-        .map(|provider| described(provider.profile()))
-        .collect();
-    writeln!(out, "providers: {}", providers.join(", "))?;
-    let policy = options.egress.policy(None);
+    Ok(())
+}
+
+async fn require_key(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
+    let mut conn = database::connect(pool).await?;
+    service::check_master_key(&mut conn, key).await
+}
+
+/// How many things are not in order.
+struct Problems(u32);
+
+impl Problems {
+    /// What was tried, if it is in order; else the problem is told and counted.
+    fn of<T>(&mut self, outcome: anyhow::Result<T>) -> Option<T> {
+        match outcome {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                telemetry::print_error(&problem);
+                self.0 += 1;
+                None
+            }
+        }
+    }
+}
+
+fn tell(line: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{line}")
+}
+
+fn opened(policy: &EgressPolicy) -> String {
     let ranges = policy.ranges.iter().map(|range| range.team);
     let teams = ranges.chain(policy.exempt.iter().map(|exemption| exemption.team));
-    writeln!(
-        out,
+    format!(
         "egress: {} networks and {} hosts opened, {} of them for one team only",
         policy.ranges.len(),
         policy.exempt.len(),
         teams.flatten().count()
-    )?;
-    Ok(())
+    )
 }
 
 /// A provider in a few words: its name, what it speaks, and what it is shown.

@@ -15,7 +15,7 @@ use queue::{JobId, Lane, QueueName};
 use serde_json::Value;
 
 use crate::{
-    config::{DatabaseOptions, queue_name},
+    config::{AnyDatabaseOptions, queue_name},
     duration::humane,
     service,
 };
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    database: DatabaseOptions,
+    database: AnyDatabaseOptions,
     /// Print one JSON document
     #[arg(long, global = true)]
     json: bool,
@@ -80,7 +80,8 @@ struct Shown {
 
 /// Looks, or acts, and prints.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let mut conn = service::connect(&options.database, "gatehouse queue").await?;
+    let located = options.database.locate()?;
+    let mut conn = service::connect(&located.database, "gatehouse queue").await?;
     let conn = &mut conn;
     let report = match options.action {
         Action::Status(args) => status::run(conn, args).await?,

@@ -11,6 +11,7 @@ use std::{
 use ::api::{Readiness, management::Bench};
 use anyhow::{Context as _, bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use database::{Hosts, Watch};
 use queue::Queue;
 use rustix::process::geteuid;
 use store::{PgPool, schema, seal::MasterKey};
@@ -23,14 +24,13 @@ use super::{api, worker};
 use crate::{
     account::{self, Account},
     config::{self, UpOptions},
-    data_dir::{self, Audience, DataDir},
+    data_dir::{self, Audience, DataDir, MASTER_KEY},
     demo::{self, Addresses, Consent, Demo},
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Wanted},
     service, telemetry,
 };
 
-const MASTER_KEY: &str = "master.key";
 const CLOSE: Duration = Duration::from_secs(5);
 
 /// What needs root where root starts it: the listeners, and the data directory.
@@ -105,9 +105,11 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         let url = postgres.url().to_owned();
         (Some(postgres), url)
     };
-    let pool = schema::pool(&url, "gatehouse up", options.pool.settings())?;
+    let hosts = Hosts::parse(&url)?.with_writable_first().await?;
+    let pool = database::pool(&hosts, "gatehouse up", options.pool.settings());
+    let watch = database::watch(hosts, pool.clone());
     let served = serve(
-        options, &data, &pool, master_key, listener, operations, stop,
+        options, &data, &watch, master_key, listener, operations, stop,
     )
     .await;
     // Whatever happened, Postgres is the last to go.
@@ -121,16 +123,14 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
 async fn serve(
     options: UpOptions,
     data: &DataDir,
-    pool: &PgPool,
+    watch: &Watch,
     master_key: MasterKey,
     listener: TcpListener,
     operations: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    schema::migrate(pool)
-        .await
-        .context("the database cannot be brought to this version's schema")?;
-    service::check_master_key(&mut *pool.acquire().await?, &master_key).await?;
+    let pool = watch.pool();
+    prepare_database(pool, &master_key).await?;
     let addresses = Addresses {
         base_url: format!("http://{}/functions/v1", listener.local_addr()?),
         metrics_url: format!("http://{}/metrics", operations.local_addr()?),
@@ -174,9 +174,10 @@ async fn serve(
             options.rules.limits(),
             Some(api::analyse(providers.clone())),
         ),
-        api::outlet(outbound.clone()),
+        api::outlet(outbound.clone(), watch.clock()),
         readiness.clone(),
     );
+    watch.lead(interface.management.pool.clone());
     let context = Context {
         pool: pool.clone(),
         queue: queue.clone(),
@@ -184,6 +185,7 @@ async fn serve(
         providers,
         patience: options.work.patience(),
         outbound,
+        clock: watch.clock(),
         rules: options.rules.settings(options.work.kept_rules),
     };
     print_welcome(data, &listener, &operations, demo.as_ref())?;
@@ -201,6 +203,8 @@ async fn serve(
     let server = api::serve(
         &options.http,
         files.clients,
+        // Nobody else serves while it is away.
+        Duration::ZERO,
         listener,
         interface,
         stop.clone(),
@@ -227,6 +231,15 @@ async fn serve(
     quiet.cancel();
     operations.await??;
     Ok(())
+}
+
+/// Brings the database to this version's schema, if it can be worked with and the key is its own.
+async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
+    database::fit(pool).await?;
+    schema::migrate(pool)
+        .await
+        .context("the database cannot be brought to this version's schema")?;
+    service::check_master_key(&mut *pool.acquire().await?, key).await
 }
 
 /// The operator's key, or the data directory's own, made at the first start.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use database::Hosts;
 use queue::Queue;
-use store::schema;
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use workers::{Context, Settings, outbound::Outbound};
@@ -28,16 +28,15 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     service::warn_root();
     let master_key = config::required_master_key()?;
     let providers = options.work.providers.load()?;
-    let pool = schema::pool(
-        &options.database.database_url,
-        "gatehouse worker",
-        options.database.pool.settings(),
-    )?;
+    let hosts = Hosts::parse(&options.database.database_url)?;
+    let settings = options.database.pool.settings();
+    let pool = database::pool(&hosts, "gatehouse worker", settings);
     let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
     let operations = TcpListener::from_std(operations)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
+    let database = database::watch(hosts, pool.clone());
 
     let quiet = CancellationToken::new();
     let operations = service::serve_operations(
@@ -64,6 +63,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             providers,
             patience: options.work.patience(),
             outbound: Outbound::new(policy, files.outbound),
+            clock: database.clock(),
             rules: options.rules.settings(options.work.kept_rules),
         };
         let settings = Settings {

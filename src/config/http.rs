@@ -64,6 +64,10 @@ pub(crate) struct HttpOptions {
     /// up to 2 s
     #[arg(long, env = "GATEHOUSE_REFUSALS_PER_SECOND", default_value_t = 100, value_parser = requests())]
     refusals_per_second: u32,
+    /// For how many seconds connections are still accepted after a signal to stop, while `/readyz` answers 503 and answers say
+    /// `Connection: close` [default: 5, and 0 for `up`]
+    #[arg(long, env = "GATEHOUSE_LINGER_SECONDS", value_parser = clap::value_parser!(u64).range(0..=600))]
+    linger_seconds: Option<u64>,
     /// How long a submission may wait out an outage of Postgres, in seconds
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
@@ -97,14 +101,15 @@ fn network(text: &str) -> Result<IpNet, AddrParseError> {
 }
 
 impl HttpOptions {
-    /// The bounds of connections, of which no more than `connections` are possible.
-    pub(crate) fn serve(&self, connections: usize) -> serve::Settings {
+    /// The bounds of connections, of which no more than `connections` are possible. How long to linger unless the operator says.
+    pub(crate) fn serve(&self, connections: usize, linger: Duration) -> serve::Settings {
         serve::Settings {
             head: Duration::from_secs(self.head_seconds),
             idle: Duration::from_secs(self.idle_seconds),
             answer: Duration::from_secs(self.answer_seconds),
             connections,
             proxies: self.proxies(),
+            linger: self.linger_seconds.map_or(linger, Duration::from_secs),
             ..serve::Settings::default()
         }
     }

@@ -19,7 +19,7 @@ use tracing::info;
 
 use super::binaries::{Binaries, SUPPORTED};
 use crate::account::Account;
-use crate::data_dir::{Audience, DataDir, foreign};
+use crate::data_dir::{Audience, DATABASE_URL, DataDir, foreign};
 
 /// The database, its owner and the name in the ident map are all called this.
 const NAME: &str = "gatehouse";
@@ -27,7 +27,6 @@ const DATABASE: &str = "postgres";
 const CONFIGURATION: &str = "postgres.conf";
 const ACCESS: &str = "postgres.hba.conf";
 const IDENTITIES: &str = "postgres.ident.conf";
-const URL: &str = "postgres.url";
 
 /// Names the socket `.s.PGSQL.5432`; nothing listens on TCP.
 const PORT: u16 = 5432;
@@ -76,7 +75,7 @@ impl Cluster {
             Audience::Everyone,
         )?;
         let url = url(&socket);
-        data.write(URL, format!("{url}\n").as_bytes(), Audience::Owner)?;
+        data.write(DATABASE_URL, format!("{url}\n").as_bytes(), Audience::Owner)?;
         Ok(Self {
             binaries,
             directory,

@@ -14,7 +14,10 @@ mod repetition;
 mod retention;
 mod writer;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use domain::{
     id::{MediaId, TeamId},
@@ -53,6 +56,8 @@ pub struct NewMedia {
     pub submission: Submission,
     /// By what a repetition of the request is known.
     pub idempotency: Option<Idempotency>,
+    /// When the request was there. Until then plus [`Settings::patience`] an outage is waited out.
+    pub arrived: Instant,
 }
 
 impl NewMedia {
@@ -104,7 +109,7 @@ pub struct Settings {
     pub bounds: Bounds,
     /// Those of inline images, before.
     pub images: Bounds,
-    /// How long a batch may wait out an outage of Postgres.
+    /// How long a submission may wait for Postgres, from its arrival on.
     pub patience: Duration,
     /// What is forgotten beside, and when.
     pub retention: Retention,
@@ -173,8 +178,7 @@ impl Acceptor {
     pub async fn accept(&self, media: NewMedia) -> Result<Acceptance, Error> {
         let answer = self.accept_with_image(media).await;
         match &answer {
-            Err(Error::Overloaded) => Rejection::Overloaded.count(1),
-            Err(_) => Rejection::Unavailable.count(1),
+            Err(error) => turned_away(error),
             Ok(Acceptance::Refused) => Rejection::Refused.count(1),
             Ok(Acceptance::Failed) => Rejection::Failed.count(1),
             Ok(Acceptance::Untried) => Rejection::Untried.count(1),
@@ -198,7 +202,7 @@ impl Acceptor {
         let own = self.clone();
         let settling = tokio::spawn(async move {
             let id = media.id;
-            if let Stored::Spoiled(acceptance) = own.images.store(image).await? {
+            if let Stored::Spoiled(acceptance) = own.images.store(media.arrived, image).await? {
                 return Ok(acceptance);
             }
             let acceptance = own.ask(media).await;
@@ -214,12 +218,22 @@ impl Acceptor {
 
     async fn ask(&self, media: NewMedia) -> Result<Acceptance, Error> {
         let weight = media.submission.weight();
-        self.gather.ask_for(media.site.team, media, weight).await
+        self.gather
+            .ask_since(media.arrived, media.site.team, media, weight)
+            .await
     }
 
     /// How many submissions wait for a writer, those that wait with their images first among them.
     pub fn waiting(&self) -> usize {
         self.images.waiting() + self.gather.waiting()
+    }
+}
+
+/// Counts a submission that was turned away because too much is waiting, or because of the database.
+pub fn turned_away(error: &Error) {
+    match error {
+        Error::Overloaded => Rejection::Overloaded.count(1),
+        _ => Rejection::Unavailable.count(1),
     }
 }
 

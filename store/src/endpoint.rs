@@ -62,7 +62,7 @@ pub async fn relocate(
     .execute(&mut *conn)
     .await?;
     if moved.rows_affected() > 0 {
-        health::forget(conn, endpoint).await?;
+        health::start_afresh(conn, endpoint).await?;
         return Ok(true);
     }
     let there = sqlx::query_scalar!(

@@ -7,8 +7,9 @@
 //! and a batch takes from the holders in turn: the burst of one team delays another team's call by one place, not by a
 //! thousand.
 //!
-//! While the database is away nobody waits in line for it: after a batch was given up, one caller at a time goes to see, and
-//! all others are turned away at once. A caller that has gone, because its own patience was shorter, is not asked for.
+//! While the database is away nobody waits in line for it: when a batch is given up, all that waits is told at once. After that
+//! one caller at a time goes to see, and all others are turned away. A caller that has gone, because its own patience was
+//! shorter, is not asked for.
 
 mod loader;
 
@@ -18,6 +19,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Instant,
 };
 
 use shares::{Limit, Lines, Share, Shares};
@@ -45,6 +47,8 @@ pub struct Bounds {
 pub struct Call<Q, A, H: Clone + Eq + Hash = ()> {
     /// What it asks.
     pub question: Q,
+    /// Since when it waits.
+    pub since: Instant,
     weight: usize,
     reply: oneshot::Sender<A>,
     away: Arc<AtomicBool>,
@@ -133,13 +137,14 @@ where
     {
         // Never full: whoever sends has one of as many places.
         let (calls, arriving) = mpsc::channel(bounds.waiting);
-        tokio::spawn(gather(bounds, arriving, run));
+        let away = Arc::<AtomicBool>::default();
+        tokio::spawn(gather(bounds, arriving, Arc::clone(&away), run));
         Self {
             calls,
             limit,
             places: Shares::new(bounds.waiting),
             bytes: Shares::new(bounds.waiting_bytes),
-            away: Arc::default(),
+            away,
         }
     }
 
@@ -149,6 +154,18 @@ where
     /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch was given up, and at once
     /// as long as another caller is finding out whether the database is back.
     pub async fn ask_for(&self, holder: H, question: Q, weight: usize) -> Result<A, Error> {
+        self.ask_since(Instant::now(), holder, question, weight)
+            .await
+    }
+
+    /// Asks for a caller that has waited since some time before. See [`Gather::ask_for`].
+    pub(crate) async fn ask_since(
+        &self,
+        since: Instant,
+        holder: H,
+        question: Q,
+        weight: usize,
+    ) -> Result<A, Error> {
         if self.away.load(Ordering::Relaxed) && self.bytes.in_use() > 0 {
             return Err(Error::Unavailable);
         }
@@ -161,6 +178,7 @@ where
         let (reply, answer) = oneshot::channel();
         let call = Call {
             question,
+            since,
             weight,
             reply,
             away: Arc::clone(&self.away),
@@ -186,6 +204,7 @@ where
 async fn gather<Q, A, H, F, R>(
     bounds: Bounds,
     mut arriving: mpsc::Receiver<Waiting<Q, A, H>>,
+    away: Arc<AtomicBool>,
     run: F,
 ) where
     H: Clone + Eq + Hash,
@@ -195,6 +214,11 @@ async fn gather<Q, A, H, F, R>(
     let runners = Arc::new(Semaphore::new(bounds.runners));
     let mut lines = Lines::default();
     while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
+        if away.load(Ordering::Relaxed) {
+            // The last batch was given up, and these would wait as long for nothing.
+            while arriving.try_recv().is_ok() {}
+            while lines.pop().is_some() {}
+        }
         let batch = loop {
             while let Ok(waiting) = arriving.try_recv() {
                 lines.push(&waiting.holder.clone(), waiting);
@@ -395,6 +419,28 @@ mod tests {
         assert!(ask().await.is_ok());
         let answers = futures_join((0..20).map(|_| ask())).await;
         assert!(answers.iter().all(Result::is_ok), "all are served again");
+    }
+
+    #[tokio::test]
+    async fn case_48_what_waits_behind_a_batch_that_is_given_up_is_told_at_once() {
+        let batches = Arc::new(Mutex::new(0));
+        let seen = Arc::clone(&batches);
+        let gather = Gather::start(BOUNDS, move |batch: Vec<Call<u32, u32>>| {
+            *seen.lock().unwrap() += 1;
+            async move {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                batch.into_iter().for_each(Call::give_up);
+            }
+        });
+        // Six batches of ten.
+        let answers = futures_join((0..60).map(|n| {
+            let gather = gather.clone();
+            async move { gather.ask(n, 5).await }
+        }))
+        .await;
+        let told = |answer: &Result<u32, Error>| matches!(answer, Err(Error::Unavailable));
+        assert!(answers.iter().all(told));
+        assert_eq!(*batches.lock().unwrap(), 1);
     }
 
     #[tokio::test]

@@ -91,6 +91,30 @@ impl Error {
         }
     }
 
+    /// Whether the database or the way to it is to blame, or too much that waits for it: the same will succeed once that is
+    /// over.
+    pub fn is_outage(&self) -> bool {
+        // A lock that others hold.
+        const LOCK_NOT_AVAILABLE: &str = "55P03";
+        match self {
+            Self::Overloaded | Self::Unavailable => true,
+            Self::Sql(error) => {
+                let state = error
+                    .as_database_error()
+                    .and_then(sqlx::error::DatabaseError::code);
+                Fault::of(error) == Fault::System || state.as_deref() == Some(LOCK_NOT_AVAILABLE)
+            }
+            Self::Unreadable(_)
+            | Self::NameTaken
+            | Self::UnknownPlan
+            | Self::LimitReached(_)
+            | Self::TooManyDeleted(_)
+            | Self::BacktestRunning
+            | Self::ScanRunning
+            | Self::RecoveryRunning => false,
+        }
+    }
+
     /// Whether one row causes it each time, so that the others of its batch can be read without that one.
     fn is_of_a_row(&self) -> bool {
         match self {

@@ -17,6 +17,7 @@ use sqlx::{PgPool, types::Json};
 use tracing::error;
 use uuid::Uuid;
 
+pub use self::conclude::expect_none;
 pub(crate) use self::conclude::{Conclusion, conclude};
 use crate::{
     Error,

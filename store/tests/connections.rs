@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use database::{Hosts, PoolSettings};
 use domain::id::MediaId;
 use sqlx::{
     ConnectOptions as _, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use store::{
-    schema::{self, PoolSettings},
-    verdict,
-};
+use store::{schema, verdict};
 use uuid::Uuid;
 
 #[sqlx::test(migrations = false)]
@@ -22,7 +20,11 @@ async fn a_read_whose_connection_was_ended_is_read_again(
         connections: 4,
         acquire: Duration::from_secs(30),
     };
-    let pool = schema::pool(database.to_url_lossy().as_str(), "readers", settings).unwrap();
+    let pool = database::pool(
+        &Hosts::parse(database.to_url_lossy().as_str()).unwrap(),
+        "readers",
+        settings,
+    );
     schema::migrate(&pool).await.unwrap();
     let outside = PgPool::connect_with(database).await.unwrap();
     let loader = verdict::loader(pool.clone());

@@ -19,6 +19,23 @@ use store::{
 };
 use tokio::task::JoinSet;
 
+#[sqlx::test(migrations = false)]
+async fn case_52_a_window_of_a_clock_that_was_wrong_locks_nobody_out(pool: PgPool) {
+    let key = key(&pool, 5).await.hash();
+    let rates = Rates::start(pool.clone());
+    assert!(admitted(&rates, key).await);
+    drop(rates);
+    sqlx::query("update rate_windows set minute = minute + interval '6 hours', given = 1000000, scarce = true")
+        .execute(&pool)
+        .await
+        .unwrap();
+    let rates = Rates::start(pool.clone());
+    assert!(admitted(&rates, key).await);
+    let ahead = "select count(*) from rate_windows where minute > now() + interval '1 minute'";
+    let ahead: i64 = sqlx::query_scalar(ahead).fetch_one(&pool).await.unwrap();
+    assert_eq!(ahead, 0);
+}
+
 /// Further keys of the same site.
 async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
     let site: uuid::Uuid = sqlx::query_scalar("select id from sites")

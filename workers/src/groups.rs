@@ -8,6 +8,8 @@ mod kept;
 
 use std::{
     collections::HashMap,
+    error::Error,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -111,7 +113,24 @@ impl Compiled {
 }
 
 /// A compilation under way, and its end: an error is told to all who wait, and forgotten.
-type Flight = watch::Receiver<Option<Result<Compiled, Arc<str>>>>;
+type Flight = watch::Receiver<Option<Result<Compiled, Shareable>>>;
+
+/// An error that is told to many.
+#[derive(Clone, Debug)]
+struct Shareable(Arc<dyn Error + Send + Sync>);
+
+impl fmt::Display for Shareable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Shareable {
+    /// The error itself, so that whoever looks for a kind of error finds it.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
 
 /// The groups of a process. Clones are the same ones.
 #[derive(Clone)]
@@ -177,7 +196,7 @@ impl Groups {
                 tokio::spawn(async move {
                     let outcome = landing.shared.compile(team, key).await;
                     drop(landing);
-                    end.send_replace(Some(outcome.map_err(|error| error.to_string().into())));
+                    end.send_replace(Some(outcome.map_err(|error| Shareable(error.into()))));
                 });
                 flight
             }
@@ -186,7 +205,7 @@ impl Groups {
         let ended = ended.map_err(|_| "compiling the rules failed")?;
         match &*ended {
             Some(Ok(compiled)) => Ok(compiled.clone()),
-            Some(Err(error)) => Err(error.to_string().into()),
+            Some(Err(error)) => Err(error.clone().into()),
             None => Err("compiling the rules has no end".into()),
         }
     }

@@ -22,6 +22,7 @@ pub mod webhooks;
 use std::{io, sync::Arc, time::Duration};
 
 use apalis::prelude::{Monitor, MonitorError};
+use database::Clock;
 use queue::{Queue, QueueName, Retry};
 use store::{PgPool, jobs, seal::MasterKey};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -51,6 +52,8 @@ pub struct Context {
     pub patience: Duration,
     /// The only way out to addresses that tenants chose.
     pub outbound: Outbound,
+    /// By which webhooks are signed.
+    pub clock: Clock,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
 }
@@ -100,6 +103,7 @@ pub async fn run(
         providers,
         patience,
         outbound,
+        clock,
         rules,
     } = context;
     let panel = Arc::new(Panel::new(&providers, pool.clone()));
@@ -118,6 +122,7 @@ pub async fn run(
         master_key,
         panel,
         outbound,
+        clock,
         patience,
     };
     let monitor = Monitor::new().shutdown_timeout(settings.grace);

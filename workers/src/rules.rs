@@ -12,6 +12,7 @@ use apalis::prelude::{BoxDynError, Data};
 use domain::{
     decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
     id::{MediaId, RuleGroupId},
+    media::ModerationType,
     rules::{Content, Violation},
     score::Category,
 };
@@ -49,6 +50,7 @@ impl Judge {
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
+        verdict::expect_none(&[ModerationType::Ai, ModerationType::Rule]);
         Self {
             media: verdict::loader(pool),
             judges,

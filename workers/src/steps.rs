@@ -1,8 +1,12 @@
 //! Which step works on which queue, and with what bounds.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
-use apalis::prelude::{Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
+use apalis::prelude::{
+    BoxDynError, Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _,
+};
+use database::Clock;
+use metrics::gauge;
 use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
@@ -69,6 +73,7 @@ pub(crate) struct Steps {
     pub(crate) lists: HashLists,
     pub(crate) darkroom: Darkroom,
     pub(crate) outbound: Outbound,
+    pub(crate) clock: Clock,
     /// How long an item waits for a provider that is paused.
     pub(crate) patience: Duration,
     /// Jobs of each queue that run at the same time.
@@ -91,6 +96,12 @@ impl Steps {
         }
     }
 
+    /// Says how many jobs of a queue this process may run at once.
+    fn offer(queue: QueueName, slots: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "some thousands at most")]
+        gauge!("gatehouse_worker_slots", "queue" => queue.as_str()).set(slots as f64);
+    }
+
     fn images(&self, monitor: Monitor) -> Monitor {
         let lists = self.lists.clone();
         let examiner = Examiner::new(
@@ -100,10 +111,12 @@ impl Steps {
             lists,
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        Self::offer(jobs::IMAGES, concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::IMAGES)
                 .lane_cap(IMAGES_PER_TEAM)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<ExaminationDied>();
             WorkerBuilder::new("images")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -124,9 +137,11 @@ impl Steps {
             self.darkroom.clone(),
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        Self::offer(jobs::ANALYSIS, concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::ANALYSIS)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<AnalysisDied>();
             WorkerBuilder::new("analysis")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -141,9 +156,11 @@ impl Steps {
     fn rules(&self, monitor: Monitor) -> Monitor {
         let judge = Judge::new(self.pool.clone(), self.judges.clone(), self.concurrency);
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
+        Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::RULES)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<JudgementDied>();
             WorkerBuilder::new("rules")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -158,11 +175,13 @@ impl Steps {
     fn backtests(&self, monitor: Monitor) -> Monitor {
         let replayer = Replayer::new(self.pool.clone(), self.judges.clone());
         let queue = self.queue.clone();
+        Self::offer(jobs::BACKTESTS, REPLAYS);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::BACKTESTS)
                 .prefetch(1)
                 .lane_cap(1)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<ReplayDied>();
             WorkerBuilder::new("backtests")
                 .backend(queue.backend::<BacktestJob>(backend))
@@ -177,11 +196,13 @@ impl Steps {
     fn hash_imports(&self, monitor: Monitor) -> Monitor {
         let importer = Importer::new(self.pool.clone());
         let queue = self.queue.clone();
+        Self::offer(jobs::HASH_IMPORTS, HASH_LIST_WORK);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::HASH_IMPORTS)
                 .prefetch(1)
                 .lane_cap(1)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<ImportDied>();
             WorkerBuilder::new("hash-imports")
                 .backend(queue.backend::<HashImportJob>(backend))
@@ -196,11 +217,13 @@ impl Steps {
     fn hash_scans(&self, monitor: Monitor) -> Monitor {
         let scanner = Scanner::new(self.pool.clone(), self.lists.clone());
         let queue = self.queue.clone();
+        Self::offer(jobs::HASH_SCANS, HASH_LIST_WORK);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::HASH_SCANS)
                 .prefetch(1)
                 .lane_cap(1)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<ScanDied>();
             WorkerBuilder::new("hash-scans")
                 .backend(queue.backend::<HashScanJob>(backend))
@@ -215,11 +238,13 @@ impl Steps {
     fn recoveries(&self, monitor: Monitor) -> Monitor {
         let recoverer = Recoverer::new(self.pool.clone());
         let queue = self.queue.clone();
+        Self::offer(jobs::RECOVERIES, RECOVERY_WORK);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::RECOVERIES)
                 .prefetch(1)
                 .lane_cap(1)
                 .retry(RETRY)
+                .uncharged(is_outage)
                 .on_dead::<RecoveryDied>();
             WorkerBuilder::new("recoveries")
                 .backend(queue.backend::<RecoveryJob>(backend))
@@ -236,12 +261,15 @@ impl Steps {
             self.pool.clone(),
             self.master_key.clone(),
             self.outbound.clone(),
+            self.clock.clone(),
         );
         let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
+        Self::offer(jobs::WEBHOOKS, concurrency);
         monitor.register(move |_| {
             let backend = BackendSettings::new(jobs::WEBHOOKS)
                 .prefetch(concurrency.min(DELIVERIES_AHEAD))
                 .lane_cap(DELIVERIES_PER_ENDPOINT)
+                .uncharged(is_outage)
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")
                 .backend(queue.backend::<DeliveryJob>(backend))
@@ -251,4 +279,16 @@ impl Steps {
                 .build(webhooks::deliver)
         })
     }
+}
+
+/// Whether the database is to blame for a handler's error, and not the job.
+fn is_outage(error: &BoxDynError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<store::Error>() {
+            return error.is_outage();
+        }
+        cause = error.source();
+    }
+    false
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use apalis::prelude::{BoxDynError, Data};
 use bytes::Bytes;
 use chrono::Utc;
+use database::Clock;
 use domain::{
     breaker::Right,
     id::{DeliveryId, EventId},
@@ -16,7 +17,7 @@ use domain::{
     webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, kept_answer, next_delay, retry_after},
 };
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
-use metrics::{counter, histogram};
+use metrics::{Counter, counter, histogram};
 use queue::Finish;
 use store::{
     PgPool,
@@ -36,15 +37,21 @@ pub struct Courier {
     deliveries: Loader<DeliveryId, Loaded>,
     pool: PgPool,
     outbound: Outbound,
+    clock: Clock,
 }
 
 impl Courier {
-    /// A courier who sends through `outbound`.
-    pub fn new(pool: PgPool, key: MasterKey, outbound: Outbound) -> Self {
+    /// A courier who sends through `outbound`, and signs with the time of `clock`.
+    pub fn new(pool: PgPool, key: MasterKey, outbound: Outbound, clock: Clock) -> Self {
+        // Shown as 0 from the start: a counter that first appears with its first attempt has no increase then.
+        for outcome in OUTCOMES {
+            attempts(outcome).increment(0);
+        }
         Self {
             deliveries: delivery::loader(pool.clone(), key),
             pool,
             outbound,
+            clock,
         }
     }
 }
@@ -72,7 +79,7 @@ pub(crate) async fn deliver(
         Turn::Later(delay) => return Ok(later(delay)),
     };
     let started = Instant::now();
-    let answer = send(&courier.outbound, socket, &delivery).await;
+    let answer = send(&courier, socket, &delivery).await;
     let elapsed = started.elapsed();
     if matches!(answer, Err(OutboundError::Busy(_))) {
         // Not an attempt: nothing was sent, and the endpoint has nothing to do with it.
@@ -102,7 +109,7 @@ fn later(delay: Duration) -> Finish<Option<Attempted>> {
 }
 
 async fn send(
-    outbound: &Outbound,
+    courier: &Courier,
     socket: Socket,
     delivery: &ToDeliver,
 ) -> Result<Answer, OutboundError> {
@@ -113,8 +120,9 @@ async fn send(
         secrets: &delivery.secrets,
         custom: &delivery.headers,
         body: &delivery.body,
+        clock: &courier.clock,
     };
-    message.send(outbound, socket, &delivery.url).await
+    message.send(&courier.outbound, socket, &delivery.url).await
 }
 
 /// An event on its way to an endpoint.
@@ -127,6 +135,8 @@ struct Message<'a> {
     /// What the endpoint's owner wants on every request.
     custom: &'a [CustomHeader],
     body: &'a [u8],
+    /// Says when it is signed.
+    clock: &'a Clock,
 }
 
 impl Message<'_> {
@@ -138,7 +148,7 @@ impl Message<'_> {
     ) -> Result<Answer, OutboundError> {
         let post = Post {
             url,
-            headers: self.headers(Utc::now().timestamp()),
+            headers: self.headers(self.clock.unix_seconds()),
             body: Bytes::copy_from_slice(self.body),
             deadline: ATTEMPT_DEADLINE,
         };
@@ -242,11 +252,27 @@ const fn failure(error: &OutboundError) -> &'static str {
     }
 }
 
+/// How attempts end; `busy` is none.
+const OUTCOMES: [&str; 8] = [
+    "delivered",
+    "gone",
+    "status",
+    "refused",
+    "timeout",
+    "connect",
+    "tls",
+    "protocol",
+];
+
+fn attempts(outcome: &'static str) -> Counter {
+    counter!("gatehouse_webhook_attempts_total", "outcome" => outcome)
+}
+
 fn count(delivery: &ToDeliver, attempted: &Attempted) {
     let Some(attempt) = &attempted.attempt else {
         return;
     };
-    counter!("gatehouse_webhook_attempts_total", "outcome" => attempt.outcome).increment(1);
+    attempts(attempt.outcome).increment(1);
     if attempted.state == DeliveryState::Delivered {
         let class = if attempt.number == 1 {
             "first"

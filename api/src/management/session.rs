@@ -159,9 +159,20 @@ pub(super) struct Doing {
 }
 
 impl Doing {
-    /// Records what was done, whether or not the token is still valid.
-    pub(super) async fn done(self, management: &Management, change: Change) -> Result<(), Refusal> {
-        let mut tx = management.pool.begin().await.map_err(store::Error::from)?;
+    /// A transaction for what follows from it.
+    pub(super) async fn begin(
+        &self,
+        management: &Management,
+    ) -> Result<PgTransaction<'static>, Refusal> {
+        Ok(management.pool.begin().await.map_err(store::Error::from)?)
+    }
+
+    /// Records what was done, whether or not the token is still valid, and commits.
+    pub(super) async fn done(
+        self,
+        mut tx: PgTransaction<'static>,
+        change: Change,
+    ) -> Result<(), Refusal> {
         record(&mut tx, self.token, &self.request, &change).await?;
         tx.commit().await.map_err(store::Error::from)?;
         Ok(())

@@ -48,8 +48,7 @@ fn describe(document: &mut Value) {
 fn link_status(document: &mut Value) {
     let link = json!({
         "operationId": "getMediaStatus",
-        "description": "Where the submitted item stands.",
-        "requestBody": { "api_key": "$request.body#/api_key", "media_id": "$response.body#/id" },
+        "description": "Where the submitted item stands: its `id` is the `media_id` of the request.",
     });
     extend(
         document,

@@ -17,15 +17,16 @@ use crate::{
     limited::Limited,
     problem::{Code, Refusal},
     raw::Raw,
+    text::{self, Text},
 };
 
 /// Which item, and by whose right.
 #[derive(Deserialize, Object)]
 pub(crate) struct StatusRequest {
     /// The site key: `site_` followed by a run of characters.
-    pub(crate) api_key: Option<String>,
+    pub(crate) api_key: Option<Text>,
     /// The item's id, as `submit-media` answered it.
-    pub(crate) media_id: Option<String>,
+    pub(crate) media_id: Option<Text>,
 }
 
 impl StatusRequest {
@@ -39,11 +40,7 @@ impl StatusRequest {
     }
 }
 
-fn merged(
-    field: &str,
-    query: Option<String>,
-    body: Option<String>,
-) -> Result<Option<String>, Refusal> {
+fn merged(field: &str, query: Option<Text>, body: Option<Text>) -> Result<Option<Text>, Refusal> {
     match (query, body) {
         (Some(query), Some(body)) if query != body => Err(Refusal::invalid_field(
             field,
@@ -143,8 +140,8 @@ pub(crate) async fn status(
     bearer: Bearer,
     request: &StatusRequest,
 ) -> Result<Limited<Json<MediaStatus>>, Refusal> {
-    let key = caller::key(request.api_key.as_deref(), bearer)?;
-    let rate = caller::admit(&public.rates, key, RatePolicy::Status).await?;
+    let key = caller::key(request.api_key.as_ref(), bearer)?;
+    let rate = caller::admitted(public.rates.admit(key, RatePolicy::Status).await?)?;
     match find(public, key, request).await {
         Ok(status) => Ok(Limited {
             rate,
@@ -159,8 +156,11 @@ async fn find(
     key: SecretHash,
     request: &StatusRequest,
 ) -> Result<MediaStatus, Refusal> {
-    let text = request.media_id.as_deref().filter(|text| !text.is_empty());
-    let Some(text) = text else {
+    if request.media_id == Some(Text::IsNot) {
+        return Err(refuse_id(public, key, text::MUST_BE).await);
+    }
+    let text = request.media_id.as_ref().and_then(Text::as_str);
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Err(refuse_id(
             public,
             key,

@@ -1,6 +1,6 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use domain::{
     id::MediaId,
@@ -14,7 +14,7 @@ use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{
-    accept::{Acceptance, Idempotency, NewMedia},
+    accept::{self, Acceptance, Idempotency, NewMedia},
     site::Site,
 };
 use uuid::Uuid;
@@ -27,6 +27,7 @@ use crate::{
     limited::Limited,
     problem::{Code, Refusal},
     raw::Raw,
+    text::Text,
 };
 
 /// A submission: text, an image, or both. Unknown members are ignored; null counts as not given, and so do an empty
@@ -34,23 +35,23 @@ use crate::{
 #[derive(Default, Deserialize, Object)]
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
-    api_key: Option<String>,
+    api_key: Option<Text>,
     /// Text to moderate: at most 100 KB (102,400 bytes of UTF-8).
     #[oai(nullable, validator(max_length = 102_400))]
-    body: Option<String>,
+    body: Option<Text>,
     /// Where the image is: an http or https URL. The image may have at most 10 MB and be JPEG, PNG, GIF or WebP.
     #[oai(nullable, validator(max_length = 8_192))]
-    content_url: Option<String>,
+    content_url: Option<Text>,
     /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI; at most 10 MB
     /// decoded.
     #[oai(nullable)]
-    content_base64: Option<String>,
+    content_base64: Option<Text>,
     /// Your own identifier of the item; comes back in events and in its status.
     #[oai(nullable, validator(max_length = 1_024))]
-    app_media_id: Option<String>,
+    app_media_id: Option<Text>,
     /// The rule group to judge by, instead of the site's own.
     #[oai(nullable)]
-    rule_group_id: Option<String>,
+    rule_group_id: Option<Text>,
     /// Anything you want back with events and in the status, unchanged: a JSON object of at most 16 KiB, whose objects and
     /// arrays nest at most 32 deep. The object itself counts as 1.
     #[oai(nullable)]
@@ -58,14 +59,34 @@ pub(crate) struct SubmitRequest {
 }
 
 impl SubmitRequest {
-    fn raw(&self) -> RawSubmission<'_> {
+    /// The members that should be texts, but for the key.
+    fn texts(&self) -> [(&'static str, Option<&Text>); 5] {
+        [
+            ("body", self.body.as_ref()),
+            ("content_url", self.content_url.as_ref()),
+            ("content_base64", self.content_base64.as_ref()),
+            ("app_media_id", self.app_media_id.as_ref()),
+            ("rule_group_id", self.rule_group_id.as_ref()),
+        ]
+    }
+
+    /// `no_texts` names the members that should be texts and are none.
+    fn raw<'a>(&'a self, no_texts: &'a [&'static str]) -> RawSubmission<'a> {
+        let [
+            body,
+            content_url,
+            content_base64,
+            app_media_id,
+            rule_group_id,
+        ] = self.texts().map(|(_, text)| text.and_then(Text::as_str));
         RawSubmission {
-            body: self.body.as_deref(),
-            content_url: self.content_url.as_deref(),
-            content_base64: self.content_base64.as_deref(),
-            app_media_id: self.app_media_id.as_deref(),
-            rule_group_id: self.rule_group_id.as_deref(),
+            body,
+            content_url,
+            content_base64,
+            app_media_id,
+            rule_group_id,
             metadata: self.metadata.as_ref().map(|metadata| &*metadata.json),
+            no_texts,
         }
     }
 }
@@ -114,9 +135,11 @@ pub(crate) async fn submit(
     idempotency: &IdempotencyHeader,
     request: &SubmitRequest,
 ) -> Result<Limited<Json<Accepted>>, Refusal> {
-    let key = caller::key(request.api_key.as_deref(), bearer)?;
-    let rate = caller::admit(&public.rates, key, RatePolicy::Submit).await?;
-    match accept(public, key, idempotency, request).await {
+    let arrived = Instant::now();
+    let key = caller::key(request.api_key.as_ref(), bearer)?;
+    let admission = public.rates.admit(key, RatePolicy::Submit).await;
+    let rate = caller::admitted(admission.map_err(turned_away)?)?;
+    match accept(public, key, idempotency, request, arrived).await {
         Ok(id) => Ok(Limited {
             rate,
             answer: Json(accepted(id)),
@@ -133,12 +156,13 @@ async fn accept(
     key: SecretHash,
     idempotency: &IdempotencyHeader,
     request: &SubmitRequest,
+    arrived: Instant,
 ) -> Result<MediaId, Refusal> {
-    let mut found = public.sites.find(key).await?;
+    let mut found = public.sites.find(key).await.map_err(turned_away)?;
     let mut confirmed = false;
     for _ in 0..PREPARATIONS {
         let site = found.ok_or_else(Refusal::invalid_api_key)?;
-        match prepare(public, key, site, idempotency, request).await {
+        match prepare(public, key, site, idempotency, request, arrived).await {
             Ok(media) => {
                 let id = media.id;
                 match public.acceptor.accept(media).await? {
@@ -151,10 +175,16 @@ async fn accept(
             Err(refusal) if confirmed => return Err(refusal),
             Err(_) => {}
         }
-        found = public.sites.reload(key).await?;
+        found = public.sites.reload(key).await.map_err(turned_away)?;
         confirmed = true;
     }
-    Err(Refusal::overloaded())
+    Err(turned_away(store::Error::Overloaded))
+}
+
+/// Counts a submission that could not even be prepared. [`Acceptor::accept`](store::accept::Acceptor::accept) counts the others.
+fn turned_away(error: store::Error) -> Refusal {
+    accept::turned_away(&error);
+    error.into()
 }
 
 async fn prepare(
@@ -163,18 +193,28 @@ async fn prepare(
     site: Arc<Site>,
     idempotency: &IdempotencyHeader,
     request: &SubmitRequest,
+    arrived: Instant,
 ) -> Result<NewMedia, Refusal> {
     let idempotency = idempotency.parse()?;
-    let submission = Submission::parse(request.raw(), &public.limits)?;
+    let no_texts: Vec<&str> = request
+        .texts()
+        .iter()
+        .filter(|(_, text)| *text == Some(&Text::IsNot))
+        .map(|(name, _)| *name)
+        .collect();
+    let submission = Submission::parse(request.raw(&no_texts), &public.limits)?;
     let judges = match submission.rule_group {
         None => site.judges.clone(),
-        Some(group) => public.sites.judges_of(&site, group).await?.ok_or_else(|| {
-            Refusal::field(
-                Code::UnknownRuleGroup,
-                "rule_group_id",
-                "is no rule group of the site's team",
-            )
-        })?,
+        Some(group) => {
+            let judges = public.sites.judges_of(&site, group).await;
+            judges.map_err(turned_away)?.ok_or_else(|| {
+                Refusal::field(
+                    Code::UnknownRuleGroup,
+                    "rule_group_id",
+                    "is no rule group of the site's team",
+                )
+            })?
+        }
     };
     Ok(NewMedia {
         id: MediaId::from(Uuid::now_v7()),
@@ -183,6 +223,7 @@ async fn prepare(
         judges,
         idempotency: idempotency.map(|key| identify(key, &submission)),
         submission,
+        arrived,
     })
 }
 

@@ -337,6 +337,28 @@ async fn a_shutdown_lets_a_running_request_finish_and_closes_the_rest(pool: PgPo
 }
 
 #[sqlx::test(migrations = false)]
+async fn case_49_a_process_that_was_told_to_stop_goes_on_accepting_for_a_while(pool: PgPool) {
+    let mut options = impatient();
+    options.serve.linger = SOON * 10;
+    let mut app = App::with(pool, options).await;
+    let mut kept = Wire::open(app.address).await;
+    kept.get("/healthz").await.expect("before").ok();
+    app.stop.cancel();
+    sleep(SOON).await;
+    let last = kept.get("/healthz").await.expect("still open");
+    assert_eq!(last.header("connection"), Some("close"));
+    assert!(kept.get("/healthz").await.is_none(), "closed after it");
+    let mut new = Wire::open(app.address).await;
+    new.get("/healthz").await.expect("accepted").ok();
+    timeout(PATIENCE, &mut app.server)
+        .await
+        .expect("ends")
+        .unwrap()
+        .unwrap();
+    assert!(TcpStream::connect(app.address).await.is_err());
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_shutdown_cuts_off_what_outlives_the_drain_limit(pool: PgPool) {
     let mut options = impatient();
     options.body.deadline = PATIENCE;

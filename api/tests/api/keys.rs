@@ -151,14 +151,18 @@ async fn case_25_whatever_is_asked_first_after_a_key_was_disabled_is_answered_as
 #[sqlx::test(migrations = false)]
 async fn case_25_what_is_wrong_with_a_request_is_told_to_no_stranger(pool: PgPool) {
     let app = App::start(pool).await;
-    let strange: Value = app
-        .post(SUBMIT, &json!({ "api_key": "x", "body": 3 }))
-        .await
-        .problem(400, "invalid_request");
-    // That the body is no submission at all is said before anybody looks at the key, and says nothing about it.
-    let known = app
-        .submit(json!({ "body": 3 }))
-        .await
-        .problem(400, "invalid_request");
-    assert_eq!(strange["errors"], known["errors"]);
+    let wrong = json!({ "body": 3 });
+    for key in [
+        "x",
+        "site_0000000000000000000000000000000000000000000000000000000000000000",
+    ] {
+        let mut strange = wrong.clone();
+        strange["api_key"] = json!(key);
+        let problem = app
+            .post(SUBMIT, &strange)
+            .await
+            .problem(401, "invalid_api_key");
+        assert_eq!(problem["errors"], Value::Null);
+    }
+    app.submit(wrong).await.blames("invalid_request", &["body"]);
 }

@@ -264,7 +264,7 @@ async fn checks_come_in_the_documented_order(pool: PgPool) {
     restarted
         .post(SUBMIT, &json!({ "api_key": "site_unknown", "body": 1 }))
         .await
-        .blames("invalid_request", &["body"]);
+        .problem(401, "invalid_api_key");
     restarted
         .post(SUBMIT, &json!({ "api_key": "site_unknown" }))
         .await

@@ -143,7 +143,12 @@ async fn json_is_parsed_strictly(pool: PgPool) {
         (format!(r#"["{key}","hello"]"#), &[]),
         (format!(r#"{{"api_key":"{key}","body":"a""#), &[]),
         (format!(r#"{{"api_key":"{key}","body":3}}"#), &["body"]),
-        (format!(r#"{{"api_key":"{key}","body":true}}"#), &["body"]),
+        (
+            format!(
+                r#"{{"api_key":"{key}","body":true,"content_url":[],"app_media_id":{{}},"metadata":7}}"#
+            ),
+            &["body", "content_url", "app_media_id", "metadata"],
+        ),
         (
             format!(r#"{{"api_key":"{key}","body":"a","body":"b"}}"#),
             &["body"],
@@ -170,6 +175,34 @@ async fn json_is_parsed_strictly(pool: PgPool) {
         .await
         .blames("invalid_request", &["body"]);
     assert_eq!(app.count("select count(*) from media").await, 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_56_a_wrong_key_is_told_before_wrong_fields_and_these_count(pool: PgPool) {
+    let app = App::start(pool).await;
+    let unknown = "site_0000000000000000000000000000000000000000000000000000000000000000";
+    for wrong in [
+        json!({ "body": 3 }),
+        json!({ "body": ["a"], "app_media_id": 7 }),
+    ] {
+        let mut stranger = wrong.clone();
+        stranger["api_key"] = json!(unknown);
+        app.post(SUBMIT, &stranger)
+            .await
+            .problem(401, "invalid_api_key");
+        let answer = app.submit(wrong).await;
+        assert!(answer.header("ratelimit").is_some(), "it is counted");
+        answer.problem(400, "invalid_request");
+    }
+    let status = "/functions/v1/get-media-status";
+    let stranger = json!({ "api_key": unknown, "media_id": 7 });
+    app.post(status, &stranger)
+        .await
+        .problem(401, "invalid_api_key");
+    let mine = json!({ "api_key": app.tenant.key, "media_id": 7 });
+    let answer = app.post(status, &mine).await;
+    assert!(answer.header("ratelimit").is_some());
+    answer.blames("invalid_request", &["media_id"]);
 }
 
 #[sqlx::test(migrations = false)]

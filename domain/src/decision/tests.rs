@@ -228,6 +228,13 @@ fn a_category_that_nothing_can_score_is_traced_and_not_unchecked() {
     });
     assert_eq!(verdict.status, Status::Approved);
     assert_eq!(verdict.trace.unscored, [Category::Spam]);
+    let nothing = decide(Findings {
+        wanted: &wanted,
+        scores: None,
+        unchecked: vec![Unchecked::TextNotScored],
+        ..findings(vec![])
+    });
+    assert_eq!(nothing.trace.unscored, wanted);
 }
 
 #[test]

@@ -19,14 +19,16 @@ fn open(pool: &PgPool) -> Queue {
 /// A round in which everything is due.
 async fn keep_house(queue: &Queue) {
     let shared = queue.shared();
-    let mut link = Link::with_settings(shared.connect_options(), settings(&shared.config));
-    House::new().keep(shared, &mut link).await;
+    let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
+    House::new(Rank::Eldest, Gauges::default())
+        .keep(shared, &mut link)
+        .await;
 }
 
 async fn until_elected(queue: &Queue) {
     let elected = async {
-        let mut link = Link::new(queue.shared().connect_options());
-        while !is_elected(queue.shared(), &mut link).await.unwrap() {
+        let mut link = Link::new(&queue.shared().pool);
+        while rank(queue.shared(), &mut link).await.unwrap() != Some(Rank::Eldest) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -51,11 +53,17 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     while !youngest.shared().lease.is_held() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let mut link = Link::new(eldest.shared().connect_options());
-    assert!(is_elected(eldest.shared(), &mut link).await.unwrap());
-    assert!(!is_elected(youngest.shared(), &mut link).await.unwrap());
+    let mut link = Link::new(&eldest.shared().pool);
+    let rank_of = async |queue: &Queue, link: &mut Link| rank(queue.shared(), link).await.unwrap();
+    assert_eq!(rank_of(&eldest, &mut link).await, Some(Rank::Eldest));
+    assert_eq!(rank_of(&youngest, &mut link).await, None);
+    // The one in between never shows up again. The statistics do not wait for a lease to end.
+    sqlx::query("delete from queue.workers where id = '00000000-0000-7000-8000-000000000000'")
+        .execute(&pool)
+        .await
+        .unwrap();
+    assert_eq!(rank_of(&youngest, &mut link).await, Some(Rank::Next));
     eldest.close(Duration::from_secs(1)).await;
-    // The one in between never shows up again, and its lease ends.
     until_elected(&youngest).await;
     youngest.close(Duration::from_secs(1)).await;
 }

@@ -90,7 +90,7 @@ impl Process {
         // For the queue's settings.
         drop(queue.backend::<()>(settings()));
         Self {
-            link: Link::new(pool.connect_options()),
+            link: Link::new(pool),
             suspects: HashSet::new(),
             queue,
         }

@@ -59,6 +59,31 @@ async fn a_failed_attempt_waits_in_the_table_with_its_error(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_50_an_outage_charges_no_attempt(pool: PgPool) {
+    prepare(&pool).await;
+    let at_first = vec![End::Outage];
+    let patient = Act {
+        at_first,
+        ..act("patient")
+    };
+    enqueue(&pool, [job(&patient)]).await;
+    let process = Process::start(&pool, quick(), settings());
+    until(
+        &pool,
+        "select exists (select from queue.jobs where state = 2 and attempt = 0
+                          and last_error = 'the database is away'
+                          and run_at between now() and now() + interval '6 seconds')",
+    )
+    .await;
+    until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select attempt::text from effects").await,
+        ["1"]
+    );
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn waits_grow_and_are_kept_to_the_millisecond(pool: PgPool) {
     prepare(&pool).await;
     let started = std::time::Instant::now();

@@ -43,10 +43,17 @@ pub(crate) struct Act {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum End {
     Fail,
-    FailAfter { ms: u64 },
+    /// The database is to blame.
+    Outage,
+    FailAfter {
+        ms: u64,
+    },
     Abort,
     Panic,
-    Again { ms: u64, charged: bool },
+    Again {
+        ms: u64,
+        charged: bool,
+    },
 }
 
 pub(crate) fn act(name: &str) -> Act {
@@ -95,6 +102,18 @@ impl Effect for Recorded {
     }
 }
 
+/// What a handler returns that could not reach the database.
+#[derive(Debug)]
+struct Outage;
+
+impl std::fmt::Display for Outage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the database is away")
+    }
+}
+
+impl std::error::Error for Outage {}
+
 #[derive(Clone, Default)]
 pub(crate) struct Observed {
     pub(crate) started: Arc<AtomicU32>,
@@ -129,6 +148,9 @@ async fn perform(
     let turn = seen.started.load(SeqCst);
     match act.at_first.get(usize::from(run.attempt) - 1).copied() {
         Some(End::Fail) => Err("not this time".into()),
+        // An uncharged run leaves the attempt as it was.
+        Some(End::Outage) if turn > 1 => Ok(Finish::Done(effect)),
+        Some(End::Outage) => Err(Outage.into()),
         Some(End::FailAfter { ms }) => {
             Err(RetryAfterError::new("later", Duration::from_millis(ms)).into())
         }
@@ -162,12 +184,14 @@ pub(crate) fn quick() -> Config {
 }
 
 pub(crate) fn settings() -> BackendSettings {
-    BackendSettings::new(WORK).retry(Retry {
-        initial: Duration::from_millis(40),
-        factor: 2.0,
-        max: Duration::from_secs(1),
-        jitter: 0.1,
-    })
+    BackendSettings::new(WORK)
+        .retry(Retry {
+            initial: Duration::from_millis(40),
+            factor: 2.0,
+            max: Duration::from_secs(1),
+            jitter: 0.1,
+        })
+        .uncharged(|error| error.is::<Outage>())
 }
 
 /// A process with its workers.

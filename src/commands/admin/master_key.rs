@@ -4,29 +4,28 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::seal::rotation;
+use store::seal::{MasterKey, rotation};
 
-use crate::{config, service};
+use crate::service;
 
 /// Secrets of one transaction, which locks their sites for a moment.
 const BATCH: u32 = 500;
 
 /// Seals everything with the first of the keys, telling how far it is on stderr, and retires the others.
-pub(super) async fn rotate(conn: &mut PgConnection) -> anyhow::Result<Value> {
-    let key = config::required_master_key()?;
-    service::check_master_key(conn, &key).await?;
+pub(super) async fn rotate(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<Value> {
+    service::check_master_key(conn, key).await?;
     let mut resealed = 0;
     // A process that still seals with an older key may have done so meanwhile: then there is another round.
     loop {
-        let all = resealed + rotation::left(conn, &key).await?;
+        let all = resealed + rotation::left(conn, key).await?;
         loop {
-            match rotation::reseal(conn, &key, BATCH).await? {
+            match rotation::reseal(conn, key, BATCH).await? {
                 0 => break,
                 batch => resealed += batch,
             }
             writeln!(std::io::stderr(), "sealed {resealed} of {all}")?;
         }
-        if rotation::retire_older(conn, &key).await? {
+        if rotation::retire_older(conn, key).await? {
             return Ok(json!({ "key_id": key.id().to_string(), "resealed": resealed }));
         }
     }

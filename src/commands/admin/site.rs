@@ -11,27 +11,27 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::{endpoint, rule_group, team, tenant};
+use store::{endpoint, rule_group, seal::MasterKey, team, tenant};
 use url::Url;
 
-use crate::{audit, config, rule_file::RuleFile, service};
+use crate::{audit, rule_file::RuleFile, service};
 
 pub(super) async fn create(
     conn: &mut PgConnection,
+    key: &MasterKey,
     team: TeamId,
     name: &Name,
     rules: Option<PathBuf>,
 ) -> anyhow::Result<Value> {
     known_team(conn, team).await?;
-    let key = config::required_master_key()?;
-    service::check_master_key(conn, &key).await?;
+    service::check_master_key(conn, key).await?;
     let rules = match rules {
         Some(file) => read_rules(&file)?,
         None => RuleFile::demo(),
     };
     let group =
         rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
-    let (site, secret) = tenant::create_site(conn, &key, team, name.as_str(), group).await?;
+    let (site, secret) = tenant::create_site(conn, key, team, name.as_str(), group).await?;
     let details = json!({ "name": name, "rule_group_id": group });
     audit::record(
         conn,

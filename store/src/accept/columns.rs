@@ -61,6 +61,7 @@ impl<'a> Columns<'a> {
             judges,
             submission,
             idempotency,
+            arrived: _,
         } = media;
         self.id.push(id.as_uuid());
         let event = EventId::of_acceptance(*id);

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::{
     Acceptance, NewMedia,
-    writer::{PAUSE, spoiled},
+    writer::{MOMENT, PAUSE, spoiled},
 };
 use crate::{
     Error,
@@ -82,9 +82,11 @@ impl Images {
     }
 
     /// Stores an image, unless its team has no quota left: then the accepting statement says so.
-    pub(super) async fn store(&self, image: NewImage) -> Result<Stored, Error> {
+    pub(super) async fn store(&self, since: Instant, image: NewImage) -> Result<Stored, Error> {
         let weight = image.bytes.len();
-        self.gather.ask_for(image.team, image, weight).await
+        self.gather
+            .ask_since(since, image.team, image, weight)
+            .await
     }
 
     /// How many images wait to be stored.
@@ -106,10 +108,11 @@ impl Images {
 type Waiting = Call<NewImage, Stored, TeamId>;
 
 async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
-    let mut deadline = Instant::now() + patience;
+    let since = batch.iter().map(|call| call.since).min();
+    let mut deadline = since.unwrap_or_else(Instant::now) + patience;
     let mut pieces = Pieces::new(batch, |call: &Waiting| call.question.team);
     while let Some(piece) = pieces.next() {
-        match store(&pool, &piece, deadline).await {
+        match store(&pool, &piece, patience, deadline).await {
             Ok(()) => piece
                 .into_iter()
                 .for_each(|call| call.answer(Stored::Ahead)),
@@ -125,20 +128,25 @@ async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
                 continue;
             }
         }
-        // Postgres answers, so this is no outage.
-        deadline = Instant::now() + patience;
+        // Postgres has answered, so this is no outage.
+        deadline = deadline.max(Instant::now() + MOMENT);
     }
 }
 
 /// Inserts, again and again while Postgres is away.
-async fn store(pool: &PgPool, piece: &[Waiting], deadline: Instant) -> Result<(), sqlx::Error> {
+async fn store(
+    pool: &PgPool,
+    piece: &[Waiting],
+    patience: Duration,
+    deadline: Instant,
+) -> Result<(), sqlx::Error> {
     let images: Vec<&NewImage> = piece.iter().map(|call| &call.question).collect();
     loop {
         let inserting = timeout_at(deadline.into(), insert(pool, &images));
         let error = match inserting.await {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error,
-            Err(_) => sqlx::Error::PoolTimedOut,
+            Err(_) => database::late(patience),
         };
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);

@@ -29,17 +29,22 @@ type Waiting = Call<NewMedia, Acceptance, TeamId>;
 /// Between two tries while Postgres is away.
 pub(super) const PAUSE: Duration = Duration::from_millis(100);
 
+/// What a piece of a batch gets at least after another one was answered, however long its callers have waited.
+pub(super) const MOMENT: Duration = Duration::from_secs(2);
+
 pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch: Vec<Waiting>) {
     #[expect(
         clippy::cast_precision_loss,
         reason = "batches have a few hundred rows"
     )]
     histogram!("gatehouse_accept_batch_rows").record(batch.len() as f64);
+    let since = batch.iter().map(|call| call.since).min();
     let mut pieces = Pieces::new(repetition::gather(batch), team);
     let mut writing = Writing {
         pool,
         queue,
-        deadline: Instant::now() + patience,
+        patience,
+        deadline: since.unwrap_or_else(Instant::now) + patience,
         in_doubt: false,
     };
     while let Some(requests) = pieces.next() {
@@ -55,7 +60,7 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                 if !undecided.is_empty() {
                     pieces.push(repetition::gather(undecided));
                 }
-                writing.deadline = Instant::now() + patience;
+                writing.answered();
             }
             Err(error) if Fault::of(&error) == Fault::Effect => {
                 let (requests, answer) = spoiled(&error, &mut pieces, requests);
@@ -63,7 +68,7 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
                     call.answer(answer);
                 }
                 // Postgres answers, so this is no outage.
-                writing.deadline = Instant::now() + patience;
+                writing.answered();
             }
             Err(error) => {
                 error!(%error, rows = requests.len(), "submissions could not be stored");
@@ -124,7 +129,8 @@ fn verdict_on(error: &sqlx::Error) -> Acceptance {
 struct Writing {
     pool: PgPool,
     queue: Queue,
-    /// Until when an outage is waited out.
+    patience: Duration,
+    /// Until when an outage is waited out: the caller that came first has waited for so long then.
     deadline: Instant,
     /// Whether a connection broke, so that rows may be stored that nobody was told of.
     in_doubt: bool,
@@ -176,6 +182,11 @@ impl Writing {
         Ok(settled)
     }
 
+    /// Postgres has answered, so this is no outage: what is left of the batch gets another moment, at least.
+    fn answered(&mut self) {
+        self.deadline = self.deadline.max(Instant::now() + MOMENT);
+    }
+
     async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
@@ -183,6 +194,6 @@ impl Writing {
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await
-            .unwrap_or(Err(sqlx::Error::PoolTimedOut))
+            .unwrap_or_else(|_| Err(database::late(self.patience)))
     }
 }

@@ -136,6 +136,39 @@ pub(crate) async fn forget(conn: &mut PgConnection, endpoint: EndpointId) -> Res
     Ok(())
 }
 
+/// How many deliveries are sent at once that wait for their next attempt. More would keep others waiting for their locks.
+const HASTENED: u32 = 10_000;
+
+/// Takes an endpoint for a new one: what was known of it is forgotten, and what waits for its next attempt is due now. Says how
+/// many deliveries that are. Wake the queue after the commit.
+pub(crate) async fn start_afresh(
+    conn: &mut PgConnection,
+    endpoint: EndpointId,
+) -> Result<u64, Error> {
+    forget(conn, endpoint).await?;
+    let hastened = lanes::hasten(conn, jobs::WEBHOOKS, lane(endpoint), HASTENED).await?;
+    // What is locked is under way, and gets its time from the worker that has it.
+    sqlx::query!(
+        "
+        update deliveries
+        set next_attempt_at = now()
+        where id in (
+            select id
+            from deliveries
+            where
+                state = 'pending' and next_attempt_at > now()
+                and id in (select id from deliveries where endpoint_id = $1 order by id desc limit $2)
+            for update skip locked
+        )
+        ",
+        endpoint.as_uuid(),
+        i64::from(HASTENED),
+    )
+    .execute(conn)
+    .await?;
+    Ok(hastened)
+}
+
 /// Reads an endpoint's health, with the time, and keeps others from changing it until the transaction ends.
 async fn lock(
     conn: &mut PgConnection,

@@ -261,7 +261,7 @@ pub async fn change(
     .execute(&mut *conn)
     .await?;
     if settings.url != endpoint.settings.url {
-        health::forget(conn, endpoint.id).await?;
+        health::start_afresh(conn, endpoint.id).await?;
     }
     Ok(())
 }
@@ -300,9 +300,15 @@ pub async fn enable(conn: &mut PgConnection, endpoint: EndpointId) -> Result<boo
     .await?;
     let is_enabled = enabled.rows_affected() > 0;
     if is_enabled {
-        health::forget(conn, endpoint).await?;
+        health::start_afresh(conn, endpoint).await?;
     }
     Ok(is_enabled)
+}
+
+/// Makes what waits for an endpoint's next attempt due now, as if nothing had been wrong with it, and says how many deliveries
+/// that are. Wake the queue after the commit.
+pub async fn retry_now(conn: &mut PgConnection, endpoint: EndpointId) -> Result<u64, Error> {
+    health::start_afresh(conn, endpoint).await
 }
 
 /// Deletes an endpoint: nothing more is sent to it, what waits is discarded, and its headers are no longer kept. Its deliveries

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    decision::ModerationDetails,
+    decision::{Found, ManualDetails},
     id::{MediaId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
     reason::Reason,
 };
 use queue::NewJobs;
 use serde::Serialize;
-use sqlx::PgConnection;
+use serde_json::value::RawValue;
+use sqlx::{PgConnection, types::Json};
 
 use crate::{
     Error,
@@ -95,7 +96,8 @@ pub async fn decide(
         token_id: moderator,
         token_name: token.map(|token| token.name),
     };
-    let details = to_json(&ModerationDetails::manual(reason))?;
+    let found = found(conn, media).await?;
+    let details = to_json(&ManualDetails::new(reason, &found))?;
     let trace = to_json(&Trace { moderator, reason })?;
     let conclusion = Conclusion {
         media,
@@ -111,4 +113,24 @@ pub async fn decide(
     };
     queue::enqueue(conn, &jobs).await?;
     Ok(Some(Decided { moderated_at, jobs }))
+}
+
+/// What the machine found last; nothing before it has judged.
+async fn found(conn: &mut PgConnection, media: MediaId) -> Result<Found, Error> {
+    let details = sqlx::query_scalar!(
+        r#"
+        select details as "details: Json<Box<RawValue>>"
+        from verdicts
+        where media_id = $1 and moderation_type in ('ai', 'rule')
+        order by number desc
+        limit 1
+        "#,
+        media.as_uuid(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    match details {
+        Some(Json(details)) => Ok(serde_json::from_str(details.get())?),
+        None => Ok(Found::default()),
+    }
 }

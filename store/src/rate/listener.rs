@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::key::SecretHash;
-use sqlx::postgres::{PgListener, PgPoolOptions};
+use sqlx::postgres::PgListener;
 use tokio::time::sleep;
 use tracing::warn;
 use uuid::Uuid;
@@ -27,10 +27,7 @@ pub(super) async fn run(asker: Arc<Asker>) {
 
 async fn listen(asker: &Asker) -> Result<(), sqlx::Error> {
     // Of its own, because a listener keeps its connection.
-    let options = Arc::unwrap_or_clone(asker.pool.connect_options());
-    let pool = PgPoolOptions::new()
-        .max_connections(1)
-        .connect_lazy_with(options);
+    let pool = database::apart(&asker.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

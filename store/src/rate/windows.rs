@@ -106,11 +106,16 @@ pub(super) async fn take(pool: &PgPool, holder: Uuid, wanted: &[Wanted]) -> Resu
             on conflict (site_key_id, policy) do update set
                 (minute, allowed, wanted, share, given, scarce, holders) = (
                     select
-                        greatest(w.minute, excluded.minute), excluded.allowed, excluded.wanted, share, given + share,
+                        case when fresh then excluded.minute else w.minute end, excluded.allowed, excluded.wanted, share, given + share,
                         scarce,
                         -- Who got something may hold it for long: a request needs both windows, and the other may be short.
                         case when share > 0 then array_remove(holders, $6) || $6 else holders end
-                    from (select excluded.minute > w.minute as fresh) a
+                    from (
+                        -- One that begins later than a minute from now was opened while the database's clock was wrong.
+                        select
+                            excluded.minute > w.minute
+                            or w.minute > excluded.minute + interval '1 minute' as fresh
+                    ) a
                     cross join lateral (
                         select
                             case when fresh then 0 else w.given end as given,

@@ -1,6 +1,9 @@
 //! A team that submits.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use domain::{
     event::EventKind,
@@ -94,6 +97,7 @@ impl Fixture {
             site: Arc::clone(site),
             judges: site.judges.clone(),
             idempotency: None,
+            arrived: Instant::now(),
             submission: Submission {
                 body: Some(body.to_owned()),
                 ..submission

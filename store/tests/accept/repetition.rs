@@ -2,15 +2,13 @@
 
 use std::{collections::HashSet, time::Duration};
 
+use database::{Hosts, PoolSettings};
 use domain::idempotency::Fingerprint;
 use sqlx::{
     ConnectOptions as _, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use store::{
-    accept::{Acceptance, Acceptor, Idempotency, NewMedia, Settings},
-    schema::{self, PoolSettings},
-};
+use store::accept::{Acceptance, Acceptor, Idempotency, NewMedia, Settings};
 
 use crate::fixture::Fixture;
 
@@ -168,7 +166,12 @@ async fn a_plan_from_when_there_were_no_keys_reads_one_of_many(
         acquire: Duration::from_secs(30),
     };
     let url = database.to_url_lossy();
-    let fixture = Fixture::new(schema::pool(url.as_str(), "test", settings).unwrap()).await;
+    let fixture = Fixture::new(database::pool(
+        &Hosts::parse(url.as_str()).unwrap(),
+        "test",
+        settings,
+    ))
+    .await;
     let accept = async |keys: std::ops::Range<u32>| {
         for key in keys {
             assert_eq!(

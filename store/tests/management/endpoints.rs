@@ -50,6 +50,61 @@ async fn a_move_forgets_how_an_endpoint_fared_and_ends_the_pause_of_it(pool: PgP
 }
 
 #[sqlx::test(migrations = false)]
+async fn case_55_what_waits_for_an_endpoint_that_works_again_is_due_at_once_and_in_order(
+    pool: PgPool,
+) {
+    let fixture = Fixture::new(pool).await;
+    let (one, other) = (endpoint(&fixture).await, endpoint(&fixture).await);
+    // The last attempts to the first came at the end of what happened.
+    sqlx::query(
+        "with scheduled as (
+             select n, gen_random_uuid() as id, case when n <= 5 then $1::uuid else $2::uuid end as endpoint
+             from generate_series(1, 6) n
+         ),
+         waiting as (
+             insert into deliveries (id, event_id, endpoint_id, next_attempt_at)
+             select id, gen_random_uuid(), endpoint, now() + interval '9 hours' from scheduled
+         )
+         insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at, attempt)
+         select 'webhooks', endpoint, json_build_object('delivery', id), 12, 2, now() + (10 - n) * interval '1 hour', 3
+         from scheduled
+         order by n",
+    )
+    .bind(one.as_uuid())
+    .bind(other.as_uuid())
+    .execute(&fixture.pool)
+    .await
+    .unwrap();
+    fail(&fixture.pool).await;
+    let mut tx = fixture.pool.begin().await.unwrap();
+    assert_eq!(owned::retry_now(&mut tx, one).await.unwrap(), 5);
+    tx.commit().await.unwrap();
+    let pauses = "select count(*) from queue.lanes where paused_until > now()";
+    assert_eq!(fixture.count(pauses).await, 1, "that of the other");
+    let soon = "select count(*) from deliveries where next_attempt_at <= now()";
+    assert_eq!(fixture.count(soon).await, 5);
+    let due: Vec<(i64, i16)> = sqlx::query_as(
+        "select id, attempt from queue.jobs where state = 0 order by priority desc, run_at, id",
+    )
+    .fetch_all(&fixture.pool)
+    .await
+    .unwrap();
+    assert!(due.is_sorted() && due.len() == 5, "{due:?}");
+    assert!(due.iter().all(|(_, attempt)| *attempt == 3));
+    let mut conn = fixture.pool.acquire().await.unwrap();
+    assert_eq!(owned::retry_now(&mut conn, one).await.unwrap(), 0);
+    // Moving does the same.
+    let elsewhere = "https://example.org/";
+    assert!(
+        endpoint::relocate(&mut conn, other, elsewhere)
+            .await
+            .unwrap()
+    );
+    assert_eq!(fixture.count(soon).await, 6);
+    assert_eq!(fixture.count(pauses).await, 0);
+}
+
+#[sqlx::test(migrations = false)]
 async fn a_deletion_discards_a_bounded_number_at_once_and_waits_for_nobody(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let endpoint = endpoint(&fixture).await;

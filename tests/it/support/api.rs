@@ -176,6 +176,7 @@ pub(crate) fn gatehouse(pool: &PgPool) -> Command {
         )
         .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
         .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
+        .env("GATEHOUSE_LINGER_SECONDS", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

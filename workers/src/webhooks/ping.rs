@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use chrono::Utc;
+use database::Clock;
 use domain::{event, id::EventId, webhook::Outcome};
 use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
@@ -14,7 +15,7 @@ use crate::outbound::{Busy, Outbound, OutboundError};
 ///
 /// # Errors
 /// Nothing was sent, because the team has no free connection now.
-pub async fn ping(outbound: &Outbound, target: &Target) -> Result<Pinged, Busy> {
+pub async fn ping(outbound: &Outbound, clock: &Clock, target: &Target) -> Result<Pinged, Busy> {
     let socket = outbound.socket(target.team).await?;
     let body = event::ping(target.site, Utc::now(), &target.secrets.current);
     let message = Message {
@@ -24,6 +25,7 @@ pub async fn ping(outbound: &Outbound, target: &Target) -> Result<Pinged, Busy> 
         secrets: &target.secrets,
         custom: &target.headers,
         body: &body,
+        clock,
     };
     let started = Instant::now();
     let answer = message.send(outbound, socket, &target.url).await;

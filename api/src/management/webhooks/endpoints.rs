@@ -1,4 +1,4 @@
-//! Webhook endpoints: list, create, read, change, disable, enable, delete, test.
+//! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
 mod item;
 mod settings;
@@ -9,6 +9,7 @@ use domain::{
     audit::Action,
     id::{EndpointId, SiteId},
     scope::Scope,
+    webhook::Outcome,
 };
 use poem::web::Data;
 use poem_openapi::OpenApi;
@@ -22,7 +23,7 @@ use store::{
 };
 
 use self::{
-    item::{NewDisabling, WebhookEndpoint, WebhookPing},
+    item::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
     settings::{NewWebhookEndpoint, WebhookEndpointChange, audited, audited_change},
 };
 use super::record;
@@ -224,6 +225,33 @@ impl WebhookEndpoints {
         Ok(Json(after.into()))
     }
 
+    /// Send what waits for a webhook endpoint now
+    ///
+    /// For a receiver that works again: what waits for its next attempt is due at once, and goes out in the order in which it
+    /// happened, as quickly as the endpoint's limits allow. How the endpoint fared is forgotten. At most 10,000 deliveries are
+    /// moved; the answer tells how many were. Changing the URL, enabling the endpoint and a test that succeeds do the same.
+    #[oai(
+        path = "/webhook-endpoints/:endpoint_id/retry-now",
+        method = "post",
+        operation_id = "retryWebhookEndpointNow"
+    )]
+    async fn retry_webhook_endpoint_now(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The endpoint.
+        endpoint_id: Path<EndpointId>,
+    ) -> Result<Json<WebhookRetry>, Refusal> {
+        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
+        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
+        let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
+        let (action, target) = (Action::EndpointRetry, endpoint.id.as_uuid());
+        let details = json!({ "deliveries": deliveries });
+        record(session, action, endpoint.team, target, details).await?;
+        management.queue.wake([jobs::WEBHOOKS]);
+        Ok(Json(WebhookRetry { deliveries }))
+    }
+
     /// Delete a webhook endpoint
     ///
     /// Nothing more is sent to it, what waits is discarded, and its headers are no longer kept. Its deliveries can be read as
@@ -256,8 +284,8 @@ impl WebhookEndpoints {
     ///
     /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events; the
     /// signature stands in the body, too, as its last member `_service_signature`, made over the compact JSON of the others. The
-    /// answer tells what came of it within 20 s. It is not repeated, and changes nothing that is known of the endpoint. An
-    /// endpoint is tested six times a minute at most, and two tests of a team run at once. The audit log records each test
+    /// answer tells what came of it within 20 s. It is not repeated. When it succeeds, what waits for the endpoint's next attempt
+    /// is sent at once; else it changes nothing that is known of the endpoint. An endpoint is tested six times a minute at most, and two tests of a team run at once. The audit log records each test
     /// and how it ended.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/ping",
@@ -287,7 +315,15 @@ impl WebhookEndpoints {
                 target: endpoint_id.0.as_uuid(),
                 details: json!({ "outcome": pinged.outcome, "status_code": pinged.status_code }),
             };
-            doing.done(&management, change).await?;
+            let delivered = pinged.outcome == Outcome::Delivered.as_str();
+            let mut tx = doing.begin(&management).await?;
+            if delivered {
+                owned::retry_now(&mut tx, endpoint_id.0).await?;
+            }
+            doing.done(tx, change).await?;
+            if delivered {
+                management.queue.wake([jobs::WEBHOOKS]);
+            }
             Ok::<_, Refusal>(pinged)
         });
         let pinged = pinging.await.map_err(|_| Refusal::internal())??;
@@ -356,6 +392,10 @@ pub(super) fn described() -> Vec<Operation> {
         Operation {
             answer: Some(endpoint),
             ..Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
+        },
+        Operation {
+            answer: Some(json!({ "deliveries": 17 })),
+            ..Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
         },
         Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),
         Operation {

@@ -95,6 +95,13 @@ pub(in super::super::super) struct NewDisabling {
     pub(super) reason: Member<Reason>,
 }
 
+/// What was made due.
+#[derive(Serialize, Object)]
+pub(in super::super::super) struct WebhookRetry {
+    /// How many deliveries waited for their next attempt and are sent now.
+    pub(super) deliveries: u64,
+}
+
 /// How a test went.
 #[derive(Serialize, Object)]
 pub(in super::super::super) struct WebhookPing {

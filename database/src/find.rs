@@ -1,0 +1,72 @@
+//! Finds out which of several hosts can write.
+
+use std::time::Duration;
+
+use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{
+    session,
+    url::{self, Hosts},
+};
+
+/// How long a server may take to answer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Why no host can write: the reason of each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the database cannot be used: {0}")]
+pub struct Unreachable(pub(crate) String);
+
+impl Hosts {
+    /// The same hosts, the one that can write first.
+    ///
+    /// # Errors
+    /// No host can. The reasons are those of the connections themselves; a pool would go on trying and then say only that
+    /// time was up.
+    pub async fn with_writable_first(self) -> Result<Self, Unreachable> {
+        let (place, _) = find(&self, 0).await?;
+        Ok(self.led_by(place))
+    }
+}
+
+/// Asks all hosts. The preferred one is taken if it can write, else the first that can.
+pub(crate) async fn find(
+    hosts: &Hosts,
+    preferred: usize,
+) -> Result<(usize, PgConnection), Unreachable> {
+    let mut asked = JoinSet::new();
+    for (place, options) in hosts.each().iter().enumerate() {
+        let options = options.clone().application_name("gatehouse watch");
+        asked.spawn(async move { (place, within_patience(connect(options)).await) });
+    }
+    let mut answers = asked.join_all().await;
+    answers.sort_by_key(|(place, _)| (*place != preferred, *place));
+    let mut reasons = Vec::new();
+    for (place, answer) in answers {
+        match answer {
+            Ok(conn) => return Ok((place, conn)),
+            Err(reason) => {
+                let host = url::name(&hosts.each()[place]);
+                reasons.push(format!("{host}: {reason}"));
+            }
+        }
+    }
+    Err(Unreachable(reasons.join("; ")))
+}
+
+async fn connect(options: PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let mut conn = PgConnection::connect_with(&options).await?;
+    session::prepare(&mut conn).await?;
+    Ok(conn)
+}
+
+/// The answer, or the reason why there is none.
+pub(crate) async fn within_patience<T>(
+    asking: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, String> {
+    match timeout(PATIENCE, asking).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+    }
+}

@@ -1,0 +1,88 @@
+//! Whether a server can be worked with at all. What is wrong here stays wrong until somebody changes it.
+
+use std::time::Duration;
+
+use sqlx::{PgConnection, PgPool, Row as _};
+use tokio::time::timeout;
+
+use crate::session;
+
+/// The oldest version that is supported, as `server_version_num` has it.
+const OLDEST: i32 = 150_000;
+/// How long a pooler may keep a statement waiting for a server.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a database cannot be worked with.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// Texts do not fit into it.
+    #[error(
+        "the database's encoding is {0}, in which not every text can be stored: create one with `encoding 'UTF8'`"
+    )]
+    Encoding(String),
+    /// It lacks what is used.
+    #[error("this is PostgreSQL {0}, but Gatehouse needs 15 or later")]
+    Version(String),
+    /// Settings, listening and locks belong to a session, which such a pooler does not keep.
+    #[error(
+        "a pooler in transaction mode stands before the database: connect without it, or set it to session mode"
+    )]
+    Pooled,
+    /// It could not be asked.
+    #[error(transparent)]
+    Sql(#[from] sqlx::Error),
+}
+
+impl Unfit {
+    /// Whether it stays so until somebody changes it.
+    pub const fn is_final(&self) -> bool {
+        !matches!(self, Self::Sql(_))
+    }
+}
+
+/// Checks the database of a pool.
+///
+/// # Errors
+/// [`Unfit`] says what is wrong with it.
+pub async fn fit(pool: &PgPool) -> Result<(), Unfit> {
+    let mut conn = session::connect(pool).await?;
+    let row = sqlx::raw_sql(
+        "select
+            current_setting('server_encoding'), current_setting('server_version'),
+            current_setting('server_version_num')::integer",
+    )
+    .fetch_one(&mut conn)
+    .await?;
+    let encoding: String = row.try_get(0)?;
+    if encoding != "UTF8" {
+        return Err(Unfit::Encoding(encoding));
+    }
+    if row.try_get::<i32, _>(2)? < OLDEST {
+        return Err(Unfit::Version(row.try_get(1)?));
+    }
+    let mut other = session::connect(pool).await?;
+    if is_shared(&mut conn, &mut other).await? {
+        return Err(Unfit::Pooled);
+    }
+    Ok(())
+}
+
+/// Whether two connections are not two sessions: the server process of the one is given to the other as soon as it is free.
+async fn is_shared(conn: &mut PgConnection, other: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    let before = server_process(conn).await?;
+    sqlx::raw_sql("begin").execute(&mut *other).await?;
+    let others = server_process(other).await?;
+    // A pooler whose other servers are all in use never answers.
+    let Ok(after) = timeout(PATIENCE, server_process(conn)).await else {
+        return Ok(true);
+    };
+    sqlx::raw_sql("rollback").execute(other).await?;
+    Ok(others == before || after? != before)
+}
+
+async fn server_process(conn: &mut PgConnection) -> Result<i32, sqlx::Error> {
+    let row = sqlx::raw_sql("select pg_backend_pid()")
+        .fetch_one(conn)
+        .await?;
+    row.try_get(0)
+}

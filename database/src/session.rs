@@ -1,0 +1,86 @@
+//! What is done with a new connection before it is used.
+
+use std::time::Duration;
+
+use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
+use tokio::time::timeout;
+
+/// What correctness needs, whatever the server, the database or the role has as its default. With `set`, because poolers
+/// refuse or forget what is asked for when a connection is opened.
+const SETTINGS: &str = "
+    -- Statements wait for rows that others are changing, and then go on with what those became. Anything stricter fails.
+    set default_transaction_isolation = 'read committed';
+    -- Whoever waits for a lock for so long should be told that it is the lock.
+    set lock_timeout = '10s';
+    -- Connections rest while there is nothing to do.
+    set idle_session_timeout = 0;
+    -- A client that is gone must not leave a transaction open; it would keep dead rows alive in every table.
+    set idle_in_transaction_session_timeout = '60s';
+    -- Statements are short and prepared; compiling them costs more than it gains.
+    set jit = off;
+    -- Plans are kept. One made while a table held a few rows would go on reading all of it, for each row of a batch, until
+    -- autovacuum has looked at the table again.
+    set enable_seqscan = off;
+    -- What is acknowledged is on disk. A stricter setting than `on` stays.
+    select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off';
+";
+
+/// Whether the session's server can write, and if not, why not.
+const PROOF: &str = "
+    select case
+        when pg_is_in_recovery() then 'a standby'
+        when current_setting('transaction_read_only')::boolean then 'read-only'
+    end
+";
+
+/// The server of a session does not write.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this server is {0}: Gatehouse needs one that can write (the primary)")]
+pub struct Unwritable(String);
+
+impl From<Unwritable> for sqlx::Error {
+    fn from(error: Unwritable) -> Self {
+        Self::Configuration(Box::new(error))
+    }
+}
+
+/// Settles the settings of a new connection, and has it prove that its server can write.
+pub(crate) async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(SETTINGS).execute(&mut *conn).await?;
+    prove(conn).await
+}
+
+/// Fails unless the session's server can write.
+pub(crate) async fn prove(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let row = sqlx::raw_sql(PROOF).fetch_one(conn).await?;
+    match row.try_get::<Option<String>, _>(0)? {
+        None => Ok(()),
+        Some(reason) => Err(Unwritable(reason).into()),
+    }
+}
+
+/// A connection of its own to the database of a pool, prepared like those of the pool.
+///
+/// # Errors
+/// The reason itself, such as a refused connection. A pool would go on trying and then say only that time was up.
+pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
+    let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
+    prepare(&mut conn).await?;
+    Ok(conn)
+}
+
+/// How long to look for the reason.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a pool got no connection: connects once beside it, because a pool says only that time was up. Other errors say it
+/// themselves.
+pub async fn why_not(pool: &PgPool, error: sqlx::Error) -> sqlx::Error {
+    if !matches!(error, sqlx::Error::PoolTimedOut) {
+        return error;
+    }
+    match timeout(PATIENCE, connect(pool)).await {
+        Ok(Err(reason)) => reason,
+        // Others use all connections of the pool, or nobody answers.
+        Ok(Ok(_)) | Err(_) => error,
+    }
+}

@@ -1,0 +1,180 @@
+//! URLs of databases. One may name several hosts, as libpq's may: `postgres://user@host1,host2:5433/name`. sqlx knows only
+//! one host, so they are taken apart here.
+
+use std::fmt;
+
+use sqlx::postgres::PgConnectOptions;
+
+/// The most hosts of one URL.
+const MAX_HOSTS: usize = 16;
+
+/// Where the servers of one database are.
+#[derive(Clone)]
+pub struct Hosts(Vec<PgConnectOptions>);
+
+/// Why a URL cannot be used. It does not repeat the URL, which may hold a password.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidUrl {
+    /// It is not one of Postgres.
+    #[error("a database URL begins with postgres:// or postgresql://")]
+    Scheme,
+    /// It names too many.
+    #[error("a database URL names at most {MAX_HOSTS} hosts")]
+    TooManyHosts,
+    /// One of several has no name.
+    #[error("a host between the commas of the database URL is empty")]
+    EmptyHost,
+    /// It asks for a server that does not write.
+    #[error(
+        "target_session_attrs in the database URL is `{0}`, but Gatehouse writes: use read-write, or leave it out"
+    )]
+    Target(String),
+    /// A part of it is wrong.
+    #[error("the database URL is wrong: {0}")]
+    Part(#[source] sqlx::Error),
+}
+
+impl Hosts {
+    /// Reads a URL. `target_session_attrs` may be `read-write` or `primary`, which is what is meant without it, too.
+    ///
+    /// # Errors
+    /// [`InvalidUrl`] says what is wrong.
+    pub fn parse(url: &str) -> Result<Self, InvalidUrl> {
+        let (scheme, rest) = url.split_once("://").ok_or(InvalidUrl::Scheme)?;
+        if !matches!(scheme, "postgres" | "postgresql") {
+            return Err(InvalidUrl::Scheme);
+        }
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (account, hosts) = match authority.rsplit_once('@') {
+            Some((account, hosts)) => (format!("{account}@"), hosts),
+            None => (String::new(), authority),
+        };
+        let path = without_target(path)?;
+        let hosts: Vec<&str> = hosts.split(',').collect();
+        if hosts.len() > MAX_HOSTS {
+            return Err(InvalidUrl::TooManyHosts);
+        }
+        if hosts.len() > 1 && hosts.contains(&"") {
+            return Err(InvalidUrl::EmptyHost);
+        }
+        let each = hosts.into_iter().map(|host| {
+            let one = format!("{scheme}://{account}{host}{path}");
+            one.parse().map_err(InvalidUrl::Part)
+        });
+        Ok(Self(each.collect::<Result<_, _>>()?))
+    }
+
+    /// The first that the URL names.
+    pub(crate) fn first(&self) -> &PgConnectOptions {
+        &self.0[0]
+    }
+
+    /// The same, with another one as the first.
+    pub(crate) fn led_by(mut self, place: usize) -> Self {
+        self.0.swap(0, place);
+        self
+    }
+
+    /// All of them, in the URL's order.
+    pub(crate) fn each(&self) -> &[PgConnectOptions] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hosts {
+    /// Without passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.0.iter().map(name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+/// What a server is called in the log.
+pub(crate) fn name(options: &PgConnectOptions) -> String {
+    match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    }
+}
+
+/// The path and query of a URL without `target_session_attrs`, which sqlx does not know.
+fn without_target(path: &str) -> Result<String, InvalidUrl> {
+    let Some((path, query)) = path.split_once('?') else {
+        return Ok(path.to_owned());
+    };
+    let mut kept = Vec::new();
+    for parameter in query.split('&') {
+        match parameter.split_once('=') {
+            Some(("target_session_attrs", "read-write" | "primary")) => {}
+            Some(("target_session_attrs", target)) => {
+                return Err(InvalidUrl::Target(target.to_owned()));
+            }
+            _ => kept.push(parameter),
+        }
+    }
+    Ok(format!("{path}?{}", kept.join("&")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(url: &str) -> Vec<(String, u16)> {
+        let hosts = Hosts::parse(url).unwrap();
+        let each = hosts.each().iter();
+        each.map(|options| (options.get_host().to_owned(), options.get_port()))
+            .collect()
+    }
+
+    #[test]
+    fn several_hosts_share_all_else() {
+        let url = "postgres://me:p%40ss,word@one,two:5433,[::1]:5434/name?sslmode=disable&target_session_attrs=read-write";
+        assert_eq!(
+            hosts(url),
+            [
+                ("one".to_owned(), 5432),
+                ("two".to_owned(), 5433),
+                ("[::1]".to_owned(), 5434)
+            ]
+        );
+        for options in Hosts::parse(url).unwrap().each() {
+            assert_eq!(options.get_username(), "me");
+            assert_eq!(options.get_database(), Some("name"));
+        }
+    }
+
+    #[test]
+    fn one_host_a_socket_and_none_are_taken_as_before() {
+        assert_eq!(hosts("postgresql://one"), [("one".to_owned(), 5432)]);
+        let socket = Hosts::parse("postgres:///name?host=/run/postgresql&port=5433").unwrap();
+        assert_eq!(socket.first().get_port(), 5433);
+        assert_eq!(name(socket.first()), "/run/postgresql");
+        assert_eq!(socket.first().get_database(), Some("name"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_the_password() {
+        for (url, told) in [
+            ("mysql://a:secret@b/c", "begins with postgres://"),
+            ("a:secret@b/c", "begins with postgres://"),
+            ("postgres://a:secret@one,,two/c", "is empty"),
+            ("postgres://a:secret@one:x/c", "is wrong"),
+            (
+                "postgres://a:secret@b/c?target_session_attrs=standby",
+                "`standby`",
+            ),
+            ("postgres://a:secret@b/c?sslmode=maybe", "is wrong"),
+        ] {
+            let error = Hosts::parse(url).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let hosts = Hosts::parse("postgres://a:secret@one,two:1/c").unwrap();
+        assert_eq!(format!("{hosts:?}"), r#"["one:5432", "two:1"]"#);
+    }
+}

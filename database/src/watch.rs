@@ -1,0 +1,180 @@
+//! Watches the database from a connection of its own: is it there, can it write, and what time is it there?
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use metrics::{Unit, describe_gauge, gauge};
+use sqlx::{PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
+use tokio::{task::AbortHandle, time::sleep};
+use tracing::{info, warn};
+
+use crate::{
+    clock::{Clock, machine_micros},
+    find::{Unreachable, find, within_patience},
+    session,
+    url::{self, Hosts},
+};
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A database that is watched, for as long as this lives.
+#[derive(Debug)]
+pub struct Watch {
+    pool: PgPool,
+    pools: Arc<Mutex<Vec<PgPool>>>,
+    clock: Clock,
+    task: AbortHandle,
+}
+
+impl Watch {
+    /// The pool that it was started with.
+    pub fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
+    /// Leads another pool, too.
+    pub fn lead(&self, pool: PgPool) {
+        lock(&self.pools).push(pool);
+    }
+
+    /// The database's time.
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Watches a database, leads `pool` to the host of it that can write, and tells the log when it goes and comes back.
+pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
+    describe_gauge!(
+        "gatehouse_clock_offset_seconds",
+        Unit::Seconds,
+        "How far Postgres's clock is ahead of this machine's."
+    );
+    let pools = Arc::new(Mutex::new(vec![pool.clone()]));
+    let clock = Clock::default();
+    let watcher = Watcher {
+        hosts,
+        pools: Arc::clone(&pools),
+        clock: clock.clone(),
+        place: 0,
+        conn: None,
+        trouble: None,
+    };
+    Watch {
+        pool,
+        pools,
+        clock,
+        task: tokio::spawn(watcher.run()).abort_handle(),
+    }
+}
+
+struct Watcher {
+    hosts: Hosts,
+    pools: Arc<Mutex<Vec<PgPool>>>,
+    clock: Clock,
+    /// Which host can write, or could when it was last known.
+    place: usize,
+    conn: Option<PgConnection>,
+    /// What the log was told last.
+    trouble: Option<Unreachable>,
+}
+
+impl Watcher {
+    async fn run(mut self) {
+        loop {
+            if !self.look().await {
+                self.conn = None;
+                // Another host may be the one that can write now.
+                match self.find().await {
+                    Ok(()) => _ = self.look().await,
+                    Err(trouble) => self.tell(trouble),
+                }
+            }
+            sleep(EVERY).await;
+        }
+    }
+
+    /// Whether the server can still write that could when it was last asked.
+    async fn look(&mut self) -> bool {
+        let Some(conn) = &mut self.conn else {
+            return false;
+        };
+        let asking = within_patience(async {
+            session::prove(conn).await?;
+            how_far_ahead(conn).await
+        });
+        let Ok(ahead) = asking.await else {
+            return false;
+        };
+        self.clock.set_ahead(ahead);
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a clock is at most some years off"
+        )]
+        gauge!("gatehouse_clock_offset_seconds").set(ahead as f64 / 1e6);
+        true
+    }
+
+    /// Leads the pools to the host that can write.
+    async fn find(&mut self) -> Result<(), Unreachable> {
+        let (place, conn) = find(&self.hosts, self.place).await?;
+        self.lead(place);
+        self.conn = Some(conn);
+        Ok(())
+    }
+
+    fn lead(&mut self, place: usize) {
+        let options = &self.hosts.each()[place];
+        let host = url::name(options);
+        if place != self.place {
+            info!(host, "another host of the database can write; going there");
+            for pool in lock(&self.pools).iter() {
+                pool.set_connect_options(named_alike(options, pool));
+            }
+            self.place = place;
+        }
+        if self.trouble.take().is_some() {
+            info!(host, "the database is there again");
+        }
+    }
+
+    /// Tells the log once of each trouble.
+    fn tell(&mut self, trouble: Unreachable) {
+        if self.trouble.as_ref() != Some(&trouble) {
+            warn!("{trouble}");
+            self.trouble = Some(trouble);
+        }
+    }
+}
+
+fn lock(pools: &Mutex<Vec<PgPool>>) -> MutexGuard<'_, Vec<PgPool>> {
+    pools.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn named_alike(options: &PgConnectOptions, pool: &PgPool) -> PgConnectOptions {
+    let options = options.clone();
+    match pool.connect_options().get_application_name() {
+        Some(name) => options.application_name(name),
+        None => options,
+    }
+}
+
+/// In microseconds. The server read its clock at some time between our two looks at ours.
+async fn how_far_ahead(conn: &mut PgConnection) -> Result<i64, sqlx::Error> {
+    let asked = machine_micros();
+    let row = sqlx::raw_sql("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+        .fetch_one(conn)
+        .await?;
+    let answered = machine_micros();
+    let theirs: i64 = row.try_get(0)?;
+    Ok(theirs - i64::midpoint(asked, answered))
+}
