@@ -175,10 +175,10 @@ pub(crate) struct DatabaseOptions {
 #[derive(Debug, Args)]
 pub(crate) struct AnyDatabaseOptions {
     /// Postgres, as postgres://user:password@host:port/database; without, the private one of `gatehouse up`
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     database_url: Option<String>,
     /// The data directory of that `gatehouse up` [default: the same as its]
-    #[arg(long, env = "GATEHOUSE_DATA_DIR")]
+    #[arg(long, env = "GATEHOUSE_DATA_DIR", global = true)]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
     pool: PoolOptions,

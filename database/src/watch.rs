@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use metrics::{Unit, describe_gauge, gauge};
+use metrics::gauge;
 use sqlx::{PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use tokio::{task::AbortHandle, time::sleep};
 use tracing::{info, warn};
@@ -54,11 +54,6 @@ impl Drop for Watch {
 
 /// Watches a database, leads `pool` to the host of it that can write, and tells the log when it goes and comes back.
 pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
-    describe_gauge!(
-        "gatehouse_clock_offset_seconds",
-        Unit::Seconds,
-        "How far Postgres's clock is ahead of this machine's."
-    );
     let pools = Arc::new(Mutex::new(vec![pool.clone()]));
     let clock = Clock::default();
     let watcher = Watcher {

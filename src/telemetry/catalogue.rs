@@ -1,4 +1,4 @@
-//! What each metric is, for whoever reads `/metrics`. The queue and the watch of the database describe their own.
+//! What each metric is, for whoever reads `/metrics`. The queue describes its own.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 32] = [
+const METRICS: [(Kind, &str, Unit, &str); 33] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -179,6 +179,12 @@ const METRICS: [(Kind, &str, Unit, &str); 32] = [
         "gatehouse_db_pool_connections",
         Unit::Count,
         "Connections of the process's pool, by state",
+    ),
+    (
+        Gauge,
+        "gatehouse_clock_offset_seconds",
+        Unit::Seconds,
+        "How far Postgres's clock is ahead of this machine's",
     ),
     (
         Gauge,

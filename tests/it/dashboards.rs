@@ -8,7 +8,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
 use crate::prometheus::Prometheus;
-use crate::support::{DataDir, Receiver, Up, picture};
+use crate::support::{DataDir, Receiver, Up, http, picture};
 
 /// How long a busy service may take to show everything; its slowest gauges are read every 15 s.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -162,6 +162,14 @@ async fn every_panel_is_answered_by_a_busy_service() {
         () = everything => {}
         () = keep_busy(&up) => {}
     }
+
+    let page = http().get(&up.demo().metrics_url).send().await.unwrap();
+    let page = page.text().await.unwrap();
+    let named = |kind: &str| -> BTreeSet<&str> {
+        let lines = page.lines().filter_map(|line| line.strip_prefix(kind));
+        lines.filter_map(|rest| rest.split(' ').next()).collect()
+    };
+    assert_eq!(named("# TYPE "), named("# HELP "), "all are described");
 
     let unseen = metrics_on_no_dashboard(&prometheus, &dashboards).await;
     assert!(
