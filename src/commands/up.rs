@@ -112,6 +112,8 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         options, &data, &watch, master_key, listener, operations, stop,
     )
     .await;
+    // Nobody need be told of what goes now.
+    drop(watch);
     // Whatever happened, Postgres is the last to go.
     pool.close().await;
     if let Some(postgres) = postgres {
