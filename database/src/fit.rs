@@ -9,6 +9,8 @@ use crate::session;
 
 /// The oldest version that is supported, as `server_version_num` has it.
 const OLDEST: i32 = 150_000;
+/// How long all of it may take.
+const DEADLINE: Duration = Duration::from_secs(20);
 /// How long a pooler may keep a statement waiting for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -45,6 +47,12 @@ impl Unfit {
 /// # Errors
 /// [`Unfit`] says what is wrong with it.
 pub async fn fit(pool: &PgPool) -> Result<(), Unfit> {
+    timeout(DEADLINE, examine(pool))
+        .await
+        .unwrap_or_else(|_| Err(crate::late(DEADLINE).into()))
+}
+
+async fn examine(pool: &PgPool) -> Result<(), Unfit> {
     let mut conn = session::connect(pool).await?;
     let row = sqlx::raw_sql(
         "select

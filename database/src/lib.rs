@@ -21,7 +21,7 @@ pub use self::{
     find::Unreachable,
     fit::{Unfit, fit},
     pool::{PoolSettings, apart, pool},
-    session::{Unwritable, connect, why_not},
+    session::{Unwritable, connect},
     url::{Hosts, InvalidUrl},
     watch::{Watch, watch},
 };

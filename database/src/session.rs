@@ -59,28 +59,21 @@ pub(crate) async fn prove(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
     }
 }
 
+/// How long opening and preparing a connection may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A connection of its own to the database of a pool, prepared like those of the pool.
 ///
 /// # Errors
-/// The reason itself, such as a refused connection. A pool would go on trying and then say only that time was up.
+/// The reason itself, such as a refused connection, or no answer within 5 s. A pool would go on trying and then say only that
+/// time was up.
 pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
-    let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
-    prepare(&mut conn).await?;
-    Ok(conn)
-}
-
-/// How long to look for the reason.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Why a pool got no connection: connects once beside it, because a pool says only that time was up. Other errors say it
-/// themselves.
-pub async fn why_not(pool: &PgPool, error: sqlx::Error) -> sqlx::Error {
-    if !matches!(error, sqlx::Error::PoolTimedOut) {
-        return error;
-    }
-    match timeout(PATIENCE, connect(pool)).await {
-        Ok(Err(reason)) => reason,
-        // Others use all connections of the pool, or nobody answers.
-        Ok(Ok(_)) | Err(_) => error,
-    }
+    let connecting = async {
+        let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;
+        prepare(&mut conn).await?;
+        Ok(conn)
+    };
+    timeout(PATIENCE, connecting)
+        .await
+        .unwrap_or_else(|_| Err(crate::late(PATIENCE)))
 }

@@ -123,9 +123,6 @@ pub enum Fault {
     UnsupportedImage,
 }
 
-/// The fields of which one must be given.
-const CONTENT: [&str; 3] = ["body", "content_url", "content_base64"];
-
 fn no_text(name: &'static str) -> FieldError {
     FieldError {
         field: name.into(),
@@ -140,14 +137,14 @@ impl Submission {
         raw: RawSubmission<'_>,
         limits: &SubmissionLimits,
     ) -> Result<Self, Vec<FieldError>> {
+        const CONTENT: [&str; 3] = ["body", "content_url", "content_base64"];
         let mut errors: Vec<FieldError> = raw.no_texts.iter().map(|name| no_text(name)).collect();
         let body = raw.body.filter(|text| !text.is_empty());
         let content_url = raw.content_url.filter(|text| !text.is_empty());
         let content_base64 = raw.content_base64.filter(|text| !text.is_empty());
 
-        let given = |name: &str| raw.no_texts.contains(&name);
-        let is_empty = body.is_none() && content_url.is_none() && content_base64.is_none();
-        if is_empty && !CONTENT.iter().any(|name| given(name)) {
+        let is_given = body.or(content_url).or(content_base64).is_some();
+        if !is_given && !CONTENT.iter().any(|name| raw.no_texts.contains(name)) {
             errors.push(FieldError {
                 field: "body".into(),
                 fault: Fault::EmptySubmission,

@@ -134,7 +134,7 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
         Ok(Some(rank)) => {
             if house.as_ref().is_none_or(|house| house.rank != rank) {
                 if rank == Rank::Eldest {
-                    info!(worker = %shared.worker, "this process keeps house for the queue");
+                    info!(worker = %shared.worker, "this process now does the housekeeping of the queue");
                 }
                 let gauges = house
                     .take()

@@ -1,4 +1,4 @@
-//! What each metric is, for whoever reads `/metrics`. The queue describes its own.
+//! The descriptions of the metrics on `/metrics`. The queue describes its own metrics.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 

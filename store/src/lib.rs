@@ -104,14 +104,7 @@ impl Error {
                     .and_then(sqlx::error::DatabaseError::code);
                 Fault::of(error) == Fault::System || state.as_deref() == Some(LOCK_NOT_AVAILABLE)
             }
-            Self::Unreadable(_)
-            | Self::NameTaken
-            | Self::UnknownPlan
-            | Self::LimitReached(_)
-            | Self::TooManyDeleted(_)
-            | Self::BacktestRunning
-            | Self::ScanRunning
-            | Self::RecoveryRunning => false,
+            _ => false,
         }
     }
 

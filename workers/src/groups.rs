@@ -126,7 +126,7 @@ impl fmt::Display for Shareable {
 }
 
 impl Error for Shareable {
-    /// The error itself, so that whoever looks for a kind of error finds it.
+    /// The original error: `is_outage` searches the chain of sources.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.0)
     }
