@@ -7,6 +7,7 @@
 mod door;
 mod linger;
 mod pace;
+mod unreadable;
 
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
@@ -37,6 +38,7 @@ use self::{
     door::{Door, Guest},
     linger::Lingering,
     pace::{Paced, Patience, Turns},
+    unreadable::Unreadable,
 };
 use crate::fair::Proxies;
 
@@ -103,6 +105,7 @@ where
     let graceful = GracefulShutdown::new();
     let cut_off = CancellationToken::new();
     let leaving = CancellationToken::new();
+    unreadable::declare();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(settings.idle)
@@ -116,6 +119,7 @@ where
             let leaving = leaving.clone();
             let turns = Turns::default();
             let stream = Paced::new(stream, patience, turns.clone(), door.room());
+            let stream = Unreadable::new(stream);
             let service = service_fn(move |request: hyper::Request<Incoming>| {
                 let turn = turns.take();
                 let request = received(request, local.clone(), remote.clone());

@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 33] = [
+const METRICS: [(Kind, &str, Unit, &str); 34] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -41,6 +41,12 @@ const METRICS: [(Kind, &str, Unit, &str); 33] = [
         "gatehouse_http_accept_failures_total",
         Unit::Count,
         "Connections that could not be accepted, nearly always for want of file descriptors",
+    ),
+    (
+        Counter,
+        "gatehouse_http_unreadable_requests_total",
+        Unit::Count,
+        "Requests that were no HTTP/1.1 or whose head was too large, by the code of the answer",
     ),
     (
         Histogram,

@@ -72,6 +72,7 @@ codes! {
     DeliveryPending "delivery_pending" CONFLICT,
     PayloadTooLarge "payload_too_large" PAYLOAD_TOO_LARGE,
     UnsupportedMediaType "unsupported_media_type" UNSUPPORTED_MEDIA_TYPE,
+    HeadTooLarge "head_too_large" REQUEST_HEADER_FIELDS_TOO_LARGE,
     RateLimited "rate_limited" TOO_MANY_REQUESTS,
     TooManyPings "too_many_pings" TOO_MANY_REQUESTS,
     InternalError "internal_error" INTERNAL_SERVER_ERROR,

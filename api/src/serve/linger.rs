@@ -20,9 +20,9 @@ use hyper::{
 use tokio::{runtime::Handle, time::timeout};
 
 /// How long a client may go on sending, unheard.
-const LINGER: Duration = Duration::from_secs(2);
+pub(super) const LINGER: Duration = Duration::from_secs(2);
 /// How much of it is listened to: enough for any body that was meant well.
-const LINGER_BYTES: usize = 64 << 20;
+pub(super) const LINGER_BYTES: usize = 64 << 20;
 
 /// A request's body.
 pub(super) struct Lingering {

@@ -207,23 +207,36 @@ async fn heads_are_bounded_in_number_and_bytes(pool: PgPool) {
             lines
         })
     };
-    let status = async |request: String| {
-        client::exchange(app.address, request.as_bytes())
-            .await
-            .status
-    };
-    assert_eq!(status(with(&many(98))).await, 200);
-    assert_eq!(status(with(&many(99))).await, 431);
-    assert_eq!(
-        status(with(&format!("X: {}\r\n", "a".repeat(15_000)))).await,
-        200
-    );
-    assert_eq!(
-        status(with(&format!("X: {}\r\n", "a".repeat(17_000)))).await,
-        431
-    );
-    let long = format!("GET /{} HTTP/1.1\r\nHost: test\r\n\r\n", "a".repeat(17_000));
-    assert_eq!(status(long).await, 431);
+    let of_bytes = |count| with(&format!("X: {}\r\n", "a".repeat(count)));
+    for fitting in [with(&many(98)), of_bytes(15_000)] {
+        let answer = client::exchange(app.address, fitting.as_bytes()).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let path = "a".repeat(17_000);
+    let long = format!("GET /{path} HTTP/1.1\r\nHost: test\r\n\r\n");
+    // The last goes on for longer than the sockets' buffers hold, and its sender hears of it all the same.
+    for excessive in [with(&many(99)), of_bytes(17_000), long, of_bytes(8 << 20)] {
+        let answer = client::exchange(app.address, excessive.as_bytes()).await;
+        answer.problem(431, "head_too_large");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_is_no_http_is_a_problem_too(pool: PgPool) {
+    let app = App::start(pool).await;
+    for malformed in [
+        "BLA\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: test\r\nX y: 1\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+    ] {
+        let answer = client::exchange(app.address, malformed.as_bytes()).await;
+        answer.problem(400, "invalid_request");
+    }
+    // Also where it follows a good one.
+    let mut wire = client::Wire::open(app.address).await;
+    assert_eq!(wire.get("/healthz").await.unwrap().status, 200);
+    wire.send("BLA\r\n\r\n").await;
+    wire.answer().await.problem(400, "invalid_request");
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,0 +1,174 @@
+//! Problem documents for requests that hyper cannot read.
+//!
+//! hyper answers such a request itself: with a status, without a body and without an id. No handler sees the request, so the
+//! answer is replaced where it is written. Afterwards what the client goes on sending is read for a moment and thrown away,
+//! because closing at once would reset the connection, and the answer might be lost.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use metrics::counter;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Sleep, sleep},
+};
+
+use super::{
+    BUFFER_BYTES,
+    linger::{LINGER, LINGER_BYTES},
+};
+use crate::{
+    problem::{Code, Refusal},
+    request_id::RequestId,
+};
+
+const METRIC: &str = "gatehouse_http_unreadable_requests_total";
+
+/// What hyper says to a head that is too large.
+const TOO_LARGE: &[u8] =
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n";
+/// What it says to what is no HTTP/1.1.
+const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n";
+
+/// A connection whose bare refusals become problem documents.
+pub(super) struct Unreadable<S> {
+    stream: S,
+    refusal: Option<Written>,
+    lingering: Option<(Pin<Box<Sleep>>, usize)>,
+}
+
+/// A refusal, and how much of it is written.
+struct Written {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+/// Shown from the start: a counter that first appears with its first incident has no increase then.
+pub(super) fn declare() {
+    for code in [Code::HeadTooLarge, Code::InvalidRequest] {
+        counter!(METRIC, "code" => code.as_str()).increment(0);
+    }
+}
+
+/// What to answer instead of `bytes`, if those are a bare refusal.
+fn refusal(bytes: &[u8]) -> Option<Written> {
+    let refusal = if bytes.starts_with(TOO_LARGE) {
+        let detail = format!(
+            "The request's head is too large: it may have {BUFFER_BYTES} bytes and 100 headers."
+        );
+        Refusal::new(Code::HeadTooLarge, detail)
+    } else if bytes.starts_with(MALFORMED) {
+        Refusal::new(Code::InvalidRequest, "The request is not valid HTTP/1.1.")
+    } else {
+        return None;
+    };
+    counter!(METRIC, "code" => refusal.code().as_str()).increment(1);
+    let bytes = refusal.render_raw(&RequestId::generate());
+    Some(Written { bytes, count: 0 })
+}
+
+impl<S> Unreadable<S> {
+    pub(super) fn new(stream: S) -> Self {
+        Self {
+            stream,
+            refusal: None,
+            lingering: None,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
+    /// Writes `bytes`, or the problem document in their place. Of a replaced answer nothing counts as written before all of
+    /// the document is.
+    fn poll_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if self.refusal.is_none() {
+            self.refusal = refusal(bytes);
+        }
+        let stream = Pin::new(&mut self.stream);
+        let Some(refusal) = &mut self.refusal else {
+            return write(stream, cx);
+        };
+        let stream = stream.get_mut();
+        while let rest @ [_, ..] = &refusal.bytes[refusal.count..] {
+            let written = ready!(Pin::new(&mut *stream).poll_write(cx, rest))?;
+            if written == 0 {
+                return Poll::Ready(Ok(0));
+            }
+            refusal.count += written;
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    /// Ready when the client has nothing more to say, or had its time.
+    fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let (alarm, heard) = self
+            .lingering
+            .get_or_insert_with(|| (Box::pin(sleep(LINGER)), 0));
+        while *heard < LINGER_BYTES && alarm.as_mut().poll(cx).is_pending() {
+            let mut space = [0; 4 << 10];
+            let mut buffer = ReadBuf::new(&mut space);
+            let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                break;
+            }
+            *heard += buffer.filled().len();
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Unreadable<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unreadable<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_answer(cx, bytes, |stream, cx| stream.poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        // A head is one slice, and a refusal of hyper's has nothing else.
+        let first = slices.first().map_or(&[][..], |slice| slice);
+        self.poll_answer(cx, first, |stream, cx| {
+            stream.poll_write_vectored(cx, slices)
+        })
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+        if self.refusal.is_some() {
+            ready!(self.poll_linger(cx));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
