@@ -314,6 +314,7 @@ impl WorkOptions {
             heartbeat: fresh.heartbeat.min(lease / 4),
             sweep: fresh.sweep.min(lease / 2),
             queues: &jobs::ALL,
+            lane_caps: &jobs::LANE_CAPS,
             ..fresh
         }
     }

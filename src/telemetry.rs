@@ -88,6 +88,7 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
         .set_buckets_for_metric(Matcher::Suffix("_image_bytes".into()), &BYTES)?
         .install_recorder()?;
     catalogue::describe();
+    process().describe();
     gauge!("gatehouse_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     let upkeep = handle.clone();
     tokio::spawn(async move {
@@ -99,6 +100,11 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
     Ok(handle)
 }
 
+/// The metrics of every process of any program: processor time, memory, open files, threads. They have Prometheus's usual names.
+fn process() -> metrics_process::Collector {
+    metrics_process::Collector::default()
+}
+
 /// Reads the gauges that are only worth reading when somebody looks.
 #[expect(
     clippy::cast_precision_loss,
@@ -106,9 +112,7 @@ pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
 )]
 pub(crate) fn sample(started: Instant, pool: &PgPool) {
     gauge!("gatehouse_uptime_seconds").set(started.elapsed().as_secs_f64());
-    if let Some(bytes) = resident_bytes() {
-        gauge!("gatehouse_process_resident_memory_bytes").set(bytes as f64);
-    }
+    process().collect();
     let tasks = tokio::runtime::Handle::current()
         .metrics()
         .num_alive_tasks();
@@ -118,13 +122,6 @@ pub(crate) fn sample(started: Instant, pool: &PgPool) {
     gauge!("gatehouse_db_pool_connections", "state" => "idle").set(idle as f64);
     gauge!("gatehouse_db_pool_connections", "state" => "busy")
         .set(size.saturating_sub(idle) as f64);
-}
-
-/// From Linux's `/proc`; elsewhere unknown.
-fn resident_bytes() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * rustix::param::page_size() as u64)
 }
 
 /// Why a command failed, in one line.

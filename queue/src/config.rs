@@ -52,6 +52,9 @@ pub struct Config {
     pub dead_retention: Duration,
     /// The queues that there are, whether this process works on them or not: so their metrics are there from the start.
     pub queues: &'static [QueueName],
+    /// The caps of their lanes, as [`BackendSettings::lane_cap`] sets them in the processes that work on them. The gauge of the
+    /// jobs that can run follows from them.
+    pub lane_caps: &'static [(QueueName, u32)],
 }
 
 impl Default for Config {
@@ -68,6 +71,7 @@ impl Default for Config {
             stats: Duration::from_secs(15),
             dead_retention: Duration::from_hours(90 * 24),
             queues: &[],
+            lane_caps: &[],
         }
     }
 }

@@ -32,6 +32,8 @@ pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds
 /// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the two eldest processes only; 0 in the others, so
 /// take the maximum.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
+/// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room. Set like `QUEUE_JOBS`.
+pub const QUEUE_RUNNABLE: &str = "gatehouse_queue_runnable";
 /// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
 /// Unix time at which the oldest due job became due, by `queue`; without one, the time at which that was read. It tells how long
@@ -87,6 +89,11 @@ pub(crate) fn describe() {
         QUEUE_JOBS,
         Unit::Count,
         "Jobs by state, read by two processes"
+    );
+    describe_gauge!(
+        QUEUE_RUNNABLE,
+        Unit::Count,
+        "Due jobs that neither a pause nor a cap holds back"
     );
     describe_gauge!(
         QUEUE_OLDEST_DUE,
@@ -179,6 +186,14 @@ pub(crate) fn waits(queue: QueueName) -> Histogram {
     histogram!(JOB_WAIT, "queue" => queue.as_str())
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a gauge is a float; no queue nears 2^53 jobs"
+)]
+fn count(jobs: i64) -> f64 {
+    jobs as f64
+}
+
 pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
     for (state, jobs) in [
         ("due", stats.due),
@@ -186,12 +201,9 @@ pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
         ("running", stats.running),
         ("dead", stats.dead),
     ] {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a gauge is a float; no queue nears 2^53 jobs"
-        )]
-        gauge!(QUEUE_JOBS, "queue" => stats.queue.clone(), "state" => state).set(jobs as f64);
+        gauge!(QUEUE_JOBS, "queue" => stats.queue.clone(), "state" => state).set(count(jobs));
     }
+    gauge!(QUEUE_RUNNABLE, "queue" => stats.queue.clone()).set(count(stats.runnable));
     gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
     gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
         .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_due_seconds));

@@ -7,15 +7,18 @@ use std::{
 
 use sqlx::PgConnection;
 
-use crate::{handle::Shared, metrics};
+use crate::{QueueName, handle::Shared, metrics};
 
 /// The depth of one queue.
 #[derive(Clone, Debug, Default, PartialEq, sqlx::FromRow)]
 pub struct QueueStats {
     /// Its name.
     pub queue: String,
-    /// Jobs that could run now.
+    /// Jobs whose time has come.
     pub due: i64,
+    /// Those of them that could run now: their queue and lane are not paused, and the lane's cap leaves room. More workers help
+    /// these.
+    pub runnable: i64,
     /// Jobs that wait for their time: delayed ones and retries.
     pub scheduled: i64,
     /// Jobs claimed, started or not.
@@ -26,38 +29,66 @@ pub struct QueueStats {
     pub oldest_due_seconds: f64,
 }
 
-/// The depth of every queue that has a job, dead ones included.
+/// The depth of every queue that has a job, dead ones included. `lane_caps` are those of queues whose lanes have one by default.
 ///
 /// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy server: read it every
 /// ten seconds or so, by one or two processes.
-pub async fn read(conn: &mut PgConnection) -> Result<Vec<QueueStats>, sqlx::Error> {
+pub async fn read(
+    conn: &mut PgConnection,
+    lane_caps: &[(QueueName, u32)],
+) -> Result<Vec<QueueStats>, sqlx::Error> {
+    let (queues, caps): (Vec<&str>, Vec<i64>) = lane_caps
+        .iter()
+        .map(|(queue, cap)| (queue.as_str(), i64::from(*cap)))
+        .unzip();
     sqlx::query_as(
-        "select queue,
+        "with lanes as (
+             select queue, lane, sum(due)::bigint as due, sum(running)::bigint as running,
+                    min(oldest) as oldest
+               from (select queue, lane, count(*) as due, 0 as running, min(run_at) as oldest
+                       from queue.jobs
+                      where state = 0 and gen = any ((select queue.live_generations())::integer[])
+                      group by queue, lane
+                      union all
+                     select queue, lane, 0, count(*), null
+                       from queue.jobs
+                      where state = 1 and gen = any ((select queue.live_generations())::integer[])
+                      group by queue, lane) as counts
+              group by queue, lane
+         ),
+         active as (
+             select c.queue, c.due, c.running, c.oldest,
+                    case when q.paused_until > now() or l.paused_until > now() then 0
+                         else least(c.due, greatest(0, coalesce(l.cap, d.cap, c.due) - c.running))
+                    end as runnable
+               from lanes c
+               left join queue.queues q on q.queue = c.queue
+               left join queue.lanes l on l.queue = c.queue and l.lane = c.lane
+               left join unnest($1::text[], $2::bigint[]) as d (queue, cap) on d.queue = c.queue
+         )
+         select queue,
                 sum(due)::bigint as due,
+                sum(runnable)::bigint as runnable,
                 sum(scheduled)::bigint as scheduled,
                 sum(running)::bigint as running,
                 sum(dead)::bigint as dead,
                 coalesce(max(oldest), 0)::float8 as oldest_due_seconds
-           from (select queue, count(*) as due, 0 as scheduled, 0 as running, 0 as dead,
-                        extract(epoch from now() - min(run_at)) as oldest
-                   from queue.jobs
-                  where state = 0 and gen = any ((select queue.live_generations())::integer[])
-                  group by queue
+           from (select queue, sum(due) as due, sum(runnable) as runnable, 0 as scheduled,
+                        sum(running) as running, 0 as dead,
+                        extract(epoch from now() - min(oldest)) as oldest
+                   from active group by queue
                   union all
-                 select queue, 0, 0, count(*), 0, null
-                   from queue.jobs
-                  where state = 1 and gen = any ((select queue.live_generations())::integer[])
-                  group by queue
-                  union all
-                 select queue, 0, count(*) filter (where state = 2), 0,
+                 select queue, 0, 0, count(*) filter (where state = 2), 0,
                         count(*) filter (where state = 3), null
                    from queue.jobs where state >= 2 group by queue
                   union all
-                 select queue, 0, 0, 0, count(*), null
+                 select queue, 0, 0, 0, 0, count(*), null
                    from queue.dead_jobs group by queue) as counts
           group by queue
           order by queue",
     )
+    .bind(queues)
+    .bind(caps)
     .fetch_all(conn)
     .await
 }
@@ -79,7 +110,7 @@ impl Gauges {
         let known = known.chain(shared.known_queues());
         self.reported
             .extend(known.map(|queue| queue.as_str().to_owned()));
-        let mut stats: BTreeMap<String, QueueStats> = read(conn)
+        let mut stats: BTreeMap<String, QueueStats> = read(conn, shared.config.lane_caps)
             .await?
             .into_iter()
             .map(|stats| (stats.queue.clone(), stats))

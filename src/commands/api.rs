@@ -65,6 +65,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
 
     let queue = queue::Config {
         queues: &jobs::ALL,
+        lane_caps: &jobs::LANE_CAPS,
         ..queue::Config::default()
     };
     let queue = Queue::open(pool.clone(), queue)?;

@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 34] = [
+const METRICS: [(Kind, &str, Unit, &str); 33] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -203,12 +203,6 @@ const METRICS: [(Kind, &str, Unit, &str); 34] = [
         "gatehouse_uptime_seconds",
         Unit::Seconds,
         "Since the process started",
-    ),
-    (
-        Gauge,
-        "gatehouse_process_resident_memory_bytes",
-        Unit::Bytes,
-        "Memory held by the process",
     ),
     (
         Gauge,

@@ -35,6 +35,18 @@ pub const ALL: [QueueName; 8] = [
     RECOVERIES,
 ];
 
+/// How many jobs of a lane may run at once, over all processes, unless somebody sets another cap. Queues that are not here have
+/// none.
+pub const LANE_CAPS: [(QueueName, u32); 6] = [
+    // So that slow servers of one team delay no other's images.
+    (IMAGES, 16),
+    (WEBHOOKS, 32),
+    (BACKTESTS, 1),
+    (HASH_IMPORTS, 1),
+    (HASH_SCANS, 1),
+    (RECOVERIES, 1),
+];
+
 /// An image is tried to be had this often, within about two minutes; then the item goes on without it.
 const IMAGE_ATTEMPTS: u16 = 5;
 /// An analysis is tried this often, within about two minutes; then the site's `on_failure` decides.

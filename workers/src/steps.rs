@@ -47,13 +47,6 @@ const DELIVERIES_PER_JOB: usize = 4;
 /// Deliveries claimed ahead at most. A claim takes little longer for many than for few.
 const DELIVERIES_AHEAD: usize = 1_024;
 
-/// One endpoint's share of them.
-const DELIVERIES_PER_ENDPOINT: u32 = 32;
-
-/// One team's share of a process's slots for images, and of its room for their files, so that slow servers of one delay no
-/// other's.
-const IMAGES_PER_TEAM: u32 = 16;
-
 /// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
 const REPLAYS: usize = 1;
 
@@ -113,10 +106,8 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         Self::offer(jobs::IMAGES, concurrency);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::IMAGES)
-                .lane_cap(IMAGES_PER_TEAM)
+            let backend = settings(jobs::IMAGES)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<ExaminationDied>();
             WorkerBuilder::new("images")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -139,9 +130,8 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         Self::offer(jobs::ANALYSIS, concurrency);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::ANALYSIS)
+            let backend = settings(jobs::ANALYSIS)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<AnalysisDied>();
             WorkerBuilder::new("analysis")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -158,9 +148,8 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::RULES)
+            let backend = settings(jobs::RULES)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<JudgementDied>();
             WorkerBuilder::new("rules")
                 .backend(queue.backend::<MediaJob>(backend))
@@ -177,11 +166,9 @@ impl Steps {
         let queue = self.queue.clone();
         Self::offer(jobs::BACKTESTS, REPLAYS);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::BACKTESTS)
+            let backend = settings(jobs::BACKTESTS)
                 .prefetch(1)
-                .lane_cap(1)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<ReplayDied>();
             WorkerBuilder::new("backtests")
                 .backend(queue.backend::<BacktestJob>(backend))
@@ -198,11 +185,9 @@ impl Steps {
         let queue = self.queue.clone();
         Self::offer(jobs::HASH_IMPORTS, HASH_LIST_WORK);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::HASH_IMPORTS)
+            let backend = settings(jobs::HASH_IMPORTS)
                 .prefetch(1)
-                .lane_cap(1)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<ImportDied>();
             WorkerBuilder::new("hash-imports")
                 .backend(queue.backend::<HashImportJob>(backend))
@@ -219,11 +204,9 @@ impl Steps {
         let queue = self.queue.clone();
         Self::offer(jobs::HASH_SCANS, HASH_LIST_WORK);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::HASH_SCANS)
+            let backend = settings(jobs::HASH_SCANS)
                 .prefetch(1)
-                .lane_cap(1)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<ScanDied>();
             WorkerBuilder::new("hash-scans")
                 .backend(queue.backend::<HashScanJob>(backend))
@@ -240,11 +223,9 @@ impl Steps {
         let queue = self.queue.clone();
         Self::offer(jobs::RECOVERIES, RECOVERY_WORK);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::RECOVERIES)
+            let backend = settings(jobs::RECOVERIES)
                 .prefetch(1)
-                .lane_cap(1)
                 .retry(RETRY)
-                .uncharged(is_outage)
                 .on_dead::<RecoveryDied>();
             WorkerBuilder::new("recoveries")
                 .backend(queue.backend::<RecoveryJob>(backend))
@@ -266,10 +247,8 @@ impl Steps {
         let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
         Self::offer(jobs::WEBHOOKS, concurrency);
         monitor.register(move |_| {
-            let backend = BackendSettings::new(jobs::WEBHOOKS)
+            let backend = settings(jobs::WEBHOOKS)
                 .prefetch(concurrency.min(DELIVERIES_AHEAD))
-                .lane_cap(DELIVERIES_PER_ENDPOINT)
-                .uncharged(is_outage)
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")
                 .backend(queue.backend::<DeliveryJob>(backend))
@@ -278,6 +257,15 @@ impl Steps {
                 .timeout(RUN_DEADLINE)
                 .build(webhooks::deliver)
         })
+    }
+}
+
+/// How every queue is worked on, but for what its step adds.
+fn settings(queue: QueueName) -> BackendSettings {
+    let backend = BackendSettings::new(queue).uncharged(is_outage);
+    match jobs::LANE_CAPS.iter().find(|(name, _)| *name == queue) {
+        Some(&(_, cap)) => backend.lane_cap(cap),
+        None => backend,
     }
 }
 

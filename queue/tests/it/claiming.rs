@@ -2,8 +2,8 @@
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{Config, NewJob, lanes, stats};
-use sqlx::PgPool;
+use queue::{Config, NewJob, lanes, queues, stats};
+use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 
 use crate::support::{
@@ -368,15 +368,52 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     lanes::pause(&mut conn, WORK, lane(9), hour).await.unwrap();
     let due = || NewJob::new(WORK, lane(9), &act("due"));
     enqueue(&pool, [due(), due(), job(&act("scheduled")).delay(hour)]).await;
-    let read = stats::read(&mut conn).await.unwrap();
-    let [work] = read.as_slice() else {
-        panic!("{read:?}")
+    let read = async |conn: &mut PgConnection, cap| {
+        let read = stats::read(conn, &[(WORK, cap)]).await.unwrap();
+        let [work] = read.as_slice() else {
+            panic!("{read:?}")
+        };
+        work.clone()
     };
+    let work = read(&mut conn, 10).await;
     assert_eq!(
         (work.queue.as_str(), work.due, work.scheduled),
         ("work", 2, 1)
     );
     assert_eq!((work.running, work.dead), (1, 1));
     assert!(work.oldest_due_seconds > 0.0 && work.oldest_due_seconds < 5.0);
+    // Nobody can run the two: their lane is paused. Then it is not, but has a cap; or its queue is paused.
+    assert_eq!(work.runnable, 0);
     process.abandon().await;
+    sqlx::query("delete from queue.jobs where lane <> $1")
+        .bind(lane(9))
+        .execute(&mut *conn)
+        .await
+        .unwrap();
+    lanes::resume(&mut conn, WORK, lane(9)).await.unwrap();
+    assert_eq!(read(&mut conn, 10).await.runnable, 2);
+    assert_eq!(read(&mut conn, 1).await.runnable, 1);
+    lanes::set_cap(&mut conn, WORK, lane(9), Some(2))
+        .await
+        .unwrap();
+    assert_eq!(read(&mut conn, 1).await.runnable, 2);
+    // One that runs takes room.
+    sqlx::query(
+        "update queue.jobs set state = 1, locked_by = gen_random_uuid()
+          where id = (select min(id) from queue.jobs where state = 0)",
+    )
+    .execute(&mut *conn)
+    .await
+    .unwrap();
+    assert_eq!(read(&mut conn, 1).await.runnable, 1);
+    lanes::set_cap(&mut conn, WORK, lane(9), Some(1))
+        .await
+        .unwrap();
+    assert_eq!(read(&mut conn, 10).await.runnable, 0);
+    lanes::set_cap(&mut conn, WORK, lane(9), None)
+        .await
+        .unwrap();
+    assert_eq!(read(&mut conn, 10).await.runnable, 1);
+    queues::pause(&mut conn, WORK, hour).await.unwrap();
+    assert_eq!(read(&mut conn, 10).await.runnable, 0);
 }

@@ -180,7 +180,9 @@ impl After {
                 document: status::lane_document(&lane),
             });
         }
-        let mut stats = stats::read(conn).await?.into_iter();
+        let mut stats = stats::read(conn, &store::jobs::LANE_CAPS)
+            .await?
+            .into_iter();
         let stats = stats
             .find(|stats| stats.queue == name)
             .unwrap_or_else(|| QueueStats {

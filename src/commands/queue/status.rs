@@ -57,7 +57,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: Args) -> anyhow::Result<R
 
 /// Our own queues first, also when they are empty, then any others that there are.
 async fn read(conn: &mut PgConnection) -> anyhow::Result<Vec<Queue>> {
-    let mut stats: BTreeMap<String, QueueStats> = stats::read(conn)
+    let mut stats: BTreeMap<String, QueueStats> = stats::read(conn, &store::jobs::LANE_CAPS)
         .await?
         .into_iter()
         .map(|stats| (stats.queue.clone(), stats))
@@ -143,6 +143,7 @@ pub(super) fn queue_document(stats: &QueueStats, restrictions: &Restrictions) ->
     json!({
         "queue": stats.queue,
         "due": stats.due,
+        "runnable": stats.runnable,
         "oldest_due_seconds": stats.oldest_due_seconds,
         "running": stats.running,
         "scheduled": stats.scheduled,
