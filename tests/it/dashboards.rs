@@ -140,7 +140,7 @@ async fn every_panel_is_answered_by_a_busy_service() {
     let receiver = Receiver::start().await;
     let data = DataDir::new();
     let up = Up::start(&data, &["--webhook-url", &receiver.url()]).await;
-    let prometheus = Prometheus::scraping(&up.demo().metrics_url).await;
+    let prometheus = Prometheus::scraping(&[&up.demo().metrics_url]).await;
     let dashboards = dashboards();
 
     let everything = async {

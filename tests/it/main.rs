@@ -10,6 +10,7 @@ mod hash_lists;
 mod heavy_rules;
 mod hostile;
 mod images;
+mod incidents;
 mod limits;
 mod master_key;
 mod prometheus;

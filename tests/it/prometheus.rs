@@ -1,4 +1,4 @@
-//! A real Prometheus, as Debian packages it, scraping one target every second.
+//! A real Prometheus, as Debian packages it, scraping its targets every second.
 
 use std::fs;
 use std::net::TcpListener;
@@ -24,14 +24,13 @@ impl Prometheus {
     ///
     /// # Panics
     /// When there is no Prometheus on the machine, or it does not start.
-    pub(crate) async fn scraping(metrics_url: &str) -> Self {
-        let target = Url::parse(metrics_url).unwrap();
+    pub(crate) async fn scraping(metrics_urls: &[&str]) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("gatehouse-prometheus-")
             .tempdir()
             .unwrap();
         let configuration = directory.path().join("prometheus.yml");
-        fs::write(&configuration, configuration_for(&target)).unwrap();
+        fs::write(&configuration, configuration_for(metrics_urls)).unwrap();
         let log = fs::File::create(directory.path().join("log")).unwrap();
         let address = free_address();
         let child = Command::new("prometheus")
@@ -116,16 +115,24 @@ impl Drop for Prometheus {
     }
 }
 
-fn configuration_for(target: &Url) -> String {
-    let address = format!("{}:{}", target.host_str().unwrap(), target.port().unwrap());
-    let path = target.path();
+fn configuration_for(metrics_urls: &[&str]) -> String {
+    let targets = metrics_urls.iter().map(|url| {
+        let target = Url::parse(url).unwrap();
+        assert_eq!(target.path(), "/metrics");
+        format!(
+            "'{}:{}'",
+            target.host_str().unwrap(),
+            target.port().unwrap()
+        )
+    });
+    let targets: Vec<_> = targets.collect();
     format!(
         "global: {{scrape_interval: 1s}}
 scrape_configs:
 - job_name: gatehouse
-  metrics_path: {path}
-  static_configs: [{{targets: ['{address}']}}]
-"
+  static_configs: [{{targets: [{}]}}]
+",
+        targets.join(", ")
     )
 }
 

@@ -64,6 +64,36 @@ impl DataDir {
     }
 }
 
+/// A Postgres that does nothing: no answer, no end, as on a machine that hangs. It goes on when this is dropped.
+pub(crate) struct Frozen(Vec<Pid>);
+
+impl DataDir {
+    /// Stops every process of the Postgres that serves this directory, without their knowledge.
+    pub(crate) fn freeze_postgres(&self) -> Frozen {
+        let postmaster = postmaster(&self.path().join("postgres")).unwrap();
+        // It first, so that it starts no others.
+        kill_process(postmaster, Signal::STOP).unwrap();
+        let pid = postmaster.as_raw_nonzero();
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        let children = children.split_ascii_whitespace();
+        let children = children.filter_map(|pid| Pid::from_raw(pid.parse().unwrap()));
+        let frozen = Frozen([postmaster].into_iter().chain(children).collect());
+        for &process in &frozen.0 {
+            // One may have ended meanwhile.
+            let _ = kill_process(process, Signal::STOP);
+        }
+        frozen
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        for &process in &self.0 {
+            let _ = kill_process(process, Signal::CONT);
+        }
+    }
+}
+
 impl Drop for DataDir {
     fn drop(&mut self) {
         let database = self.path().join("postgres");

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::{api::free_address, eventually, http, most_memory};
 
 const START: Duration = Duration::from_secs(30);
@@ -37,6 +39,11 @@ impl Worker {
         })
         .await;
         worker
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
     }
 
     /// The most memory that it ever held, in bytes.

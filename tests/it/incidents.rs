@@ -1,0 +1,212 @@
+//! What Prometheus tells of an incident is what its victims saw: the increase of each counter over the incident, as a dashboard or
+//! an alert asks for it, beside what the clients, the receiver and the provider counted.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    task::JoinSet,
+    time::sleep,
+};
+
+use crate::prometheus::Prometheus;
+use crate::support::{
+    Api, DataDir, FakeProvider, Mode, Receiver, Up, Worker, eventually, gatehouse, http, site_key,
+};
+
+const SOON: Duration = Duration::from_secs(30);
+/// How long Prometheus watches before anything happens. An increase is extrapolated to the ends of its window, by up to a
+/// scrape at each: with so many scrapes that stays below what is allowed.
+const BEFORE: Duration = Duration::from_secs(25);
+/// Until what happened is scraped.
+const SCRAPED: Duration = Duration::from_secs(3);
+
+/// Checks that the increase of what `selector` selects is `counted`, within 5 %.
+async fn assert_told(prometheus: &Prometheus, selector: &str, counted: usize) {
+    let query = format!("sum(increase({selector}[10m]))");
+    let told = prometheus.query(&query).await.unwrap();
+    let [told] = told.as_slice() else {
+        panic!("{selector}: {told:?}");
+    };
+    #[expect(clippy::cast_precision_loss, reason = "some hundreds")]
+    let counted = counted as f64;
+    assert!(
+        counted > 0.0 && (told - counted).abs() <= 0.05 * counted,
+        "{selector}: Prometheus tells of {told}, and {counted} were counted"
+    );
+}
+
+/// Submits 50 texts a second while Postgres does not answer; how many were refused.
+async fn outage(data: &DataDir, up: &Up) -> usize {
+    let (http, demo) = (http(), up.demo());
+    let frozen = data.freeze_postgres();
+    let mut submissions = JoinSet::new();
+    for n in 0..200 {
+        let body = format!("submitted in the outage ({n})");
+        let submission = http
+            .post(format!("{}/submit-media", demo.base_url))
+            .json(&json!({ "api_key": demo.site_key, "body": body }))
+            .send();
+        submissions.spawn(async move { submission.await.unwrap().status().as_u16() });
+        sleep(Duration::from_millis(20)).await;
+    }
+    drop(frozen);
+    let answers = submissions.join_all().await;
+    assert!(
+        answers.iter().all(|status| [200, 503].contains(status)),
+        "{answers:?}"
+    );
+    answers.iter().filter(|status| **status == 503).count()
+}
+
+/// Sends requests that cannot be read; how many were answered so.
+async fn nonsense(up: &Up) -> usize {
+    let address = up.demo().base_url.split('/').nth(2).unwrap();
+    for _ in 0..30 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"nonsense\r\n\r\n").await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    }
+    30
+}
+
+/// Asks the management interface more often than a token may; how many requests were refused.
+async fn haste(up: &Up) -> usize {
+    let mut refused = 0;
+    for _ in 0..60 {
+        let (status, _) = up.look("/sites").await;
+        refused += usize::from(status == 429);
+    }
+    refused
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prometheus_tells_what_the_victims_of_an_incident_counted() {
+    let receiver = Receiver::start().await;
+    let provider = FakeProvider::openai(Mode::Well).await;
+    let data = DataDir::new();
+    let receiver_url = receiver.url();
+    let mut options = vec!["--webhook-url", &receiver_url, "--outage-seconds", "1"];
+    options.extend(["--management-requests-per-token", "20"]);
+    let provider_options = provider.options();
+    options.extend(provider_options.iter().map(String::as_str));
+    let up = Up::start(&data, &options).await;
+    let prometheus = Prometheus::scraping(&[&up.demo().metrics_url]).await;
+    sleep(BEFORE).await;
+
+    let submissions = outage(&data, &up).await;
+    let unreadable = nonsense(&up).await;
+    let hasty = haste(&up).await;
+
+    // What was accepted in the outage's seconds is still on its way; it shall not be counted among the failures.
+    up.verdict(&up.submit(json!({ "body": "the last good one" })).await)
+        .await;
+    let well_received = eventually("quiet", SOON, async || {
+        let received = receiver.received().len();
+        sleep(Duration::from_secs(2)).await;
+        (receiver.received().len() == received).then_some(received)
+    })
+    .await;
+    let well_analysed = provider.asked();
+    provider.answer(Mode::Status(503));
+    receiver.answer(500, Duration::ZERO);
+    for n in 0..20 {
+        up.submit(json!({ "body": format!("nobody takes this ({n})") }))
+            .await;
+    }
+    // Until nobody is asked for as long as it takes to scrape that.
+    let (failed_analyses, failed_webhooks) = eventually("a pause", SOON, async || {
+        let before = (provider.asked(), receiver.received().len());
+        sleep(SCRAPED).await;
+        ((provider.asked(), receiver.received().len()) == before).then_some(before)
+    })
+    .await;
+
+    let submit = "route=\"/functions/v1/submit-media\"";
+    for (selector, counted) in [
+        (
+            "gatehouse_accept_rejected_total{reason=\"unavailable\"}",
+            submissions,
+        ),
+        (
+            &format!("gatehouse_http_requests_total{{{submit}, code_class=\"5xx\"}}"),
+            submissions,
+        ),
+        (
+            "gatehouse_http_unreadable_requests_total{code=\"invalid_request\"}",
+            unreadable,
+        ),
+        (
+            "gatehouse_rate_limited_total{policy=\"management_token\"}",
+            hasty,
+        ),
+        (
+            "gatehouse_provider_errors_total",
+            failed_analyses - well_analysed,
+        ),
+        (
+            "gatehouse_webhook_attempts_total{outcome=\"status\"}",
+            failed_webhooks - well_received,
+        ),
+    ] {
+        assert_told(&prometheus, selector, counted).await;
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPool) {
+    let key = site_key(&pool);
+    let provider = FakeProvider::openai(Mode::Hang).await;
+    let worker = async |queues| {
+        let mut command = gatehouse(&pool);
+        command
+            .envs(provider.variables())
+            .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY)
+            .env("GATEHOUSE_LEASE_SECONDS", "2")
+            .env("GATEHOUSE_QUEUES", queues);
+        Worker::launch(command).await
+    };
+    let api = Api::start(&pool).await;
+    let survivor = worker("rules,webhooks").await;
+    let prometheus = Prometheus::scraping(&[&api.metrics_url, &survivor.metrics_url]).await;
+    sleep(BEFORE).await;
+
+    let doomed = worker("analysis").await;
+    let mut items = Vec::new();
+    for n in 0..12 {
+        let body = format!("held by the worker that dies ({n})");
+        let submission = json!({ "api_key": key, "body": body });
+        let (status, answer) = api.post("submit-media", None, &submission).await.unwrap();
+        assert_eq!(status, 200, "{answer}");
+        items.push(answer["id"].as_str().unwrap().to_owned());
+    }
+    until_running(&pool, items.len()).await;
+    doomed.kill();
+    until_running(&pool, 0).await;
+    sleep(SCRAPED).await;
+
+    // Either process may have rescued them.
+    let held = items.len();
+    assert_told(&prometheus, "gatehouse_jobs_rescued_total", held).await;
+    let lost = "gatehouse_job_retries_total{reason=\"worker_lost\"}";
+    assert_told(&prometheus, lost, held).await;
+}
+
+/// Waits until so many analyses are under way.
+async fn until_running(pool: &PgPool, jobs: usize) {
+    eventually("analyses under way, or none", SOON, async || {
+        let running: i64 = sqlx::query_scalar(
+            "select count(*) from queue.jobs where queue = 'analysis' and state = 1",
+        )
+        .fetch_one(pool)
+        .await
+        .unwrap();
+        (usize::try_from(running) == Ok(jobs)).then_some(())
+    })
+    .await;
+}
