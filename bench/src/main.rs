@@ -76,6 +76,8 @@ enum Command {
     Flow(flow::Options),
     /// Kill processes at random under load, then prove that nothing is lost and nothing doubled
     Chaos(chaos::Options),
+    /// Five incidents of a database and its clients under load, one after the other: it must work again within 10 s, and lose nothing
+    Failover(chaos::failover::Options),
     /// The queue beside graphile-worker, pg-boss and a loop written by hand
     Queue(compare::Options),
     /// Claims at scale: a million jobs in many lanes, paused and capped ones among them
@@ -156,6 +158,12 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Chaos(options) => {
             let json = options.common.ground.json;
             let proof = chaos::run(options).await?;
+            report::print(&proof, json)?;
+            proof.holds()
+        }
+        Command::Failover(options) => {
+            let json = options.common.ground.json;
+            let proof = chaos::failover::run(options).await?;
             report::print(&proof, json)?;
             proof.holds()
         }
