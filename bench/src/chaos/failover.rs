@@ -80,6 +80,8 @@ pub(crate) struct Proof {
     unknown: usize,
     /// Those of them that were stored all the same.
     unknown_stored: usize,
+    /// The same figures without an incident: what the machine takes anyway.
+    undisturbed: Recovery,
     incidents: Vec<Incident>,
     /// From the last submission until nothing was left to do.
     drained_after_seconds: f64,
@@ -176,12 +178,12 @@ async fn prove(
     let looking = look(&customers, &finished);
     let suffering = async {
         let scene = Scene { stack, pair };
-        let incidents = suffer(scene, &customers, &ledger, &mut havoc).await?;
+        let suffered = suffer(scene, &customers, &ledger, &mut havoc).await?;
         ticks.close().await;
         finished.set(true);
-        anyhow::Ok(incidents)
+        anyhow::Ok(suffered)
     };
-    let ((), (), incidents) = tokio::try_join!(submitting, looking, suffering)?;
+    let ((), (), (undisturbed, incidents)) = tokio::try_join!(submitting, looking, suffering)?;
     let ledger = ledger.into_inner();
 
     let patience = Duration::from_secs(options.patience_seconds);
@@ -214,6 +216,7 @@ async fn prove(
         unknown: ledger.unknown.len(),
         unknown_stored: audit.unknown_stored(),
         checks: audit.into_checks(),
+        undisturbed,
         incidents,
         drained_after_seconds: drained.as_secs_f64(),
     })
@@ -225,10 +228,11 @@ async fn suffer(
     customers: &Customers,
     ledger: &RefCell<Ledger>,
     havoc: &mut Havoc,
-) -> anyhow::Result<Vec<Incident>> {
+) -> anyhow::Result<(Recovery, Vec<Incident>)> {
     let observer = Observer::new(customers, ledger);
     let mut incidents = Vec::new();
     tokio::time::sleep(QUIET).await;
+    let undisturbed = observer.observe(scene.stack, Instant::now()).await?;
     for kind in Kind::ALL {
         if kind == Kind::FullDisk && scene.stack.ground.cluster.disk().is_none() {
             continue;
@@ -268,7 +272,7 @@ async fn suffer(
             slowest_answer: ledger.slowest.as_secs_f64(),
         });
     }
-    Ok(incidents)
+    Ok((undisturbed, incidents))
 }
 
 /// Looks which API processes are ready, as customers and load balancers do.
@@ -304,6 +308,8 @@ impl Report for Proof {
                 format!("{:.1} s", self.drained_after_seconds),
             ),
         ];
+        lines.push(Line::heading("no incident yet"));
+        lines.extend(self.undisturbed.lines());
         for incident in &self.incidents {
             lines.extend(incident.lines());
         }
@@ -314,30 +320,18 @@ impl Report for Proof {
 
 impl Incident {
     fn lines(&self) -> Vec<Line> {
-        let Recovery {
-            accepted_after,
-            decided_after,
-            workers_after,
-        } = self.recovery;
-        vec![
+        let mut lines = vec![
             Line::heading(format!("{}: {}", self.kind.name(), self.told)),
             Line::fact("lasted", format!("{:.1} s", self.lasted)),
-            Line::fact("every API accepts after", format!("{accepted_after:.2} s")),
-            Line::fact(
-                "a new item is decided after",
-                format!("{decided_after:.2} s"),
+        ];
+        lines.extend(self.recovery.lines());
+        lines.push(Line::fact(
+            "submissions meanwhile",
+            format!(
+                "{} accepted, {} unknown, {} not sent, the slowest answer after {:.1} s",
+                self.accepted, self.unknown, self.unsent, self.slowest_answer
             ),
-            Line::fact(
-                "every worker finishes jobs after",
-                format!("{workers_after:.2} s"),
-            ),
-            Line::fact(
-                "submissions meanwhile",
-                format!(
-                    "{} accepted, {} unknown, {} not sent, the slowest answer after {:.1} s",
-                    self.accepted, self.unknown, self.unsent, self.slowest_answer
-                ),
-            ),
-        ]
+        ));
+        lines
     }
 }

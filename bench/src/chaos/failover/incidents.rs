@@ -1,9 +1,15 @@
 //! The incidents. Each breaks something, holds it broken for a while and does what an operator does: no more.
 
-use std::time::{Duration, Instant};
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, ensure};
+use futures::future::try_join_all;
 use serde::Serialize;
+use sqlx::PgConnection;
+use tokio::time::{sleep, timeout};
 
 use super::pair::Pair;
 use crate::{cluster::Cluster, stack::Stack};
@@ -15,7 +21,9 @@ const MISLED: Duration = Duration::from_secs(5);
 /// How long an operator takes to promote a standby.
 const NOTICE: Duration = Duration::from_secs(4);
 const POLL: Duration = Duration::from_millis(100);
-/// How long a session takes to end: less than the service takes to open another.
+/// How long it may take until it is broken.
+const BEGINS: Duration = Duration::from_mins(1);
+/// Between two attempts to connect.
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// What goes wrong.
@@ -94,7 +102,7 @@ impl Scene<'_> {
         name.lead_to(self.pair.standby_address);
         Cluster::end_sessions(&mut self.stack.ground.cluster.connect().await?).await?;
         probe.until_down().await?;
-        tokio::time::sleep(MISLED).await;
+        sleep(MISLED).await;
         let during = standby.sessions().await?;
         // The sessions on the standby stay open, as long as the service keeps them.
         name.lead_to(self.pair.primary);
@@ -109,7 +117,7 @@ impl Scene<'_> {
         let standby = standby.context("there is no standby any more")?;
         self.stack.ground.cluster.kill()?;
         self.pair.probe.until_down().await?;
-        tokio::time::sleep(NOTICE).await;
+        sleep(NOTICE).await;
         let (promoted, writable) =
             tokio::join!(standby.promote(), self.pair.probe.until_writable());
         promoted?;
@@ -154,10 +162,10 @@ impl Scene<'_> {
                 full_since = Some(Instant::now());
             }
             ensure!(
-                full_since.is_some() || begun.elapsed() < Duration::from_mins(1),
+                full_since.is_some() || begun.elapsed() < BEGINS,
                 "the disk is full, and the database can still be written to"
             );
-            tokio::time::sleep(POLL).await;
+            sleep(POLL).await;
         }
         let has_died = cluster.has_died();
         if let Some(disk) = cluster.disk() {
@@ -179,24 +187,40 @@ impl Scene<'_> {
     async fn no_connections(&mut self) -> anyhow::Result<Past> {
         let cluster = &self.stack.ground.cluster;
         let mut first = cluster.connect().await?;
-        let mut taken = Vec::new();
-        let begun = Instant::now();
-        while begun.elapsed() < OUTAGE {
-            match cluster.connect().await {
-                Ok(conn) => taken.push(conn),
-                // The service's own are taken, too.
-                Err(_) => {
-                    Cluster::end_sessions(&mut first).await?;
-                    tokio::time::sleep(MOMENT).await;
-                }
-            }
-        }
+        let most: String = sqlx::query_scalar("show max_connections")
+            .fetch_one(&mut first)
+            .await?;
+        let most: usize = most.parse()?;
+        // Many try at once, or the service would be quicker to replace its own.
+        let taking = try_join_all((1..most).map(|_| take(cluster)));
+        let others = tokio::select! {
+            others = timeout(BEGINS, taking) => others.context("the service still has connections")??,
+            failed = end_sessions(&mut first) => match failed? {},
+        };
         self.pair.probe.until_down().await?;
-        let told = format!("{} taken, those of the service, too", taken.len() + 1);
-        drop((taken, first));
+        sleep(OUTAGE).await;
+        drop((others, first));
         Ok(Past {
             writable: self.pair.probe.until_writable().await,
-            told,
+            told: format!("{most} of {most}, those of the service, too"),
         })
+    }
+}
+
+/// Ends the service's sessions again and again.
+async fn end_sessions(conn: &mut PgConnection) -> anyhow::Result<Infallible> {
+    loop {
+        Cluster::end_sessions(conn).await?;
+        sleep(POLL).await;
+    }
+}
+
+/// Tries until it has a connection.
+async fn take(cluster: &Cluster) -> anyhow::Result<PgConnection> {
+    loop {
+        match cluster.connect().await {
+            Ok(conn) => return Ok(conn),
+            Err(_) => sleep(MOMENT).await,
+        }
     }
 }

@@ -13,6 +13,7 @@ use super::super::client::{Customers, Ledger};
 use crate::{
     http::{self, Client},
     processes::Process,
+    report::Line,
     stack::Stack,
 };
 
@@ -37,6 +38,16 @@ impl Recovery {
     /// Until all of it worked.
     pub(super) fn seconds(self) -> f64 {
         self.decided_after.max(self.workers_after)
+    }
+
+    /// As lines of a table.
+    pub(super) fn lines(self) -> [Line; 3] {
+        let fact = |name, seconds| Line::fact(name, format!("{seconds:.2} s"));
+        [
+            fact("every API has accepted an item after", self.accepted_after),
+            fact("these are decided after", self.decided_after),
+            fact("every worker has finished a job after", self.workers_after),
+        ]
     }
 }
 
