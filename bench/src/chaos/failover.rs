@@ -313,6 +313,10 @@ impl Report for Proof {
         for incident in &self.incidents {
             lines.extend(incident.lines());
         }
+        let tried = |kind: &Kind| self.incidents.iter().any(|incident| incident.kind == *kind);
+        for kind in Kind::ALL.iter().filter(|kind| !tried(kind)) {
+            lines.push(Line::heading(format!("{}: not tried", kind.name())));
+        }
         lines.extend(verdict(&self.checks));
         lines
     }

@@ -41,7 +41,8 @@ impl Disk {
             .output()
             .context("cannot run mount")?;
         let told = String::from_utf8_lossy(&mounted.stderr);
-        ensure!(mounted.status.success(), "{}", told.trim());
+        let told = told.lines().next().unwrap_or("mount failed");
+        ensure!(mounted.status.success(), "{told}");
         Ok(Self { root, stays: false })
     }
 

@@ -34,7 +34,7 @@ impl Cluster {
                 standby.disk = Some(disk);
             }
             Err(error) => eprintln!(
-                "no full disk in this run: a filesystem of its own needs mounting, which needs root ({error:#})"
+                "no disk can be filled in this run, because only root may mount one: {error:#}"
             ),
         }
         let copied = self
