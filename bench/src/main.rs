@@ -133,7 +133,16 @@ fn main() -> ExitCode {
 }
 
 async fn run(command: Command) -> anyhow::Result<ExitCode> {
-    let holds = match command {
+    Ok(if holds(command).await? {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Runs a command. Whether what it proves holds; one that only measures always does.
+async fn holds(command: Command) -> anyhow::Result<bool> {
+    Ok(match command {
         Command::Submit(options) => {
             let json = options.common.ground.json;
             report::print(&submit::run(options).await?, json)?;
@@ -226,11 +235,6 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             deliveries::bare::run(options).await?;
             true
         }
-    };
-    Ok(if holds {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
     })
 }
 

@@ -47,6 +47,35 @@ pub(super) struct Ledger {
     pub(super) slowest: Duration,
 }
 
+impl Ledger {
+    /// Notes what an answer means, or its absence, and how long it took: the item's id if it was accepted. What is unknown
+    /// must not be submitted again as the same.
+    fn note(
+        &mut self,
+        submission: &mut Submission,
+        meaning: Meaning,
+        took: Duration,
+    ) -> anyhow::Result<Option<Uuid>> {
+        self.slowest = self.slowest.max(took);
+        match meaning {
+            Meaning::Accepted(id) => {
+                let before = self.accepted.insert(id, submission.clone());
+                ensure!(
+                    before.is_none(),
+                    "two submissions were answered with the id {id}"
+                );
+                return Ok(Some(id));
+            }
+            Meaning::NotSent => self.unsent += 1,
+            Meaning::Unknown => {
+                self.unknown.push(submission.clone());
+                submission.attempt += 1;
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// One submission of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Submission {
@@ -79,6 +108,7 @@ struct Accepted {
 }
 
 /// What an answer, or its absence, means.
+#[derive(Clone, Copy)]
 enum Meaning {
     Accepted(Uuid),
     /// Nothing reached a server.
@@ -150,24 +180,12 @@ impl Customers {
             *turn = self.next_ready(*turn, clients.len());
             let sent = Instant::now();
             let meaning = meaning(clients[*turn].send(&request).await)?;
-            let mut ledger = ledger.borrow_mut();
-            ledger.slowest = ledger.slowest.max(sent.elapsed());
-            match meaning {
-                Meaning::Accepted(id) => {
-                    let before = ledger.accepted.insert(id, submission);
-                    ensure!(
-                        before.is_none(),
-                        "two submissions were answered with the id {id}"
-                    );
-                    return Ok(id);
-                }
-                Meaning::NotSent => ledger.unsent += 1,
-                Meaning::Unknown => {
-                    ledger.unknown.push(submission.clone());
-                    submission.attempt += 1;
-                }
+            if let Some(id) = ledger
+                .borrow_mut()
+                .note(&mut submission, meaning, sent.elapsed())?
+            {
+                return Ok(id);
             }
-            drop(ledger);
             tokio::time::sleep(PAUSE).await;
         }
         bail!("nobody accepts the text {number}")

@@ -12,7 +12,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::{Cluster, Disk};
 
 /// How long it may take to follow, and to become the primary.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Cluster {
     /// Makes a standby in `directory`, which is created. From then on this cluster commits nothing that the standby has not

@@ -27,26 +27,26 @@ const FIRST: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Recovery {
     /// Until every API process had answered a new submission with 200.
-    pub(super) accepted_after: f64,
+    pub(super) accepted: f64,
     /// Until each of these was decided.
-    pub(super) decided_after: f64,
+    pub(super) decided: f64,
     /// Until every worker process had finished a job.
-    pub(super) workers_after: f64,
+    pub(super) workers: f64,
 }
 
 impl Recovery {
     /// Until all of it worked.
     pub(super) fn seconds(self) -> f64 {
-        self.decided_after.max(self.workers_after)
+        self.decided.max(self.workers)
     }
 
     /// As lines of a table.
     pub(super) fn lines(self) -> [Line; 3] {
         let fact = |name, seconds| Line::fact(name, format!("{seconds:.2} s"));
         [
-            fact("every API has accepted an item after", self.accepted_after),
-            fact("these are decided after", self.decided_after),
-            fact("every worker has finished a job after", self.workers_after),
+            fact("every API has accepted an item after", self.accepted),
+            fact("these are decided after", self.decided),
+            fact("every worker has finished a job after", self.workers),
         ]
     }
 }
@@ -79,9 +79,9 @@ impl<'a> Observer<'a> {
         let (accepted, decided): (Vec<_>, Vec<_>) = apis?.into_iter().unzip();
         let last = |times: Vec<Duration>| times.into_iter().max().unwrap_or(LIMIT).as_secs_f64();
         Ok(Recovery {
-            accepted_after: last(accepted),
-            decided_after: last(decided),
-            workers_after: last(workers),
+            accepted: last(accepted),
+            decided: last(decided),
+            workers: last(workers),
         })
     }
 
