@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos
+.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -75,6 +75,11 @@ chaos: ## SIGKILLs and Postgres restarts under load, then an audit of every item
 	target/release/gatehouse-bench chaos
 	target/release/gatehouse-bench chaos --restart-postgres
 	target/release/gatehouse-bench chaos --kill-receiver --items 30000 --rate 50 --patience-seconds 1800
+
+chaos-failover: ## failover, read-only sessions, rolling restart, full disk, no connections, then the audit (as root: it mounts a disk)
+	@scripts/setup test
+	cargo build --release --locked --package gatehouse --package gatehouse-bench
+	target/release/gatehouse-bench failover
 
 fix: ## format, and bring the described queries and the generated documents up to date
 	cargo fmt --all

@@ -6,6 +6,7 @@
 
 mod audit;
 mod client;
+pub(crate) mod failover;
 mod havoc;
 
 use std::{
@@ -24,6 +25,7 @@ use self::{
 };
 use crate::{
     cluster::Cluster,
+    load::Ticks,
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,
@@ -96,8 +98,31 @@ pub(crate) struct Proof {
 impl Proof {
     /// Whether every check holds.
     pub(crate) fn holds(&self) -> bool {
-        self.checks.iter().all(|check| check.failures == 0)
+        hold(&self.checks)
     }
+}
+
+/// Whether every check holds.
+fn hold(checks: &[Check]) -> bool {
+    checks.iter().all(|check| check.failures == 0)
+}
+
+/// The lines about the checks.
+fn verdict(checks: &[Check]) -> Vec<Line> {
+    let mut lines = vec![Line::heading("What must hold")];
+    lines.extend(checks.iter().map(|check| {
+        let verdict = match check.failures {
+            0 => "holds".to_owned(),
+            count => format!("FAILS {count} times: {}", check.examples.join(", ")),
+        };
+        Line::fact(check.name.clone(), verdict)
+    }));
+    lines.push(Line::heading(if hold(checks) {
+        "Everything holds."
+    } else {
+        "The proof FAILED."
+    }));
+    lines
 }
 
 /// Runs the proof.
@@ -155,16 +180,21 @@ async fn prove(
         sites: stack.sites.clone(),
         seed,
         connections: options.connections,
+        // What they send goes to dead processes, too.
+        ready: RefCell::new(vec![true; stack.apis.len()]),
     };
+    let ticks = Ticks::start(options.rate, options.items);
     let submitting = async {
-        let submitted = customers.submit(options.items, options.rate, &ledger).await;
+        let submitted = customers.submit(&ticks, &ledger).await;
         finished.set(true);
         submitted
     };
     let reporting = async {
         while !finished.get() {
             tokio::time::sleep(PROGRESS).await;
-            let Ledger { accepted, unknown } = &*ledger.borrow();
+            let Ledger {
+                accepted, unknown, ..
+            } = &*ledger.borrow();
             eprintln!(
                 "{} of {} accepted, {} unknown",
                 accepted.len(),
@@ -303,26 +333,8 @@ impl Report for Proof {
                 "at rest after",
                 format!("{:.1} s", self.drained_after_seconds),
             ),
-            Line::heading("What must hold"),
         ];
-        for Check {
-            name,
-            failures,
-            examples,
-        } in &self.checks
-        {
-            let verdict = match failures {
-                0 => "holds".to_owned(),
-                count => format!("FAILS {count} times: {}", examples.join(", ")),
-            };
-            lines.push(Line::fact(name.clone(), verdict));
-        }
-        let conclusion = if self.holds() {
-            "Everything holds."
-        } else {
-            "The proof FAILED."
-        };
-        lines.push(Line::heading(conclusion));
+        lines.extend(verdict(&self.checks));
         lines
     }
 }

@@ -2,10 +2,14 @@
 //! gone afterwards. Gatehouse connects as the role `gatehouse`, the benchmark as `postgres`, so that the statements of the
 //! two can be told apart.
 
+mod disk;
 mod machine;
+mod standby;
 
 use std::{
     fs::{self, File},
+    io::Write as _,
+    net::SocketAddr,
     os::unix::{
         fs::{PermissionsExt as _, chown},
         process::CommandExt as _,
@@ -20,8 +24,10 @@ use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use self::machine::Account;
+use crate::procfs;
+
 pub(crate) use self::machine::find_binaries;
+use self::{disk::Disk, machine::Account};
 
 const PORT: u16 = 5432;
 /// The database that Gatehouse uses.
@@ -83,10 +89,14 @@ pub(crate) enum Role {
 /// A running cluster; it is stopped when dropped.
 pub(crate) struct Cluster {
     binaries: PathBuf,
-    /// Holds `data`, `run` and the log, of the account that Postgres runs as.
+    /// Holds `run`, the log, and usually `data`, of the account that Postgres runs as.
     directory: PathBuf,
+    data: PathBuf,
+    port: u16,
     account: Option<Account>,
     server: Option<Child>,
+    /// Where the data is when it has a filesystem of its own.
+    disk: Option<Disk>,
 }
 
 impl Cluster {
@@ -95,25 +105,51 @@ impl Cluster {
     /// # Errors
     /// Postgres's programs are not there, or it does not start; its log is in `directory`.
     pub(crate) async fn start(binaries: &Path, directory: PathBuf) -> anyhow::Result<Self> {
-        fs::create_dir(&directory)?;
+        Self::at(binaries, directory, PORT)?.establish("").await
+    }
+
+    /// Makes a cluster that listens on a port of 127.0.0.1, too, with settings besides.
+    ///
+    /// # Errors
+    /// As `start`.
+    pub(crate) async fn start_on(
+        binaries: &Path,
+        directory: PathBuf,
+        address: SocketAddr,
+        settings: &str,
+    ) -> anyhow::Result<Self> {
+        let settings = format!("listen_addresses = '{}'\n{settings}", address.ip());
+        Self::at(binaries, directory, address.port())?
+            .establish(&settings)
+            .await
+    }
+
+    /// The directories of a cluster.
+    fn at(binaries: &Path, directory: PathBuf, port: u16) -> anyhow::Result<Self> {
         let account = Account::choose()?;
-        let run = directory.join("run");
-        fs::create_dir(&run)?;
-        for own in [&directory, &run] {
+        let cluster = Self {
+            binaries: binaries.to_owned(),
+            data: directory.join("data"),
+            directory,
+            port,
+            account,
+            server: None,
+            disk: None,
+        };
+        for own in [&cluster.directory, &cluster.socket()] {
+            fs::create_dir(own)?;
             fs::set_permissions(own, fs::Permissions::from_mode(0o700))?;
             if let Some(account) = account {
                 chown(own, Some(account.uid), Some(account.gid))?;
             }
         }
-        let mut cluster = Self {
-            binaries: binaries.to_owned(),
-            directory,
-            account,
-            server: None,
-        };
-        cluster.initialise()?;
-        cluster.serve().await?;
-        let mut admin = PgConnection::connect(&cluster.url_of(Role::Postgres, "postgres")).await?;
+        Ok(cluster)
+    }
+
+    async fn establish(mut self, settings: &str) -> anyhow::Result<Self> {
+        self.initialise(settings)?;
+        self.serve().await?;
+        let mut admin = PgConnection::connect(&self.url_of(Role::Postgres, "postgres")).await?;
         for statement in [
             "create role gatehouse login",
             "create database gatehouse owner gatehouse",
@@ -121,12 +157,12 @@ impl Cluster {
             sqlx::query(statement).execute(&mut admin).await?;
         }
         admin.close().await?;
-        let mut own = cluster.connect().await?;
+        let mut own = self.connect().await?;
         sqlx::query("create extension pg_stat_statements")
             .execute(&mut own)
             .await?;
         own.close().await?;
-        Ok(cluster)
+        Ok(self)
     }
 
     /// The database for the service.
@@ -142,8 +178,9 @@ impl Cluster {
         };
         // The host in front is ignored in favour of the directory, but Node's client insists on one.
         format!(
-            "postgres://localhost/{database}?host={}&port={PORT}&user={role}&sslmode=disable",
-            self.socket().display()
+            "postgres://localhost/{database}?host={}&port={}&user={role}&sslmode=disable",
+            self.socket().display(),
+            self.port
         )
     }
 
@@ -174,7 +211,7 @@ impl Cluster {
             .env_clear()
             .arg("--host")
             .arg(self.socket())
-            .args(["--port", &PORT.to_string()]);
+            .args(["--port", &self.port.to_string()]);
         command.args(["--username", "gatehouse"]);
         command
     }
@@ -191,11 +228,33 @@ impl Cluster {
         self.serve().await
     }
 
+    /// Kills all processes of the server with SIGKILL, as when its machine loses power. It is not started again.
+    pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
+        let Some(mut server) = self.server.take() else {
+            return Ok(());
+        };
+        let children = procfs::children(server.id())?;
+        server.kill()?;
+        for child in children.into_iter().filter_map(Pid::from_raw) {
+            // It may have seen its parent die.
+            let _ = kill_process(child, Signal::KILL);
+        }
+        server.wait()?;
+        Ok(())
+    }
+
     /// Whether the server ended though nobody stopped it.
     pub(crate) fn has_died(&mut self) -> bool {
         self.server
             .as_mut()
             .is_some_and(|server| !matches!(server.try_wait(), Ok(None)))
+    }
+
+    /// Leaves its files where they are, also those on a filesystem of their own.
+    pub(crate) fn keep(&mut self) {
+        if let Some(disk) = &mut self.disk {
+            disk.keep();
+        }
     }
 
     /// The number of the server's first process, whose children are all others; none while it does not run.
@@ -207,12 +266,11 @@ impl Cluster {
         self.directory.join("run")
     }
 
-    fn initialise(&self) -> anyhow::Result<()> {
-        let data = self.directory.join("data");
+    fn initialise(&self, settings: &str) -> anyhow::Result<()> {
         let made = self
             .command("initdb")
             .arg("--pgdata")
-            .arg(&data)
+            .arg(&self.data)
             .args([
                 "--username=postgres",
                 "--auth=trust",
@@ -227,16 +285,28 @@ impl Cluster {
             "initdb failed: {}",
             String::from_utf8_lossy(&made.stderr)
         );
-        let configuration = data.join("postgresql.conf");
-        let mut settings = fs::read_to_string(&configuration)?;
-        settings.push_str(SETTINGS);
-        let sockets = format!("unix_socket_directories = '{}'\n", self.socket().display());
-        settings.push_str(&sockets);
-        fs::write(configuration, settings)?;
+        self.configure(&format!("{SETTINGS}{settings}"))
+    }
+
+    /// Adds settings, which win over those before, and where the server is to be found.
+    fn configure(&self, settings: &str) -> anyhow::Result<()> {
+        let mut file = File::options()
+            .append(true)
+            .open(self.data.join("postgresql.conf"))?;
+        let (socket, port) = (self.socket(), self.port);
+        writeln!(
+            file,
+            "{settings}\nunix_socket_directories = '{}'\nport = {port}",
+            socket.display()
+        )?;
         Ok(())
     }
 
-    async fn serve(&mut self) -> anyhow::Result<()> {
+    /// Starts the server unless it runs, and waits until it lets somebody in.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub(crate) async fn serve(&mut self) -> anyhow::Result<()> {
         let started = Instant::now();
         let url = self.url_of(Role::Postgres, "postgres");
         loop {
@@ -262,7 +332,7 @@ impl Cluster {
             .open(self.directory.join("postgres.log"))?;
         self.command("postgres")
             .arg("-D")
-            .arg(self.directory.join("data"))
+            .arg(&self.data)
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()

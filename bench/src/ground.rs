@@ -1,6 +1,6 @@
 //! What every measurement stands on: a scratch directory with a Postgres of its own.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use clap::Args;
 use sqlx::{PgPool, postgres::PgPoolOptions};
@@ -34,18 +34,20 @@ pub(crate) struct Ground {
 impl Ground {
     /// Starts Postgres.
     pub(crate) async fn start(options: &GroundOptions) -> anyhow::Result<Self> {
-        let binaries = options
-            .postgres_bin
-            .clone()
-            .map_or_else(cluster::find_binaries, Ok)?;
-        let mut scratch = tempfile::Builder::new()
-            .prefix("gatehouse-bench-")
-            .tempdir_in(&options.scratch)?;
-        scratch.disable_cleanup(options.keep);
-        // Postgres's account has to pass.
-        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o711))?;
-        eprintln!("starting Postgres in {}", scratch.path().display());
+        let (binaries, scratch) = prepare(options)?;
         let cluster = Cluster::start(&binaries, scratch.path().join("postgres")).await?;
+        Ok(Self { cluster, scratch })
+    }
+
+    /// Starts a Postgres that listens here, too, with settings besides.
+    pub(crate) async fn start_on(
+        options: &GroundOptions,
+        address: SocketAddr,
+        settings: &str,
+    ) -> anyhow::Result<Self> {
+        let (binaries, scratch) = prepare(options)?;
+        let directory = scratch.path().join("postgres");
+        let cluster = Cluster::start_on(&binaries, directory, address, settings).await?;
         Ok(Self { cluster, scratch })
     }
 
@@ -67,7 +69,24 @@ impl Ground {
 
     /// The files, which are kept from now on.
     pub(crate) fn keep(&mut self) -> PathBuf {
+        self.cluster.keep();
         self.scratch.disable_cleanup(true);
         self.directory()
     }
+}
+
+/// Postgres's programs, and a directory.
+fn prepare(options: &GroundOptions) -> anyhow::Result<(PathBuf, TempDir)> {
+    let binaries = options
+        .postgres_bin
+        .clone()
+        .map_or_else(cluster::find_binaries, Ok)?;
+    let mut scratch = tempfile::Builder::new()
+        .prefix("gatehouse-bench-")
+        .tempdir_in(&options.scratch)?;
+    scratch.disable_cleanup(options.keep);
+    // Postgres's account has to pass.
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o711))?;
+    eprintln!("starting Postgres in {}", scratch.path().display());
+    Ok((binaries, scratch))
 }

@@ -141,6 +141,11 @@ impl Ticks {
         Self(Rc::new(Mutex::new(receiver)))
     }
 
+    /// Lets no more come.
+    pub(crate) async fn close(&self) {
+        self.0.lock().await.close();
+    }
+
     /// The next one; none when all are taken.
     pub(crate) async fn next(&self) -> Option<Tick> {
         self.0.lock().await.recv().await

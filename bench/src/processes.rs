@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io,
     net::{SocketAddr, TcpListener},
     os::unix::process::ExitStatusExt as _,
     path::PathBuf,
@@ -9,13 +10,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tokio::process::{Child, Command};
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
 
 use crate::http::{Client, get};
 
 const READY: Duration = Duration::from_mins(1);
+/// An API process lingers for 5 s and drains for 10, a worker drains for 20.
+const STOP: Duration = Duration::from_mins(1);
 
 /// The binary and the environment that all its processes share.
 #[derive(Clone)]
@@ -183,6 +190,44 @@ impl Process {
             child.kill().await?;
         }
         Ok(())
+    }
+
+    /// Asks it to stop with SIGTERM, and waits until it has ended well.
+    ///
+    /// # Errors
+    /// It had ended by itself, does not end, or ends with an error.
+    pub(crate) async fn stop(&mut self) -> anyhow::Result<()> {
+        if let Some(death) = self.death() {
+            bail!("{death}");
+        }
+        let Some(mut child) = self.child.take() else {
+            return Ok(());
+        };
+        let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        kill_process(pid.context("it has no number")?, Signal::TERM)?;
+        let ended = timeout(STOP, child.wait()).await;
+        let status = ended.with_context(|| format!("{} does not stop", self.name))??;
+        ensure!(status.success(), "{} stopped with {status}", self.name);
+        Ok(())
+    }
+
+    /// The sum of a metric over those of its labels that contain this.
+    ///
+    /// # Errors
+    /// It does not answer.
+    pub(crate) async fn metric(&self, name: &str, label: &str) -> anyhow::Result<f64> {
+        let mut client = Client::new(self.metrics);
+        let answer = client
+            .send(&get("/metrics"))
+            .await
+            .map_err(io::Error::from)?;
+        let text = String::from_utf8_lossy(&answer.body);
+        let values = text
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.rsplit_once(' '))
+            .filter(|(labels, _)| labels.starts_with('{') && labels.contains(label))
+            .map(|(_, value)| value.parse::<f64>());
+        Ok(values.sum::<Result<_, _>>()?)
     }
 
     /// How it ended, if it did so without being killed.

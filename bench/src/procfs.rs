@@ -52,13 +52,22 @@ pub(crate) fn processor_time(pid: u32) -> anyhow::Result<Duration> {
 /// There is no such process.
 pub(crate) fn family_time(pid: u32) -> anyhow::Result<Duration> {
     let (own, ended) = ticks(&fs::read_to_string(format!("/proc/{pid}/stat"))?)?;
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
-    let running = children.split_whitespace().map(|child| {
+    let running = children(pid)?.into_iter().map(|child| {
         // It may have ended meanwhile.
         let stat = fs::read_to_string(format!("/proc/{child}/stat"));
         stat.map_or(0, |stat| ticks(&stat).map_or(0, |(own, _)| own))
     });
     duration(own + ended + running.sum::<u64>())
+}
+
+/// The processes that a process started with its first thread and that still run.
+///
+/// # Errors
+/// There is no such process.
+pub(crate) fn children(pid: u32) -> anyhow::Result<Vec<i32>> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+    let numbers = children.split_whitespace().map(str::parse);
+    Ok(numbers.collect::<Result<_, _>>()?)
 }
 
 fn duration(ticks: u64) -> anyhow::Result<Duration> {

@@ -85,6 +85,20 @@ impl Stack {
         shape: Shape,
         seed: u64,
     ) -> anyhow::Result<Self> {
+        let ground = Ground::start(&options.ground).await?;
+        let url = ground.cluster.url(Role::Gatehouse);
+        Self::start_on(ground, url, surroundings, options, shape, seed).await
+    }
+
+    /// Starts everything else on a database that runs already, of which the processes know this URL.
+    pub(crate) async fn start_on(
+        ground: Ground,
+        database_url: String,
+        surroundings: Surroundings,
+        options: &CommonOptions,
+        shape: Shape,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
         let binary = match &options.binary {
             Some(binary) => {
                 fs::canonicalize(binary).with_context(|| format!("no {}", binary.display()))?
@@ -96,7 +110,6 @@ impl Stack {
             "no {}: build it, or name one with --binary",
             binary.display()
         );
-        let ground = Ground::start(&options.ground).await?;
         let mut receiver = Receiver::start(shape.manners, seed).await?;
         let relay = if shape.manners.mortal {
             Some(Relay::start(receiver.address()).await?)
@@ -112,7 +125,7 @@ impl Stack {
             binary,
             environment: vec![
                 ("PATH", "/usr/bin:/bin".to_owned()),
-                ("DATABASE_URL", ground.cluster.url(Role::Gatehouse)),
+                ("DATABASE_URL", database_url),
                 ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
                 ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
                 ("GATEHOUSE_EGRESS_ALLOW", egress_allow.join(",")),

@@ -20,6 +20,7 @@ mod providers;
 mod proxy;
 mod queue_commands;
 mod review;
+mod rolling_restart;
 mod rules;
 mod secrets;
 mod sockets;

@@ -30,6 +30,8 @@ pub(super) struct Customers {
     pub(super) sites: Vec<Site>,
     pub(super) seed: u64,
     pub(super) connections: usize,
+    /// Which of the API processes are sent anything, as long as one is.
+    pub(super) ready: RefCell<Vec<bool>>,
 }
 
 /// What the customers know. A submission is known by its `app_media_id`, which is of this submission only.
@@ -39,6 +41,39 @@ pub(super) struct Ledger {
     pub(super) accepted: HashMap<Uuid, Submission>,
     /// Without an answer, or with one that promises nothing: stored or not.
     pub(super) unknown: Vec<Submission>,
+    /// How often nobody was there to be sent one.
+    pub(super) unsent: u64,
+    /// The longest that an answer took.
+    pub(super) slowest: Duration,
+}
+
+impl Ledger {
+    /// Notes what an answer means, or its absence, and how long it took: the item's id if it was accepted. What is unknown
+    /// must not be submitted again as the same.
+    fn note(
+        &mut self,
+        submission: &mut Submission,
+        meaning: Meaning,
+        took: Duration,
+    ) -> anyhow::Result<Option<Uuid>> {
+        self.slowest = self.slowest.max(took);
+        match meaning {
+            Meaning::Accepted(id) => {
+                let before = self.accepted.insert(id, submission.clone());
+                ensure!(
+                    before.is_none(),
+                    "two submissions were answered with the id {id}"
+                );
+                return Ok(Some(id));
+            }
+            Meaning::NotSent => self.unsent += 1,
+            Meaning::Unknown => {
+                self.unknown.push(submission.clone());
+                submission.attempt += 1;
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// One submission of a text.
@@ -73,6 +108,7 @@ struct Accepted {
 }
 
 /// What an answer, or its absence, means.
+#[derive(Clone, Copy)]
 enum Meaning {
     Accepted(Uuid),
     /// Nothing reached a server.
@@ -91,17 +127,15 @@ impl Customers {
         usize::try_from(number).unwrap_or(0) % self.sites.len()
     }
 
-    /// Submits so many texts at this rate, each until it is accepted.
+    /// Submits a text with each tick, until it is accepted.
     ///
     /// # Errors
     /// A refusal that is no fault of the chaos, or a text that nobody accepts.
     pub(super) async fn submit(
         &self,
-        items: u64,
-        rate: f64,
+        ticks: &Ticks,
         ledger: &RefCell<Ledger>,
     ) -> anyhow::Result<()> {
-        let ticks = Ticks::start(rate, items);
         let clients = (0..self.connections).map(|first| {
             let ticks = ticks.clone();
             async move {
@@ -119,38 +153,51 @@ impl Customers {
         Ok(())
     }
 
+    /// Submits one to a certain API process until it is accepted.
+    pub(super) async fn submit_to(
+        &self,
+        api: usize,
+        number: u64,
+        ledger: &RefCell<Ledger>,
+    ) -> anyhow::Result<Uuid> {
+        let mut clients = [Client::new(self.apis[api])];
+        self.submit_one(number, &mut clients, &mut 0, ledger).await
+    }
+
     async fn submit_one(
         &self,
         number: u64,
         clients: &mut [Client],
         turn: &mut usize,
         ledger: &RefCell<Ledger>,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Uuid> {
         let start = Instant::now();
         let body = self.text(number).body;
         let key = &self.sites[self.site(number)].key;
         let mut submission = Submission { number, attempt: 0 };
         while start.elapsed() < PATIENCE {
             let request = http::submission(key, &submission.tag(), &body);
-            *turn = (*turn + 1) % clients.len();
-            match meaning(clients[*turn].send(&request).await)? {
-                Meaning::Accepted(id) => {
-                    let before = ledger.borrow_mut().accepted.insert(id, submission);
-                    ensure!(
-                        before.is_none(),
-                        "two submissions were answered with the id {id}"
-                    );
-                    return Ok(());
-                }
-                Meaning::NotSent => {}
-                Meaning::Unknown => {
-                    ledger.borrow_mut().unknown.push(submission.clone());
-                    submission.attempt += 1;
-                }
+            *turn = self.next_ready(*turn, clients.len());
+            let sent = Instant::now();
+            let meaning = meaning(clients[*turn].send(&request).await)?;
+            if let Some(id) = ledger
+                .borrow_mut()
+                .note(&mut submission, meaning, sent.elapsed())?
+            {
+                return Ok(id);
             }
             tokio::time::sleep(PAUSE).await;
         }
         bail!("nobody accepts the text {number}")
+    }
+
+    /// The place of the next ready one of so many; of the next one if none is.
+    fn next_ready(&self, turn: usize, count: usize) -> usize {
+        let ready = self.ready.borrow();
+        let mut places = (1..=count).map(|step| (turn + step) % count);
+        places
+            .find(|place| ready[*place])
+            .unwrap_or((turn + 1) % count)
     }
 }
 

@@ -14,6 +14,8 @@ use sqlx::{ConnectOptions as _, PgPool};
 use super::{eventually, http, most_memory, open_files, up::UNSET};
 
 const START: Duration = Duration::from_secs(30);
+/// Lingering and draining, and some.
+const STOP: Duration = Duration::from_secs(40);
 /// 32 bytes in base64; what they are does not matter.
 pub(crate) const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
@@ -40,8 +42,17 @@ impl Api {
     }
 
     /// Starts one as `gatehouse` prepared it.
-    pub(crate) async fn launch(mut gatehouse: Command, options: &[&str]) -> Self {
-        let [listen, metrics] = [free_address(), free_address()];
+    pub(crate) async fn launch(gatehouse: Command, options: &[&str]) -> Self {
+        Self::launch_at(free_address(), gatehouse, options).await
+    }
+
+    /// Starts one that listens on this address.
+    pub(crate) async fn launch_at(
+        listen: SocketAddr,
+        mut gatehouse: Command,
+        options: &[&str],
+    ) -> Self {
+        let metrics = free_address();
         let child = gatehouse
             .arg("api")
             .args(["--listen", &listen.to_string()])
@@ -101,8 +112,21 @@ impl Api {
 
     /// SIGKILL.
     pub(crate) fn kill(&self) {
-        let process = Pid::from_child(&self.child);
-        kill_process(process, Signal::KILL).unwrap();
+        self.signal(Signal::KILL);
+    }
+
+    /// SIGTERM; waits until the process has ended well.
+    pub(crate) async fn stop(&mut self) {
+        self.signal(Signal::TERM);
+        let status = eventually("the interface stops", STOP, async || {
+            self.child.try_wait().unwrap()
+        })
+        .await;
+        assert!(status.success(), "{status}");
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 }
 

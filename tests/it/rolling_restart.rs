@@ -1,0 +1,161 @@
+//! Two API processes are restarted one after the other, and clients that look at `/readyz` once a second notice nothing. The
+//! clients repeat nothing: a request that gets no 200 has failed.
+
+mod balancer;
+mod client;
+
+use std::{
+    net::SocketAddr,
+    process::Command,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::{
+    task::JoinSet,
+    time::{interval, sleep},
+};
+
+use self::{
+    balancer::{Balancer, Fleet},
+    client::Client,
+};
+use crate::support::{Api, gatehouse, site_key};
+
+/// Each sends a request every tenth of a second: 200 a second.
+const CLIENTS: usize = 20;
+const EVERY: Duration = Duration::from_millis(100);
+/// Between two restarts, so that everybody has seen the first process come back.
+const PAUSE: Duration = Duration::from_secs(2);
+/// For how long a process that was told to stop goes on accepting: clients look once a second.
+const LINGER: &str = "3";
+
+/// What became of the requests.
+#[derive(Default)]
+struct Outcome {
+    over: AtomicBool,
+    answered: AtomicUsize,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Outcome {
+    fn note(&self, result: Result<u16, String>) {
+        match result {
+            Ok(200) => _ = self.answered.fetch_add(1, Ordering::Relaxed),
+            Ok(status) => self.fail(format!("answer {status}")),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn fail(&self, failure: String) {
+        self.failures.lock().unwrap().push(failure);
+    }
+}
+
+/// How a client uses its connections.
+#[derive(Clone, Copy)]
+enum Habit {
+    /// Keeps one to each address, until an answer says that it is the last.
+    Keep,
+    /// Opens one for each request.
+    Open,
+}
+
+/// A client that sends to a ready address of the fleet, to each in turn.
+async fn send(fleet: Arc<Fleet>, request: Arc<str>, habit: Habit, outcome: Arc<Outcome>) {
+    let mut clients: Vec<Client> = fleet.addresses().map(Client::new).collect();
+    let mut ticks = interval(EVERY);
+    while !outcome.over.load(Ordering::Relaxed) {
+        ticks.tick().await;
+        let place = fleet.next();
+        outcome.note(clients[place].send(&request).await);
+        if matches!(habit, Habit::Open) {
+            clients[place].hang_up();
+        }
+    }
+}
+
+fn process(pool: &PgPool) -> Command {
+    let mut command = gatehouse(pool);
+    command.env("GATEHOUSE_LINGER_SECONDS", LINGER);
+    command
+}
+
+/// Starts two processes and many clients, restarts the processes one after the other, and fails if a request has failed.
+async fn restart_under_load(pool: &PgPool, habits: &[Habit], balanced: bool) {
+    let key = site_key(pool);
+    sqlx::query("update plans set submissions_per_minute = 1000000")
+        .execute(pool)
+        .await
+        .unwrap();
+    let mut apis = vec![
+        Api::launch(process(pool), &[]).await,
+        Api::launch(process(pool), &[]).await,
+    ];
+    let addresses: Vec<SocketAddr> = apis.iter().map(|api| api.address).collect();
+    let behind = Fleet::watched(addresses);
+    let (fleet, _balancer) = if balanced {
+        let balancer = Balancer::start(behind).await;
+        (Fleet::unwatched(balancer.address), Some(balancer))
+    } else {
+        (behind, None)
+    };
+
+    let outcome = Arc::new(Outcome::default());
+    let request: Arc<str> = submission(&key).into();
+    let mut clients = JoinSet::new();
+    for number in 0..CLIENTS {
+        clients.spawn(send(
+            Arc::clone(&fleet),
+            Arc::clone(&request),
+            habits[number % habits.len()],
+            Arc::clone(&outcome),
+        ));
+    }
+    for api in &mut apis {
+        sleep(PAUSE).await;
+        api.stop().await;
+        *api = Api::launch_at(api.address, process(pool), &[]).await;
+    }
+    sleep(PAUSE).await;
+    outcome.over.store(true, Ordering::Relaxed);
+    clients.join_all().await;
+
+    let failures = outcome.failures.lock().unwrap();
+    let answered = outcome.answered.load(Ordering::Relaxed);
+    println!("{answered} answered with 200, {} failed", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {} requests failed, the first with {}",
+        failures.len(),
+        failures.len() + answered,
+        failures[0]
+    );
+}
+
+fn submission(key: &str) -> String {
+    let body = json!({ "api_key": key, "body": "a text" }).to_string();
+    format!(
+        "POST /functions/v1/submit-media HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_54_a_rolling_restart_fails_no_request_of_clients_that_look_for_the_ready(
+    pool: PgPool,
+) {
+    restart_under_load(&pool, &[Habit::Keep, Habit::Open], false).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_54_a_rolling_restart_fails_no_request_behind_a_balancer_without_retries(
+    pool: PgPool,
+) {
+    restart_under_load(&pool, &[Habit::Keep, Habit::Open], true).await;
+}

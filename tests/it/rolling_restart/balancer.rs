@@ -1,0 +1,107 @@
+//! Who looks at `/readyz`: clients that know all processes, and a balancer that passes connections on to them by turns.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
+    time::{interval, timeout},
+};
+
+use super::client::Client;
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+const READYZ: &str = "GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n";
+
+/// Servers, and whether each was ready at the last look.
+pub(super) struct Fleet {
+    servers: Vec<(SocketAddr, AtomicBool)>,
+    turn: AtomicUsize,
+}
+
+impl Fleet {
+    /// Looks at `/readyz` of each once a second, for as long as somebody uses the fleet.
+    pub(super) fn watched(addresses: Vec<SocketAddr>) -> Arc<Self> {
+        let servers = addresses.into_iter();
+        let fleet = Arc::new(Self {
+            servers: servers.map(|one| (one, AtomicBool::new(true))).collect(),
+            turn: AtomicUsize::new(0),
+        });
+        for place in 0..fleet.servers.len() {
+            let fleet = Arc::downgrade(&fleet);
+            tokio::spawn(async move {
+                let mut looks = interval(LOOK_EVERY);
+                loop {
+                    looks.tick().await;
+                    let Some(fleet) = fleet.upgrade() else {
+                        return;
+                    };
+                    let (address, ready) = &fleet.servers[place];
+                    let mut client = Client::new(*address);
+                    let answer = timeout(LOOK_EVERY, client.send(READYZ)).await;
+                    ready.store(matches!(answer, Ok(Ok(200))), Ordering::Relaxed);
+                }
+            });
+        }
+        fleet
+    }
+
+    /// One server that nobody looks at.
+    pub(super) fn unwatched(address: SocketAddr) -> Arc<Self> {
+        Arc::new(Self {
+            servers: vec![(address, AtomicBool::new(true))],
+            turn: AtomicUsize::new(0),
+        })
+    }
+
+    pub(super) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.servers.iter().map(|(address, _)| *address)
+    }
+
+    /// The place of the next ready one; of the next one if none is.
+    pub(super) fn next(&self) -> usize {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let count = self.servers.len();
+        let mut places = (turn..turn + count).map(|place| place % count);
+        let ready = places.find(|place| self.servers[*place].1.load(Ordering::Relaxed));
+        ready.unwrap_or(turn % count)
+    }
+}
+
+/// Passes each connection on to a ready server, to each in turn. It repeats nothing.
+pub(super) struct Balancer {
+    pub(super) address: SocketAddr,
+    task: JoinHandle<()>,
+}
+
+impl Balancer {
+    pub(super) async fn start(fleet: Arc<Fleet>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let task = tokio::spawn(async move {
+            loop {
+                let (mut near, _) = listener.accept().await.unwrap();
+                let (server, _) = fleet.servers[fleet.next()];
+                tokio::spawn(async move {
+                    let mut far = TcpStream::connect(server).await?;
+                    copy_bidirectional(&mut near, &mut far).await
+                });
+            }
+        });
+        Self { address, task }
+    }
+}
+
+impl Drop for Balancer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
