@@ -131,12 +131,13 @@ impl Outbound {
         }))
     }
 
-    /// Judges all that a URL of this team shows by itself; what is behind a name is judged when it is connected to.
+    /// Judges all that a URL of this team shows by itself, as [`EgressPolicy::judge_url`] does; what is behind a name is judged when
+    /// it is connected to.
     ///
     /// # Errors
     /// Why it would not be contacted.
     pub fn judge(&self, team: TeamId, url: &Url) -> Result<(), Refusal> {
-        self.0.policy.admit(team, url).map(|_| ())
+        self.0.policy.judge_url(team, url)
     }
 
     /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.
