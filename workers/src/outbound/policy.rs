@@ -106,7 +106,8 @@ impl EgressPolicy {
         Ok(Route::Guarded)
     }
 
-    /// Judges a URL of this team for whoever named it, by all that it shows by itself. Of a host and a port that are both
+    /// Judges a URL of this team for whoever named it, by all that it shows by itself: what is behind a name is judged when it is
+    /// connected to. Of a host and a port that are both
     /// forbidden the host is told: who only chose another port would be refused again.
     ///
     /// # Errors

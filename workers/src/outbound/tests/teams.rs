@@ -48,8 +48,8 @@ async fn case_44_what_is_open_to_one_team_is_closed_to_others() {
             (named(&receiver), Refusal::Port),
         ] {
             let parsed = url.parse().unwrap();
-            assert_eq!(outbound.judge(TEAM, &parsed), Ok(()));
-            assert_eq!(outbound.judge(OTHER, &parsed), Err(told));
+            assert_eq!(outbound.policy().judge_url(TEAM, &parsed), Ok(()));
+            assert_eq!(outbound.policy().judge_url(OTHER, &parsed), Err(told));
             // The first team's connection is idle when the other one asks.
             post(&outbound, &url).await.unwrap();
             let before = receiver.requests().len();

@@ -6,7 +6,9 @@ use domain::{
     event::EventKind,
     id::TeamId,
     name::Name,
-    webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
+    webhook::{
+        CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES,
+    },
     whole::Whole,
 };
 use poem_openapi::{Object, registry::MetaSchema};
