@@ -23,6 +23,7 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     }
     problems.of(telemetry::log_filter());
     problems.of(config::log_format());
+    problems.of(config::webhook_secret());
     let located = problems.of(options.database.locate());
     if let Some(located) = &located {
         let key = problems.of(located.master_key());
@@ -30,6 +31,8 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
             tell("master key: readable")?;
         }
         check_database(&mut problems, located, key.as_ref()).await?;
+    } else {
+        problems.of(config::master_key());
     }
     if let Some(providers) = problems.of(options.providers.load()) {
         let providers: Vec<String> = providers

@@ -20,10 +20,8 @@ impl Cli {
     /// What clap prints.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let command = sourced(Self::command());
-        let matches = command
-            .clone()
-            .try_get_matches()
-            .map_err(|error| blaming(&command, error))?;
+        let matches = command.clone().try_get_matches();
+        let matches = matches.map_err(|error| blaming(command, error))?;
         Self::from_arg_matches(&matches)
             .map_err(|error| error.format(&mut sourced(Self::command())))
     }
@@ -94,7 +92,7 @@ fn reason(error: &clap::Error) -> String {
 }
 
 /// Adds the variable that a wrong value comes from.
-fn blaming(command: &Command, mut error: clap::Error) -> clap::Error {
+fn blaming(mut command: Command, mut error: clap::Error) -> clap::Error {
     if !matches!(
         error.kind(),
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
@@ -107,6 +105,8 @@ fn blaming(command: &Command, mut error: clap::Error) -> clap::Error {
     ) else {
         return error;
     };
+    // Only then do options display as the error names them.
+    command.build();
     let blamed = command
         .get_subcommands()
         .flat_map(Command::get_arguments)

@@ -78,6 +78,13 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
         .ok_or_else(|| "must be an IP address or a network, such as 10.1.0.7 or 10.1.0.0/16".into())
 }
 
+/// A server to ask.
+pub(super) fn http_url(text: &str) -> Result<Url, String> {
+    let url: Option<Url> = text.parse().ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https"))
+        .ok_or_else(|| "must be a URL such as https://api.example.com".to_owned())
+}
+
 /// An endpoint for the demo site. Its host and port are exempt from the egress guard; all else holds for it, too.
 pub(super) fn demo_endpoint(text: &str) -> Result<Url, String> {
     let url: EndpointUrl = text.parse().map_err(|error| format!("{error}"))?;
