@@ -152,3 +152,22 @@ impl Page {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swagger_uis_own_code_stays_as_it_is() {
+        let service = public::service();
+        let page = swagger_ui("A title", &service, "{}").html;
+        let theirs = service.swagger_ui_html();
+        let code = |page: &str| {
+            let (_, style) = page.split_once("<style").unwrap();
+            style.rsplit_once("\n</head>").unwrap().0.to_owned()
+        };
+        let wanted = code(&theirs).replacen(" charset=\"UTF-8\"", "", 2);
+        assert!(code(&page) == wanted, "not a byte of it may change");
+        assert!(page.contains(&format!("<body>\n{NAVIGATION}\n<div id=\"ui\"></div>")));
+    }
+}
