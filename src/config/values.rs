@@ -20,7 +20,7 @@ use workers::outbound::{EgressPolicy, Exemption, HostPort};
 pub(crate) fn one_of<T>(
     all: impl IntoIterator<Item = T>,
     name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> + Clone
+) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
@@ -33,7 +33,7 @@ where
 }
 
 /// One of the queues that there are.
-pub(crate) fn queue_name() -> impl TypedValueParser<Value = QueueName> + Clone {
+pub(crate) fn queue_name() -> impl TypedValueParser<Value = QueueName> {
     one_of(jobs::ALL, QueueName::as_str)
 }
 

@@ -37,7 +37,7 @@ impl Scopes {
 }
 
 /// One of the scopes, or all of them.
-pub(super) fn scopes() -> impl TypedValueParser<Value = Scopes> + Clone {
+pub(super) fn scopes() -> impl TypedValueParser<Value = Scopes> {
     let each = Scope::ALL.iter().copied().map(Scopes::One);
     one_of(std::iter::once(Scopes::All).chain(each), Scopes::as_str)
 }

@@ -26,7 +26,7 @@ pub(super) fn pretty(body: &[u8]) -> Option<String> {
                 }
             }
             '{' | '[' => {
-                while tokens.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                while tokens.next_if(char::is_ascii_whitespace).is_some() {}
                 lines.text.push(c);
                 match tokens.next_if(|c| matches!(c, '}' | ']')) {
                     Some(close) => lines.text.push(close),
