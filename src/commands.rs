@@ -35,7 +35,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Listen(args) => {
             let defaults = listen::Defaults {
                 secret: config::webhook_secret()?,
-                demo: Some(config::default_data_dir()?.join(demo::FILE)),
+                demo: config::data_dir()?.map(|directory| directory.join(demo::FILE)),
             };
             in_runtime(listen::run(args, defaults))?;
         }

@@ -1,9 +1,11 @@
 //! Every option and environment variable of every command. Nothing else reads the environment.
 
 mod egress;
+mod environment;
 mod http;
 mod providers;
 mod rules;
+mod values;
 
 use std::{
     net::SocketAddr,
@@ -19,16 +21,22 @@ use domain::signature::WebhookSecret;
 use queue::QueueName;
 use store::{jobs, seal::MasterKey};
 use url::Url;
+use workers::outbound::Exemption;
 
 use crate::{
     commands::{admin, listen, queue as queue_command},
     data_dir::{DATABASE_URL, MASTER_KEY},
+    demo,
 };
 
-pub(crate) use egress::{EgressOptions, OutboundOptions};
+pub(crate) use egress::{EgressOptions, OutboundOptions, judge};
+pub(crate) use environment::problems;
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
 pub(crate) use rules::{KeptRulesOptions, RuleOptions};
+pub(crate) use values::{address, id, one_of, queue_name, whole};
+
+use values::demo_endpoint;
 
 /// A self-hosted content moderation service.
 #[derive(Debug, Parser)]
@@ -92,7 +100,7 @@ pub(crate) struct UpOptions {
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
     /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard for the demo team
-    #[arg(long)]
+    #[arg(long, value_parser = demo_endpoint)]
     pub(crate) webhook_url: Option<Url>,
     /// Make the demo team and site in a database that is not empty, too
     #[arg(long)]
@@ -135,7 +143,7 @@ pub(crate) struct WorkerOptions {
     #[command(flatten)]
     pub(crate) database: DatabaseOptions,
     /// The queues to work on
-    #[arg(long, env = "GATEHOUSE_QUEUES", value_delimiter = ',', value_parser = queue_name,
+    #[arg(long, env = "GATEHOUSE_QUEUES", value_delimiter = ',', value_parser = queue_name(),
           default_values_t = jobs::ALL)]
     pub(crate) queues: Vec<QueueName>,
     #[command(flatten)]
@@ -226,6 +234,13 @@ impl AnyDatabaseOptions {
 }
 
 impl Located {
+    /// What the `gatehouse up` of the data directory has opened for its demo team.
+    pub(crate) fn demo_exemption(&self) -> anyhow::Result<Option<Exemption>> {
+        let directory = self.data_dir.as_deref();
+        let demo = directory.map(demo::read).transpose()?.flatten();
+        Ok(demo.and_then(|demo| demo.exemption()))
+    }
+
     /// The operator's master key, or the one in the data directory.
     pub(crate) fn master_key(&self) -> anyhow::Result<MasterKey> {
         match &self.data_dir {
@@ -250,7 +265,7 @@ fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
     /// Most connections of this process; five more watch the database and serve the queue, and the interface has five
-    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1_000))]
+    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = whole(2..=1_000_u32))]
     pub(crate) database_connections: u32,
 }
 
@@ -267,7 +282,7 @@ impl PoolOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ListenOptions {
     /// Where the HTTP interface listens
-    #[arg(long, env = "GATEHOUSE_LISTEN", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = "GATEHOUSE_LISTEN", default_value = "127.0.0.1:8080", value_parser = address)]
     pub(crate) listen: SocketAddr,
 }
 
@@ -278,7 +293,8 @@ pub(crate) struct MetricsOptions {
     #[arg(
         long,
         env = "GATEHOUSE_METRICS_LISTEN",
-        default_value = "127.0.0.1:9464"
+        default_value = "127.0.0.1:9464",
+        value_parser = address
     )]
     pub(crate) metrics_listen: SocketAddr,
 }
@@ -287,17 +303,17 @@ pub(crate) struct MetricsOptions {
 #[derive(Debug, Args)]
 pub(crate) struct WorkOptions {
     /// Jobs of each queue that run at the same time
-    #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64, value_parser = whole(1..=10_000_u16))]
     pub(crate) concurrency: u16,
     /// How long a process may be silent before its jobs go to others, in seconds
-    #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = whole(1..=86_400_u64))]
     pub(crate) lease_seconds: u64,
     /// How long running jobs may go on after a shutdown began, in seconds
-    #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = whole(0..=86_400_u64))]
     pub(crate) grace_seconds: u64,
     /// How long an item may wait, from its acceptance, for providers that limit requests or keep failing, in seconds; then
     /// its site's `on_failure` decides
-    #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = clap::value_parser!(u64).range(0..=86_400))]
+    #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = whole(0..=86_400_u64))]
     pub(crate) analysis_patience_seconds: u64,
     #[command(flatten)]
     pub(crate) kept_rules: KeptRulesOptions,
@@ -326,15 +342,6 @@ impl WorkOptions {
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs(self.analysis_patience_seconds)
     }
-}
-
-/// One of the queues that there are.
-pub(crate) fn queue_name(text: &str) -> Result<QueueName, String> {
-    let known = jobs::ALL.iter().find(|name| name.as_str() == text).copied();
-    known.ok_or_else(|| {
-        let names: Vec<&str> = jobs::ALL.iter().map(|name| name.as_str()).collect();
-        format!("there is no queue {text:?}; there are {}", names.join(", "))
-    })
 }
 
 /// How log lines look.
@@ -414,6 +421,15 @@ fn key_bytes(text: &str) -> anyhow::Result<[u8; 32]> {
         .try_into()
         .ok()
         .with_context(|| format!("it is {length} bytes instead of 32"))
+}
+
+/// The data directory of a command that has no option for it: `GATEHOUSE_DATA_DIR`, or the default; none where there is no
+/// home.
+pub(crate) fn data_dir() -> anyhow::Result<Option<PathBuf>> {
+    Ok(match variable("GATEHOUSE_DATA_DIR")? {
+        Some(directory) => Some(directory.into()),
+        None => default_data_dir().ok(),
+    })
 }
 
 /// The default data directory's base, from `XDG_DATA_HOME` and `HOME`.

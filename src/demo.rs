@@ -1,6 +1,6 @@
 //! The demo team and site that `gatehouse up` makes, and `demo.json`, which tells how to use them.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use anyhow::{Context as _, bail};
 use domain::{
@@ -101,8 +101,8 @@ pub(crate) async fn prepare(
     // All or nothing: an interrupted first start must not leave half a demo.
     let mut tx = conn.begin().await?;
     let found = tenant::find_site(&mut tx, TEAM, SITE).await?;
-    let told =
-        read(data)?.filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
+    let told = read(data.path())?
+        .filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
     let mut demo = match (told, found) {
         (Some(demo), _) => Demo {
             base_url: addresses.base_url,
@@ -220,8 +220,9 @@ async fn set_endpoint(conn: &mut PgConnection, demo: &mut Demo, url: Url) -> any
     Ok(())
 }
 
-fn read(data: &DataDir) -> anyhow::Result<Option<Demo>> {
-    let path = data.join(FILE);
+/// What a data directory's `demo.json` holds; none: there is none.
+pub(crate) fn read(directory: &Path) -> anyhow::Result<Option<Demo>> {
+    let path = directory.join(FILE);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

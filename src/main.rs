@@ -17,14 +17,16 @@ mod telemetry;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 /// A request makes and drops some hundred small things, on whichever thread is free.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match commands::run(config::Cli::parse().command) {
+    let command = match config::Cli::read() {
+        Ok(cli) => cli.command,
+        Err(error) => error.exit(),
+    };
+    match commands::run(command) {
         Ok(code) => code,
         Err(error) => {
             telemetry::print_error(&error);

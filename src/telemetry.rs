@@ -55,9 +55,7 @@ const BYTES: [f64; 7] = [
 /// # Errors
 /// A filter or format that cannot be read.
 pub(crate) fn start_logs() -> anyhow::Result<()> {
-    let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
-    let filter = EnvFilter::try_new(&filter)
-        .with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))?;
+    let filter = log_filter()?;
     let terminal = std::io::stderr().is_terminal();
     let format = config::log_format()?.unwrap_or(if terminal {
         LogFormat::Human
@@ -74,6 +72,15 @@ pub(crate) fn start_logs() -> anyhow::Result<()> {
     }
     panics::log();
     Ok(())
+}
+
+/// What is logged.
+///
+/// # Errors
+/// A filter that cannot be read.
+pub(crate) fn log_filter() -> anyhow::Result<EnvFilter> {
+    let filter = config::log_filter()?.unwrap_or_else(|| DEFAULT_FILTER.to_owned());
+    EnvFilter::try_new(&filter).with_context(|| format!("GATEHOUSE_LOG cannot be read: {filter:?}"))
 }
 
 /// Starts recording metrics.
@@ -126,6 +133,32 @@ pub(crate) fn sample(started: Instant, pool: &PgPool) {
 
 /// Why a command failed, in one line.
 pub(crate) fn print_error(error: &anyhow::Error) {
-    let line = format!("{error:#}").replace('\n', " ");
+    let line = told(error).replace('\n', " ");
     let _ = writeln!(std::io::stderr(), "error: {line}");
+}
+
+/// An error with its causes, but those that the error before has told already: some libraries' errors display theirs.
+fn told(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |told, cause| {
+        let cause = cause.to_string();
+        match told.as_str() {
+            "" => cause,
+            told if told.ends_with(&cause) => told.to_owned(),
+            told => format!("{told}: {cause}"),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn every_cause_is_told_once() {
+        let error = anyhow!("no such file").context("cannot read x: no such file");
+        let error = error.context("cannot start");
+        assert_eq!(told(&error), "cannot start: cannot read x: no such file");
+    }
 }

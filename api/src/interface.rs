@@ -1,12 +1,9 @@
 //! The listener for the world: the public interface and the management interface, each with its document and its Swagger
-//! UI, and the probes.
+//! UI, the page that leads to these, and the probes.
 
 use std::{sync::Arc, time::Duration};
 
-use poem::{
-    Endpoint, EndpointExt as _, IntoResponse as _, Response, Route, endpoint::make_sync, get,
-    http::Method, web::Html,
-};
+use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
 
@@ -16,7 +13,7 @@ use crate::{
     body::BodyReader,
     front::Front,
     management::{self, Management},
-    openapi, probes, protection,
+    openapi, pages, probes,
     public::{self, Public},
     refusals::Unhurried,
 };
@@ -48,13 +45,15 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         ready,
     } = interface;
     let reader = BodyReader::new(body);
+    let index = (pages::INDEX.to_owned(), vec![Method::GET]);
+    let router = Route::new().at(pages::INDEX, get(pages::index()));
     let mut listener = Listener {
-        router: probes::mount(Route::new(), ready),
-        paths: probes::paths().collect(),
+        router: probes::mount(router, ready),
+        paths: probes::paths().chain([index]).collect(),
     };
     listener.add(
         public::PREFIX,
-        "/docs",
+        (pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
         public::service(),
         openapi::public_document(),
         public,
@@ -62,7 +61,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
     );
     listener.add(
         management::PREFIX,
-        "/docs/management",
+        (pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
         management::service(),
         openapi::management_document(),
         management,
@@ -86,7 +85,7 @@ impl Listener {
     fn add<Api, Hooks, State>(
         &mut self,
         prefix: &str,
-        docs: &str,
+        (docs, title): (&str, &str),
         service: OpenApiService<Api, Hooks>,
         document: String,
         state: State,
@@ -96,9 +95,8 @@ impl Listener {
         Hooks: Webhook + 'static,
         State: Send + Sync + 'static,
     {
-        let page = openapi::swagger_ui(&service, &document);
-        let page_headers = protection::of_page(&page);
-        let served = format!("{prefix}/openapi.json");
+        let page = pages::swagger_ui(title, &service, &document);
+        let served = pages::document_path(prefix);
         let operations = Api::meta()
             .into_iter()
             .flat_map(|api| api.paths)
@@ -124,13 +122,6 @@ impl Listener {
                         .body(document.clone())
                 })),
             )
-            .at(
-                docs,
-                get(make_sync(move |_| {
-                    let mut response = Html(page.clone()).into_response();
-                    response.headers_mut().extend(page_headers.clone());
-                    response
-                })),
-            );
+            .at(docs, get(make_sync(move |_| page.response())));
     }
 }

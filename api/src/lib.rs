@@ -18,6 +18,7 @@ pub mod management;
 mod member;
 pub mod openapi;
 pub mod operations;
+mod pages;
 mod path;
 mod payload;
 mod probes;

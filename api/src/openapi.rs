@@ -53,30 +53,6 @@ fn admit_null(value: &mut Value) {
     }
 }
 
-/// Swagger UI for a document, with everything that it needs inside the page.
-pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
-    service: &OpenApiService<Api, Hooks>,
-    document: &str,
-) -> String {
-    // A browser asks for an icon unless the page brings one.
-    let head = "<title>Gatehouse</title><link rel=\"icon\" href=\"data:,\">";
-    service
-        .swagger_ui_html()
-        .replacen("<title>Swagger UI</title>", head, 1)
-        .replacen(&service.spec(), document, 1)
-        .replacen(UI, &format!("{PAGES}{UI}"), 1)
-}
-
-/// Where Swagger UI draws. Unlike `<body>`, it does not stand in Swagger UI's own code as well.
-const UI: &str = r#"<div id="ui"></div>"#;
-
-/// What stands above every document: the way to the others.
-const PAGES: &str = r#"<nav style="padding: 1em 2em; font-family: sans-serif">
-    <a href="/docs">Interface for applications</a> |
-    <a href="/docs/management">Management interface</a>
-</nav>
-"#;
-
 /// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.
 pub(crate) fn at<'a>(document: &'a mut Value, pointer: &str) -> &'a mut Value {
     document
@@ -237,21 +213,4 @@ fn problem(code: Code) -> Value {
 
 fn request_id() -> Value {
     json!({ "$ref": "#/components/headers/RequestId" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn swagger_uis_own_code_stays_as_it_is() {
-        let service = public::service();
-        let (page, theirs) = (swagger_ui(&service, "{}"), service.swagger_ui_html());
-        let code = |page: &str| {
-            let (_, style) = page.split_once("<style").unwrap();
-            style.rsplit_once("</head>").unwrap().0.to_owned()
-        };
-        assert!(code(&page) == code(&theirs), "not a byte may change");
-        assert!(page.contains(&format!("<body>\n\n{PAGES}{UI}")));
-    }
 }

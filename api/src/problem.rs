@@ -432,7 +432,10 @@ pub(crate) fn answer(error: poem::Error, request: &RequestId) -> Response {
         Err(error) => error,
     };
     let refusal = if error.is::<NotFoundError>() {
-        Refusal::new(Code::NotFound, "There is nothing at this path.")
+        Refusal::new(
+            Code::NotFound,
+            "There is nothing at this path. / leads to the descriptions of the interfaces.",
+        )
     } else if error.is::<MethodNotAllowedError>() {
         Refusal::new(
             Code::MethodNotAllowed,

@@ -1,5 +1,6 @@
 //! What an endpoint's answer means, when a failed delivery is tried again, and how an endpoint fares.
 
+mod address;
 mod headers;
 mod health;
 
@@ -9,6 +10,7 @@ use chrono::{DateTime, Utc};
 
 use crate::{media::named_set, whole::Whole};
 
+pub use address::{EndpointUrl, InvalidEndpointUrl};
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
 pub use health::{BREAKER, DEAD_AFTER, Health};
 

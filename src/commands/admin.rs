@@ -13,13 +13,13 @@ use domain::{
     id::{PlanId, RuleGroupId, SiteId, TeamId},
     name::Name,
     plan::SubscriptionState,
+    webhook::EndpointUrl,
 };
 use serde_json::Value;
 use sqlx::{Connection as _, PgConnection};
-use url::Url;
 
 use crate::{
-    config::{AnyDatabaseOptions, Located},
+    config::{AnyDatabaseOptions, EgressOptions, Located, id, one_of},
     service,
 };
 
@@ -56,17 +56,17 @@ enum SetUp {
         #[arg(long)]
         name: Name,
         /// Its plan; without, the one that the database comes with, which limits no billing period
-        #[arg(long)]
+        #[arg(long, value_parser = id::<PlanId>)]
         plan: Option<PlanId>,
     },
     /// Change a team's subscription
     Subscribe {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<TeamId>)]
         team: TeamId,
-        #[arg(long)]
+        #[arg(long, value_parser = id::<PlanId>)]
         plan: PlanId,
-        /// `active`, `past_due` or `cancelled`
-        #[arg(long, default_value_t = SubscriptionState::Active)]
+        #[arg(long, default_value_t = SubscriptionState::Active,
+              value_parser = one_of(SubscriptionState::ALL.iter().copied(), SubscriptionState::as_str))]
         state: SubscriptionState,
     },
     /// Make a token for the management interface; it is shown once
@@ -74,15 +74,15 @@ enum SetUp {
         #[arg(long)]
         name: Name,
         /// The team in which it acts; without, it is an operator's and acts in all
-        #[arg(long)]
+        #[arg(long, value_parser = id::<TeamId>)]
         team: Option<TeamId>,
         /// What it may do, separated by commas, or `all`
-        #[arg(long, required = true, value_delimiter = ',')]
+        #[arg(long, required = true, value_delimiter = ',', value_parser = operator::scopes())]
         scopes: Vec<operator::Scopes>,
     },
     /// Make a site with a default rule group and a webhook secret, which is shown once
     CreateSite {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<TeamId>)]
         team: TeamId,
         #[arg(long)]
         name: Name,
@@ -92,30 +92,32 @@ enum SetUp {
     },
     /// Make a key for a site; it is shown once
     CreateKey {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<SiteId>)]
         site: SiteId,
     },
     /// Replace a site's keys by a new one; the old ones stop working at once
     RotateKey {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<SiteId>)]
         site: SiteId,
     },
     /// Add a webhook endpoint to a site
     CreateEndpoint {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<SiteId>)]
         site: SiteId,
         #[arg(long)]
-        url: Url,
+        url: EndpointUrl,
         /// Which events it gets; all by default
-        #[arg(long, value_delimiter = ',')]
+        #[arg(long, value_delimiter = ',', value_parser = one_of(EventKind::ALL.iter().copied(), EventKind::as_str))]
         events: Vec<EventKind>,
+        #[command(flatten)]
+        egress: EgressOptions,
     },
     /// Load a rule group from a YAML file: a new group, or a new live version of one
     LoadRules {
-        #[arg(long)]
+        #[arg(long, value_parser = id::<TeamId>)]
         team: TeamId,
         /// The group that gets a new version; without, the file makes a new group
-        #[arg(long)]
+        #[arg(long, value_parser = id::<RuleGroupId>)]
         publish_to: Option<RuleGroupId>,
         file: PathBuf,
     },
@@ -157,8 +159,14 @@ async fn set_up(
         }
         SetUp::CreateKey { site } => site::create_key(conn, site).await,
         SetUp::RotateKey { site } => site::rotate_key(conn, site).await,
-        SetUp::CreateEndpoint { site, url, events } => {
-            site::create_endpoint(conn, site, url, &events).await
+        SetUp::CreateEndpoint {
+            site,
+            url,
+            events,
+            egress,
+        } => {
+            let policy = egress.policy(located.demo_exemption()?);
+            site::create_endpoint(conn, &policy, site, &url, events).await
         }
         SetUp::LoadRules {
             team,

@@ -169,10 +169,7 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
 pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
     let judging = outbound.clone();
     Outlet::new(
-        Arc::new(move |team, url| {
-            let judged = judging.judge(team, url);
-            judged.map_err(|refusal| format!("{refusal}: {}", refusal.advice()))
-        }),
+        Arc::new(move |team, url| config::judge(judging.policy(), team, url)),
         Arc::new(move |target| {
             let (outbound, clock) = (outbound.clone(), clock.clone());
             Box::pin(async move { ping(&outbound, &clock, &target).await.ok() })

@@ -5,11 +5,12 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::anyhow;
 use store::{PgPool, schema, seal::MasterKey};
 use workers::{outbound::EgressPolicy, provider::Profile};
 
 use crate::{
-    config::{CheckOptions, Located},
+    config::{self, CheckOptions, Located},
     service, telemetry,
 };
 
@@ -17,6 +18,12 @@ use crate::{
 /// passed over.
 pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     let mut problems = Problems(0);
+    for problem in config::problems() {
+        problems.of::<()>(Err(anyhow!(problem)));
+    }
+    problems.of(telemetry::log_filter());
+    problems.of(config::log_format());
+    problems.of(config::webhook_secret());
     let located = problems.of(options.database.locate());
     if let Some(located) = &located {
         let key = problems.of(located.master_key());
@@ -24,6 +31,8 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
             tell("master key: readable")?;
         }
         check_database(&mut problems, located, key.as_ref()).await?;
+    } else {
+        problems.of(config::master_key());
     }
     if let Some(providers) = problems.of(options.providers.load()) {
         let providers: Vec<String> = providers

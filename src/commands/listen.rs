@@ -22,9 +22,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use serde::Deserialize;
 use tokio::{net::TcpListener, time};
 
-use crate::duration;
+use crate::{config::address, duration};
 
 mod forward;
+mod pretty;
 mod print;
 mod verify;
 
@@ -39,7 +40,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1:9000")]
+    #[arg(long, default_value = "127.0.0.1:9000", value_parser = address)]
     listen: SocketAddr,
     /// The webhook secret to verify with. Other users of this machine can read it in the list of processes:
     /// `--secret-file` and the variable `GATEHOUSE_WEBHOOK_SECRET` do not show it
@@ -65,6 +66,9 @@ pub(crate) struct Args {
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     delay: Duration,
 }
+
+/// What to do when there is no secret.
+const GIVE_ONE: &str = "Give the site's webhook secret with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo";
 
 /// Where the secret comes from.
 #[derive(Debug)]
@@ -210,10 +214,7 @@ impl Secret {
             Self::InFile(path) => {
                 read_demo(path).map_err(|error| format!("{}: {error:#}", path.display()))
             }
-            Self::Unknown => Err(
-                "give one with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo"
-                    .to_owned(),
-            ),
+            Self::Unknown => Err(GIVE_ONE.to_owned()),
         }
     }
 }

@@ -15,7 +15,7 @@ use queue::{JobId, Lane, QueueName};
 use serde_json::Value;
 
 use crate::{
-    config::{AnyDatabaseOptions, queue_name},
+    config::{AnyDatabaseOptions, queue_name, whole},
     duration::humane,
     service,
 };
@@ -54,7 +54,7 @@ enum Action {
 #[derive(Debug, Args)]
 struct Which {
     /// Of this queue
-    #[arg(long, value_parser = queue_name)]
+    #[arg(long, value_parser = queue_name())]
     queue: Option<QueueName>,
     /// Of this lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
@@ -71,7 +71,7 @@ struct Which {
 #[derive(Clone, Copy, Debug, Args)]
 struct Shown {
     /// Show at most so many
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 50, value_parser = whole(1..=10_000_u32))]
     limit: u32,
     /// Show what the jobs carry, too
     #[arg(long)]

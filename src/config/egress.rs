@@ -1,12 +1,14 @@
 //! What the operator opens for webhooks and images by URL beyond the public internet.
 
-use std::{collections::BTreeSet, str::FromStr};
+use std::{collections::BTreeSet, fmt::Write as _, str::FromStr};
 
 use anyhow::Context as _;
 use clap::Args;
 use domain::id::TeamId;
 use url::Url;
-use workers::outbound::{AllowedRange, Bounds, EgressPolicy, Exemption, HostPort};
+use workers::outbound::{AllowedRange, Bounds, EgressPolicy, Exemption, HostPort, Refusal};
+
+use super::whole;
 
 /// The egress guard's exceptions.
 #[derive(Debug, Args)]
@@ -23,13 +25,13 @@ pub(crate) struct EgressOptions {
 pub(crate) struct OutboundOptions {
     /// Connections to webhook receivers and image servers in use at once; a team may have as many as it leaves free
     /// [default: ten times --concurrency]
-    #[arg(id = "outbound_connections", long = "outbound-connections", env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    #[arg(id = "outbound_connections", long = "outbound-connections", env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = whole(8..=100_000_u32))]
     connections: Option<u32>,
     /// Idle connections kept for the next webhook; the team that has most of them makes room for others
-    #[arg(id = "outbound_idle", long = "outbound-idle", env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    #[arg(id = "outbound_idle", long = "outbound-idle", env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = whole(0..=100_000_u32))]
     idle: u32,
     /// Names of receivers and servers that are looked up at once; a team may have as many as it leaves free
-    #[arg(id = "outbound_lookups", long = "outbound-lookups", env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(2..=256))]
+    #[arg(id = "outbound_lookups", long = "outbound-lookups", env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = whole(2..=256_u32))]
     lookups: u32,
 }
 
@@ -140,9 +142,107 @@ impl EgressOptions {
     }
 }
 
+/// Judges a URL that a team named, by all that it shows by itself.
+///
+/// # Errors
+/// Why it would not be contacted, and everything that can be done about it.
+pub(crate) fn judge(policy: &EgressPolicy, team: TeamId, url: &Url) -> Result<(), String> {
+    let judged = policy.judge_url(team, url);
+    judged.map_err(|refusal| format!("{refusal}: {}", advice(refusal, team, url)))
+}
+
+fn advice(refusal: Refusal, team: TeamId, url: &Url) -> String {
+    let mut advice = refusal.advice().to_owned();
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+        return advice;
+    };
+    let is_local = refusal == Refusal::Loopback
+        || refusal == Refusal::Name && host.trim_end_matches('.').ends_with("localhost");
+    let can_be_opened = match refusal {
+        // The last two give away a machine's credentials, or lead to nobody in particular.
+        Refusal::Url
+        | Refusal::Scheme
+        | Refusal::UserInfo
+        | Refusal::Metadata
+        | Refusal::Multicast => false,
+        Refusal::Name => is_local,
+        Refusal::Port
+        | Refusal::Loopback
+        | Refusal::Private
+        | Refusal::LinkLocal
+        | Refusal::Translated
+        | Refusal::Reserved => true,
+    };
+    if !can_be_opened {
+        return advice;
+    }
+    let _ = write!(
+        advice,
+        ", or ask the operator to open it with `--egress-allow {team}={host}:{port}` (GATEHOUSE_EGRESS_ALLOW)"
+    );
+    if is_local && url.scheme() == "http" {
+        let _ = write!(
+            advice,
+            ". To try webhooks on your own machine, run `gatehouse up --webhook-url http://127.0.0.1:9000/` and `gatehouse \
+             listen --forward {url}`"
+        );
+    }
+    advice
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_message_says_all_that_can_be_done_and_what_it_advises_helps() {
+        const TEAM: &str = "018f3f3e-0000-7000-8000-000000000001";
+        let team: TeamId = TEAM.parse().unwrap();
+        let policy = EgressPolicy::default();
+        let told = |url: &str| judge(&policy, team, &url.parse().unwrap()).unwrap_err();
+        for url in [
+            "http://localhost:3000/hooks",
+            "http://127.0.0.1/",
+            "http://[::1]:3000/hooks?a=b",
+            "http://10.1.0.7:9000/",
+            "https://hooks.example.com:3000/",
+        ] {
+            let told = told(url);
+            let (_, advised) = told.split_once("--egress-allow ").unwrap();
+            let (allowed, _) = advised.split_once('`').unwrap();
+            let options = EgressOptions {
+                egress_allow: vec![allowed.parse().unwrap()],
+            };
+            let opened = options.policy(None);
+            assert_eq!(
+                opened.judge_url(team, &url.parse().unwrap()),
+                Ok(()),
+                "{told}"
+            );
+        }
+        let local = told("http://localhost:3000/hooks");
+        assert!(
+            local.contains("not permitted: use a public one, or ask the operator")
+                && local.contains("`gatehouse listen --forward http://localhost:3000/hooks`"),
+            "{local}"
+        );
+        for url in [
+            "http://10.1.0.7/",
+            "https://localhost/",
+            "https://example.com:25/",
+        ] {
+            assert!(!told(url).contains("listen"), "{url}");
+        }
+        // Whoever reads this should not be led to open what gives away a machine's credentials.
+        for url in [
+            "http://169.254.169.254/",
+            "http://metadata.google.internal/",
+            "ftp://localhost/",
+            "http://a:b@localhost/",
+        ] {
+            assert!(!told(url).contains("--egress-allow"), "{url}");
+        }
+    }
 
     fn opened(text: &str) -> anyhow::Result<Opened> {
         Ok(text.parse::<Allowed>()?.to)

@@ -1,14 +1,13 @@
 //! The bounds that keep slow, greedy and hostile clients from harming others.
 
-use std::{
-    net::{AddrParseError, IpAddr},
-    time::Duration,
-};
+use std::time::Duration;
 
 use ::api::{BodySettings, Proxies, RefusalSettings, management::PaceSettings, serve};
 use clap::Args;
 use ipnet::IpNet;
 use store::{accept, gather::Bounds};
+
+use super::values::{network, whole};
 
 /// Bounds of the HTTP interface.
 #[derive(Debug, Args)]
@@ -18,7 +17,7 @@ pub(crate) struct HttpOptions {
     #[arg(long, env = "GATEHOUSE_PROXIES", value_delimiter = ',', value_parser = network)]
     proxies: Vec<IpNet>,
     /// Open connections; an address may have as many as it leaves free
-    #[arg(long, env = "GATEHOUSE_CONNECTIONS", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    #[arg(long, env = "GATEHOUSE_CONNECTIONS", default_value_t = 10_000, value_parser = whole(2..=1_000_000_u32))]
     connections: u32,
     /// How long a request's head may take to arrive, in seconds
     #[arg(long, env = "GATEHOUSE_HEAD_SECONDS", default_value_t = 5, value_parser = seconds())]
@@ -33,11 +32,12 @@ pub(crate) struct HttpOptions {
     #[arg(
         long,
         env = "GATEHOUSE_BODY_BYTES_PER_SECOND",
-        default_value_t = 16_384
+        default_value_t = 16_384,
+        value_parser = whole(0..=u32::MAX)
     )]
     body_bytes_per_second: u32,
     /// Memory for all bodies over 16 KiB together, in MiB; an address may have as much as it leaves free
-    #[arg(long, env = "GATEHOUSE_BODY_MEMORY_MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(32..=65_536))]
+    #[arg(long, env = "GATEHOUSE_BODY_MEMORY_MIB", default_value_t = 256, value_parser = whole(32..=65_536_u32))]
     body_memory_mib: u32,
     /// How long a request may take in all, its body included, in seconds
     #[arg(long, env = "GATEHOUSE_REQUEST_SECONDS", default_value_t = 60, value_parser = seconds())]
@@ -46,10 +46,10 @@ pub(crate) struct HttpOptions {
     #[arg(long, env = "GATEHOUSE_ANSWER_SECONDS", default_value_t = 30, value_parser = seconds())]
     answer_seconds: u64,
     /// Submissions that may wait to be stored
-    #[arg(long, env = "GATEHOUSE_WAITING_SUBMISSIONS", default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, env = "GATEHOUSE_WAITING_SUBMISSIONS", default_value_t = 4_096, value_parser = whole(1..=1_000_000_u32))]
     waiting_submissions: u32,
     /// Memory for inline images that wait to be stored, in MiB
-    #[arg(long, env = "GATEHOUSE_WAITING_IMAGES_MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    #[arg(long, env = "GATEHOUSE_WAITING_IMAGES_MIB", default_value_t = 256, value_parser = whole(16..=65_536_u32))]
     waiting_images_mib: u32,
     /// Requests of one management token in a minute, in each process
     #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN", default_value_t = 600, value_parser = requests())]
@@ -66,7 +66,7 @@ pub(crate) struct HttpOptions {
     refusals_per_second: u32,
     /// For how many seconds connections are still accepted after a signal to stop, while `/readyz` answers 503 and answers say
     /// `Connection: close` [default: 5, and 0 for `up`]
-    #[arg(long, env = "GATEHOUSE_LINGER_SECONDS", value_parser = clap::value_parser!(u64).range(0..=600))]
+    #[arg(long, env = "GATEHOUSE_LINGER_SECONDS", value_parser = whole(0..=600_u64))]
     linger_seconds: Option<u64>,
     /// How long a submission may wait out an outage of Postgres, in seconds
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
@@ -78,26 +78,20 @@ pub(crate) struct HttpOptions {
     #[arg(long, env = "GATEHOUSE_BACKTEST_DETAIL_DAYS", default_value_t = 30, value_parser = days())]
     backtest_detail_days: u64,
     /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
-    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = whole(1..=1_048_576_u32))]
     rules_mib_per_day: u32,
 }
 
-fn days() -> impl clap::builder::TypedValueParser<Value = u64> {
-    clap::value_parser!(u64).range(1..=3_650)
+fn days() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
+    whole(1..=3_650_u64)
 }
 
-fn seconds() -> impl clap::builder::TypedValueParser<Value = u64> {
-    clap::value_parser!(u64).range(1..=3_600)
+fn seconds() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
+    whole(1..=3_600_u64)
 }
 
-fn requests() -> impl clap::builder::TypedValueParser<Value = u32> {
-    clap::value_parser!(u32).range(1..=1_000_000)
-}
-
-/// A network, or an address as the network that is only it.
-fn network(text: &str) -> Result<IpNet, AddrParseError> {
-    text.parse()
-        .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
+fn requests() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync {
+    whole(1..=1_000_000_u32)
 }
 
 impl HttpOptions {

@@ -10,7 +10,7 @@ use domain::breaker::BreakerSettings;
 use url::Url;
 use workers::provider::{Auth, Builtin, OpenAi, Provider, Providers, Remote, Scope};
 
-use super::variable;
+use super::{values::http_url, variable};
 
 /// The longest that a provider may be given for a text or an image: a run of a job has a minute for all it does.
 const LONGEST_DEADLINE_SECONDS: u64 = 45;
@@ -24,7 +24,7 @@ pub(crate) struct ProviderOptions {
     #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',')]
     providers: Vec<ProviderName>,
     /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
-    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL)]
+    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL, value_parser = http_url)]
     openai_url: Url,
     /// A TOML file that describes who analyses texts and images, in the order of preference
     #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]

@@ -144,7 +144,7 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
         ),
         (
             &["create-token", "--name", "b", "--scopes", "teams:paint"],
-            "is no Scope",
+            "[possible values: all, teams:read,",
         ),
         (
             &[

@@ -6,6 +6,7 @@ mod account;
 mod admin;
 mod crashes;
 mod dashboards;
+mod first_hour;
 mod hash_lists;
 mod heavy_rules;
 mod hostile;

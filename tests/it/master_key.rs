@@ -202,6 +202,8 @@ async fn case_32_the_master_key_is_replaced_under_running_processes(pool: PgPool
             &site.id,
             "--url",
             &receiver.url(),
+            "--egress-allow",
+            &receiver.host(),
         ],
     );
     add_sites(&pool, &site).await;

@@ -227,7 +227,7 @@ async fn what_cannot_be_meant_is_refused_in_one_line(pool: PgPool) {
     for (arguments, expected) in [
         (
             &["jobs", "--queue", "mails"][..],
-            "there is no queue \"mails\"; there are images, analysis, rules",
+            "[possible values: images, analysis, rules,",
         ),
         (&["dead", "--lane", "7"], "a lane is a UUID"),
         (&["dead", "--id", "x"], "a whole number from 1"),

@@ -376,6 +376,8 @@ async fn case_31_neither_database_nor_logs_nor_metrics_hold_a_secret(pool: PgPoo
             &site.id,
             "--url",
             &receiver.url(),
+            "--egress-allow",
+            &receiver.host(),
         ],
     );
     receiver.say(ANSWER);

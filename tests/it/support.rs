@@ -12,7 +12,9 @@ mod worker;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use api::{Api, MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text};
+pub(crate) use api::{
+    Api, MASTER_KEY, Site, admin, free_address, gatehouse, new_site, run, site_key, text,
+};
 pub(crate) use data_dir::DataDir;
 pub(crate) use panel::Panel;
 pub(crate) use provider::{FakeProvider, Mode, Wire};

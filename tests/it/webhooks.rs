@@ -108,7 +108,8 @@ impl Endpoints {
         for path in paths {
             let url = server.url(path);
             let endpoint = ["create-endpoint", "--site", &site.id, "--url", &url];
-            admin(&pool, &endpoint);
+            let allowed = ["--egress-allow", &server.allowed()];
+            admin(&pool, &[&endpoint[..], &allowed].concat());
         }
         let api = Api::start(&pool).await;
         let mut command = gatehouse(&pool);

@@ -131,12 +131,9 @@ impl Outbound {
         }))
     }
 
-    /// Judges all that a URL of this team shows by itself; what is behind a name is judged when it is connected to.
-    ///
-    /// # Errors
-    /// Why it would not be contacted.
-    pub fn judge(&self, team: TeamId, url: &Url) -> Result<(), Refusal> {
-        self.0.policy.admit(team, url).map(|_| ())
+    /// The rules that it obeys.
+    pub fn policy(&self) -> &EgressPolicy {
+        &self.0.policy
     }
 
     /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.

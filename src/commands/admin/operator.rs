@@ -1,12 +1,10 @@
 //! What operators set up: teams, subscriptions, management tokens.
 
-use std::str::FromStr;
-
 use anyhow::{Context as _, ensure};
+use clap::builder::TypedValueParser;
 use domain::{
     audit::Action,
     id::{PlanId, TeamId},
-    media::UnknownName,
     name::Name,
     plan::SubscriptionState,
     scope::Scope,
@@ -20,7 +18,7 @@ use store::{
     token::{self, NewToken},
 };
 
-use crate::audit;
+use crate::{audit, config::one_of};
 
 /// What `--scopes` takes.
 #[derive(Clone, Copy, Debug)]
@@ -29,15 +27,19 @@ pub(super) enum Scopes {
     One(Scope),
 }
 
-impl FromStr for Scopes {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        match text {
-            "all" => Ok(Self::All),
-            name => name.parse().map(Self::One),
+impl Scopes {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::One(scope) => scope.as_str(),
         }
     }
+}
+
+/// One of the scopes, or all of them.
+pub(super) fn scopes() -> impl TypedValueParser<Value = Scopes> {
+    let each = Scope::ALL.iter().copied().map(Scopes::One);
+    one_of(std::iter::once(Scopes::All).chain(each), Scopes::as_str)
 }
 
 pub(super) async fn create_team(

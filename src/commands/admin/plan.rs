@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use sqlx::PgConnection;
 use store::plan::{self, Terms};
 
-use crate::audit;
+use crate::{audit, config::id};
 
 /// Options of `gatehouse admin create-plan`.
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(super) struct NewPlan {
 /// Options of `gatehouse admin change-plan`.
 #[derive(Debug, Args)]
 pub(super) struct PlanChange {
-    #[arg(long)]
+    #[arg(long, value_parser = id::<PlanId>)]
     plan: PlanId,
     /// Another name
     #[arg(long)]

@@ -1,20 +1,24 @@
 //! What teams set up: sites, their keys and endpoints, rule groups.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use domain::{
     audit::Action,
     event::EventKind,
     id::{RuleGroupId, SiteId, TeamId},
     name::Name,
+    webhook::EndpointUrl,
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 use store::{endpoint, rule_group, seal::MasterKey, team, tenant};
-use url::Url;
+use workers::outbound::EgressPolicy;
 
-use crate::{audit, rule_file::RuleFile, service};
+use crate::{audit, config, rule_file::RuleFile, service};
 
 pub(super) async fn create(
     conn: &mut PgConnection,
@@ -62,23 +66,20 @@ pub(super) async fn rotate_key(conn: &mut PgConnection, site: SiteId) -> anyhow:
 
 pub(super) async fn create_endpoint(
     conn: &mut PgConnection,
+    policy: &EgressPolicy,
     site: SiteId,
-    url: Url,
-    events: &[EventKind],
+    url: &EndpointUrl,
+    events: Vec<EventKind>,
 ) -> anyhow::Result<Value> {
     let team = team_of(conn, site).await?;
-    ensure!(
-        matches!(url.scheme(), "http" | "https"),
-        "an endpoint is an http or https URL, not {url}"
-    );
-    let events = if events.is_empty() {
-        EventKind::ALL
+    config::judge(policy, team, url.url()).map_err(|why| anyhow!("--url: {why}"))?;
+    let events: Vec<EventKind> = if events.is_empty() {
+        EventKind::ALL.to_vec()
     } else {
-        events
+        BTreeSet::from_iter(events).into_iter().collect()
     };
-    let id = endpoint::create(conn, site, url.as_str(), events).await?;
-    // Whatever else an address has in it may be a secret.
-    let details = json!({ "site_id": site, "host": url.host_str(), "events": events });
+    let id = endpoint::create(conn, site, url.url().as_str(), &events).await?;
+    let details = json!({ "site_id": site, "origin": url.origin(), "events": events });
     audit::record(
         conn,
         Action::EndpointCreate,
@@ -87,7 +88,7 @@ pub(super) async fn create_endpoint(
         details,
     )
     .await?;
-    Ok(json!({ "endpoint_id": id, "url": url }))
+    Ok(json!({ "endpoint_id": id, "url": url.url() }))
 }
 
 pub(super) async fn load_rules(

@@ -6,29 +6,35 @@ use std::{
     net::SocketAddr,
 };
 
+use super::{GIVE_ONE, Receiver, Secret, pretty::pretty, verify::Verdict};
 use hyper::{HeaderMap, StatusCode};
-use serde_json::Value;
-
-use super::{Receiver, Secret, verify::Verdict};
 
 /// Longer bodies are cut here, in characters: enough for any event with ordinary metadata.
 const SHOWN_BODY: usize = 4_000;
 
 /// The first lines: where it listens, what it verifies with and where it passes things on.
 pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()> {
-    let with = match &receiver.secret {
-        Secret::Given(_) => "the given secret".to_owned(),
-        Secret::InFile(path) => format!("the secret in {}", path.display()),
-        Secret::Unknown => "no secret: signatures will not be checked".to_owned(),
-    };
+    io::stdout().write_all(introduction(address, receiver).as_bytes())
+}
+
+pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
     let passing = match &receiver.forward {
         Some(target) => format!(", passing on to {target}"),
         None => String::new(),
     };
-    writeln!(
-        io::stdout(),
-        "Listening on http://{address}, verifying with {with}{passing}. Ctrl-C stops.\n"
-    )
+    let verifying = match (&receiver.secret, receiver.secret.load()) {
+        (Secret::Given(_), _) => "Verifying with the given secret.".to_owned(),
+        (Secret::InFile(path), Ok(_)) => {
+            format!("Verifying with the secret in {}.", path.display())
+        }
+        (Secret::InFile(_), Err(reason)) => {
+            format!(
+                "NO SECRET YET: signatures are not verified until it can be read. {reason}.\n{GIVE_ONE}."
+            )
+        }
+        (Secret::Unknown, _) => format!("NO SECRET: signatures are not verified.\n{GIVE_ONE}."),
+    };
+    format!("Listening on http://{address}{passing}. Ctrl-C stops.\n{verifying}\n\n")
 }
 
 /// One received event. The answer is a status, and who gave it or why nobody did; empty if it was this command.
@@ -56,14 +62,9 @@ pub(super) fn render(
     let event = header("x-service-event");
     let delivery = header("x-service-delivery-id");
     let answer = format!("{} {}", status.as_u16(), printable(from));
-    let (answer, body) = (answer.trim_end(), cut(&printable(&pretty(body))));
+    let body = pretty(body).unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
+    let (answer, body) = (answer.trim_end(), cut(&printable(&body)));
     format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
-}
-
-fn pretty(body: &[u8]) -> String {
-    serde_json::from_slice::<Value>(body)
-        .and_then(|json| serde_json::to_string_pretty(&json))
-        .unwrap_or_else(|_| String::from_utf8_lossy(body).into_owned())
 }
 
 /// Escapes what a terminal might obey, and what makes the text look different from what it says.

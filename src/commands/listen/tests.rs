@@ -237,6 +237,47 @@ fn an_event_is_printed_without_obeying_it() {
 }
 
 #[test]
+fn numbers_are_printed_as_they_came() {
+    let verdict = Verdict::NoSecret(String::new());
+    let body = br#"{"data":{"metadata":{"price":1.0,"id":12345678901234567890123}}}"#;
+    let shown = print::render(&HeaderMap::new(), &verdict, (StatusCode::OK, ""), body);
+    assert!(
+        shown.contains("\"price\": 1.0,") && shown.contains("\"id\": 12345678901234567890123\n"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn the_first_lines_say_whether_signatures_are_verified() {
+    let address = "127.0.0.1:9000".parse().unwrap();
+    let introduction = |secret| {
+        let receiver = Receiver {
+            secret,
+            ..receiver(1)
+        };
+        print::introduction(address, &receiver)
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("demo.json");
+    for (secret, why) in [
+        (Secret::Unknown, "--secret-file"),
+        (Secret::InFile(file.clone()), "No such file"),
+    ] {
+        let told = introduction(secret);
+        assert!(
+            told.contains("signatures are not verified") && told.contains(why),
+            "{told}"
+        );
+    }
+    let demo = format!(r#"{{"webhook_secret":"{}"}}"#, secret(1).expose());
+    std::fs::write(&file, demo).unwrap();
+    for secret in [Secret::Given(secret(1)), Secret::InFile(file)] {
+        let told = introduction(secret);
+        assert!(told.contains("Verifying with the"), "{told}");
+    }
+}
+
+#[test]
 fn statuses_are_read() {
     assert_eq!(final_status("503"), Ok(StatusCode::SERVICE_UNAVAILABLE));
     for wrong in ["", "100", "20", "1000", "ok"] {

@@ -15,6 +15,7 @@ use super::{
     Report, Shown, Which, ago, job_id, payload,
     table::{Left, Right, Table, counted, one_line, thousands},
 };
+use crate::config::one_of;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -32,19 +33,12 @@ pub(super) struct Args {
 pub(super) struct WhichDead {
     #[command(flatten)]
     which: Which,
-    /// Dead for this reason: exhausted, aborted, undecodable or `worker_lost`
-    #[arg(long, value_parser = cause)]
+    /// Dead for this reason
+    #[arg(long, value_parser = one_of(DeathCause::ALL, DeathCause::as_str))]
     cause: Option<DeathCause>,
     /// Dead before this job was
     #[arg(long, value_name = "ID", value_parser = job_id)]
     before: Option<JobId>,
-}
-
-fn cause(text: &str) -> Result<DeathCause, String> {
-    let cause = DeathCause::ALL
-        .into_iter()
-        .find(|cause| cause.as_str() == text);
-    cause.ok_or_else(|| "a cause is exhausted, aborted, undecodable or worker_lost".to_owned())
 }
 
 impl WhichDead {

@@ -11,22 +11,17 @@ use super::{
     Report, Shown, Which, ago, lasting, payload,
     table::{Left, Right, Table, one_line},
 };
-use crate::duration::humane;
+use crate::{config::one_of, duration::humane};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     which: Which,
-    /// In this state: due, running, scheduled or doomed
-    #[arg(long, value_parser = state)]
+    /// In this state
+    #[arg(long, value_parser = one_of(State::ALL, State::as_str))]
     state: Option<State>,
     #[command(flatten)]
     shown: Shown,
-}
-
-fn state(text: &str) -> Result<State, String> {
-    let state = State::ALL.into_iter().find(|state| state.as_str() == text);
-    state.ok_or_else(|| "a job is due, running, scheduled or doomed".to_owned())
 }
 
 pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {

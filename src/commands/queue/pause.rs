@@ -22,7 +22,7 @@ use crate::{config::queue_name, duration};
 #[derive(Clone, Copy, Debug, clap::Args)]
 struct Target {
     /// The queue
-    #[arg(long, value_parser = queue_name)]
+    #[arg(long, value_parser = queue_name())]
     queue: QueueName,
     /// One of its lanes: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks; without, the whole queue
     #[arg(long, value_name = "UUID", value_parser = lane)]
@@ -56,7 +56,7 @@ pub(super) struct ResumeArgs {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct CapArgs {
     /// The queue
-    #[arg(long, value_parser = queue_name)]
+    #[arg(long, value_parser = queue_name())]
     queue: QueueName,
     /// The lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]

@@ -1,13 +1,13 @@
-//! The file that describes providers. Whatever cannot be meant is refused in one line that names the provider.
+//! The file that describes providers. Whatever cannot be meant is refused in one line that names each provider concerned.
 
 mod entry;
 mod kind;
 #[cfg(test)]
 mod tests;
 
-use std::{fs, path::Path, sync::Arc};
+use std::{collections::HashSet, fs, path::Path, sync::Arc};
 
-use anyhow::{Context as _, anyhow, bail, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use serde::Deserialize;
 use workers::provider::{Provider, Providers};
 
@@ -47,19 +47,24 @@ fn parse(text: &str, directory: &Path) -> anyhow::Result<Providers> {
         file.provider.len() <= MOST_PROVIDERS,
         "there are more than {MOST_PROVIDERS}"
     );
-    let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
+    let mut names = HashSet::new();
+    let (mut providers, mut mistakes): (Vec<Arc<dyn Provider>>, Vec<String>) = Default::default();
     for entry in file.provider {
         let name = entry.name.clone();
-        ensure!(
-            is_name(&name),
-            "{name:?} is no name: it has 1 to 40 of a-z, 0-9, _ and -, a letter first"
-        );
-        if providers.iter().any(|known| known.profile().name == name) {
-            bail!("there are two with the name {name}");
+        if !is_name(&name) {
+            mistakes.push(format!(
+                "{name:?} is no name: it has 1 to 40 of a-z, 0-9, _ and -, a letter first"
+            ));
         }
-        let provider = entry.provider(directory).with_context(|| name.clone())?;
-        providers.push(provider);
+        if !names.insert(name.clone()) {
+            mistakes.push(format!("there are two with the name {name}"));
+        }
+        match entry.provider(directory) {
+            Ok(provider) => providers.push(provider),
+            Err(error) => mistakes.push(format!("{name}: {error:#}")),
+        }
     }
+    ensure!(mistakes.is_empty(), "{}", mistakes.join("; "));
     Ok(providers.into())
 }
 

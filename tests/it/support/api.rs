@@ -207,7 +207,7 @@ pub(crate) fn gatehouse(pool: &PgPool) -> Command {
     command
 }
 
-pub(super) fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

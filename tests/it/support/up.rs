@@ -112,6 +112,11 @@ impl Up {
         &self.demo
     }
 
+    /// Where it listens: scheme, host and port.
+    pub(crate) fn origin(&self) -> String {
+        self.demo.base_url.replace("/functions/v1", "")
+    }
+
     /// Submits these fields with the demo site's key, and returns the item's id.
     ///
     /// # Panics

@@ -25,7 +25,12 @@ async fn case_22_what_was_answered_and_not_written_down_comes_again_as_the_same_
     let endpoint = ["create-endpoint", "--site", &site.id, "--url", &url];
     admin(
         &pool,
-        &[&endpoint[..], &["--events", "media.created"]].concat(),
+        &[
+            &endpoint[..],
+            &["--events", "media.created"],
+            &["--egress-allow", &receiver.allowed()],
+        ]
+        .concat(),
     );
     let api = Api::start(&pool).await;
     let options: PgConnectOptions = (*pool.connect_options()).clone();

@@ -106,6 +106,20 @@ impl EgressPolicy {
         Ok(Route::Guarded)
     }
 
+    /// Judges a URL of this team for whoever named it, by all that it shows by itself: what is behind a name is judged when it is
+    /// connected to. Of a host and a port that are both
+    /// forbidden the host is told: who only chose another port would be refused again.
+    ///
+    /// # Errors
+    /// Why it would not be contacted.
+    pub fn judge_url(&self, team: TeamId, url: &Url) -> Result<(), Refusal> {
+        match self.admit(team, url) {
+            Ok(_) => Ok(()),
+            Err(Refusal::Port) => Err(forbidden_host(url).unwrap_or(Refusal::Port)),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
     /// Judges an address to which this team is about to connect on `port`.
     pub(super) fn judge(&self, team: TeamId, ip: IpAddr, port: u16) -> Result<(), Refusal> {
         if address::is_metadata(ip) {
@@ -133,6 +147,15 @@ impl EgressPolicy {
 /// Whether what was opened for `only` (none: for all teams) is open to `team`.
 fn serves(only: Option<TeamId>, team: TeamId) -> bool {
     only.is_none_or(|only| only == team)
+}
+
+/// Why this host is not contacted on any port.
+fn forbidden_host(url: &Url) -> Option<Refusal> {
+    match url.host()? {
+        Host::Ipv4(ip) => address::classify(ip.into()),
+        Host::Ipv6(ip) => address::classify(ip.into()),
+        Host::Domain(name) => judge_name(name).err(),
+    }
 }
 
 /// Names that are refused whatever they resolve to. All others are judged by their addresses.

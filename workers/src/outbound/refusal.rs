@@ -67,7 +67,7 @@ impl Refusal {
             Self::Url => "write it like https://example.com/hooks",
             Self::Scheme => "begin it with https:// or http://",
             Self::UserInfo => "send credentials in a header of its own instead",
-            Self::Port => "use 80, 443, 8080 or 8443, or ask the operator to open it",
+            Self::Port => "use 80, 443, 8080 or 8443",
             Self::Name
             | Self::Loopback
             | Self::Private
@@ -75,7 +75,7 @@ impl Refusal {
             | Self::Metadata
             | Self::Multicast
             | Self::Translated
-            | Self::Reserved => "use a public one, or ask the operator to open it",
+            | Self::Reserved => "use a public one",
         }
     }
 

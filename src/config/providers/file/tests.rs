@@ -235,3 +235,29 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         );
     }
 }
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let text = r#"
+        [[provider]]
+        name = "One"
+        kind = "builtin"
+
+        [[provider]]
+        name = "own"
+        kind = "http"
+        categories = ["illicit"]
+
+        [[provider]]
+        name = "own"
+        kind = "builtin"
+    "#;
+    let told = format!("{:#}", parsed(text).err().unwrap());
+    for mistake in [
+        "\"One\" is no name",
+        "own: it needs its url",
+        "two with the name own",
+    ] {
+        assert!(told.contains(mistake), "{told}");
+    }
+}

@@ -43,10 +43,13 @@ async fn case_44_what_is_open_to_one_team_is_closed_to_others() {
         let policy = if is_range { range } else { exempt };
         let dns = ScriptedDns::new("inner.test", [&["127.0.0.1"]]);
         let outbound = client_asking(policy, dns);
-        for url in [receiver.url(), named(&receiver)] {
+        for (url, told) in [
+            (receiver.url(), Refusal::Loopback),
+            (named(&receiver), Refusal::Port),
+        ] {
             let parsed = url.parse().unwrap();
-            assert_eq!(outbound.judge(TEAM, &parsed), Ok(()));
-            assert_eq!(outbound.judge(OTHER, &parsed), Err(Refusal::Port));
+            assert_eq!(outbound.policy().judge_url(TEAM, &parsed), Ok(()));
+            assert_eq!(outbound.policy().judge_url(OTHER, &parsed), Err(told));
             // The first team's connection is idle when the other one asks.
             post(&outbound, &url).await.unwrap();
             let before = receiver.requests().len();

@@ -1,16 +1,18 @@
 //! What an endpoint is created with, and what of it can be changed.
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use domain::{
     event::EventKind,
     id::TeamId,
     name::Name,
-    webhook::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES},
+    webhook::{
+        CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES,
+    },
     whole::Whole,
 };
 use poem_openapi::{Object, registry::MetaSchema};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use store::endpoint::owned::Settings;
 use url::Url;
@@ -24,50 +26,14 @@ use crate::{
 /// How many requests a second an endpoint takes.
 type PerSecond = Whole<1, 10_000>;
 
-/// The most bytes of a URL as it is stored.
-const LONGEST_URL: usize = 2_000;
-
-/// Where an endpoint is: a URL without a fragment, which is not sent anyway.
-#[derive(Clone, Deserialize, Serialize)]
-#[serde(try_from = "String", into = "String")]
-struct Address(Url);
-
-impl fmt::Debug for Address {
-    /// Whatever else an address has in it may be a secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Address({})", origin(self.0.as_str()))
-    }
-}
-
-impl TryFrom<String> for Address {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let mut url: Url = text.parse().map_err(|_| Self::expected())?;
-        url.set_fragment(None);
-        if url.as_str().len() > LONGEST_URL {
-            return Err(Self::expected());
-        }
-        Ok(Self(url))
-    }
-}
-
-impl From<Address> for String {
-    fn from(address: Address) -> Self {
-        address.0.into()
-    }
-}
-
-impl Described for Address {
+impl Described for EndpointUrl {
     fn expected() -> String {
-        format!(
-            "a URL such as https://example.com/hooks, with at most {LONGEST_URL} bytes when it is encoded"
-        )
+        Self::EXPECTED.to_owned()
     }
 
     fn schema() -> MetaSchema {
         MetaSchema {
-            max_length: Some(LONGEST_URL),
+            max_length: Some(Self::LONGEST),
             ..MetaSchema::new_with_format("string", "uri")
         }
     }
@@ -96,7 +62,7 @@ const _: () = assert!(
 pub(in super::super::super) struct NewWebhookEndpoint {
     /// Where it is. Addresses that are not public, and ports other than 80, 443, 8080 and 8443, are refused unless the operator
     /// has opened them.
-    url: Member<Address>,
+    url: Member<EndpointUrl>,
     /// The kinds of event that it gets; all that there are now if nothing is said.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
@@ -121,7 +87,7 @@ const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
 pub(in super::super::super) struct WebhookEndpointChange {
     /// Where it is from now on; what waits goes there, too.
     #[serde(default, deserialize_with = "given")]
-    url: Option<Member<Address>>,
+    url: Option<Member<EndpointUrl>>,
     /// All kinds of event that it gets from now on.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
@@ -188,8 +154,8 @@ impl WebhookEndpointChange {
     }
 }
 
-fn judged(team: TeamId, address: Address, outlet: &Outlet) -> Result<String, Refusal> {
-    let judged = outlet.judge(team, &address.0);
+fn judged(team: TeamId, address: EndpointUrl, outlet: &Outlet) -> Result<String, Refusal> {
+    let judged = outlet.judge(team, address.url());
     judged.map_err(|why| Refusal::invalid_field("url", why))?;
     Ok(address.into())
 }

@@ -1,0 +1,136 @@
+//! The command line and the environment together: what a variable is worth, and which one is to blame.
+
+use std::ffi::OsStr;
+
+use clap::{
+    Arg, Command, CommandFactory as _, FromArgMatches as _,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+use super::Cli;
+
+/// The command that judges the environment itself.
+const CHECK: &str = "check";
+
+impl Cli {
+    /// What the command line and the environment say. An empty variable counts as not set. A message about a wrong value names
+    /// the variable that it comes from.
+    ///
+    /// # Errors
+    /// What clap prints.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let command = sourced(Self::command());
+        let matches = command.clone().try_get_matches();
+        let matches = matches.map_err(|error| blaming(command, error))?;
+        Self::from_arg_matches(&matches)
+            .map_err(|error| error.format(&mut sourced(Self::command())))
+    }
+}
+
+/// The commands without what counts as not set.
+fn sourced(command: Command) -> Command {
+    let without = command.mut_args(|arg| match variable(&arg) {
+        Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
+        _ => arg,
+    });
+    without.mut_subcommands(|inner| {
+        let inner = sourced(inner);
+        if inner.get_name() == CHECK {
+            // They are told with everything else that is wrong.
+            inner.mut_args(|arg| match problem(&arg) {
+                Some(_) => arg.env(None::<&'static str>),
+                None => arg,
+            })
+        } else {
+            inner
+        }
+    })
+}
+
+/// An option's variable, and what it is set to.
+fn variable(arg: &Arg) -> Option<(&OsStr, std::ffi::OsString)> {
+    let name = arg.get_env()?;
+    Some((name, std::env::var_os(name)?))
+}
+
+/// What is wrong with the variable of an option, if it is set.
+fn problem(arg: &Arg) -> Option<String> {
+    let (name, value) = variable(arg)?;
+    if value.is_empty() {
+        return None;
+    }
+    let alone = Command::new("gatehouse")
+        .no_binary_name(true)
+        .arg(arg.clone().required(false));
+    let error = alone.try_get_matches_from([""; 0]).err()?;
+    Some(format!(
+        "the variable {} is wrong: {}",
+        name.display(),
+        reason(&error)
+    ))
+}
+
+/// Every variable of any command that is set to something impossible.
+pub(crate) fn problems() -> Vec<String> {
+    let mut found = Vec::new();
+    for command in Cli::command().get_subcommands() {
+        for arg in command.get_arguments() {
+            found.extend(problem(arg));
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The message of an error in one line, without its advice to ask for help.
+fn reason(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let message = text.split("\n\n").next().unwrap_or_default();
+    let message = message.trim_start_matches("error: ");
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Adds the variable that a wrong value comes from.
+fn blaming(mut command: Command, mut error: clap::Error) -> clap::Error {
+    if !matches!(
+        error.kind(),
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+    ) {
+        return error;
+    }
+    let (Some(ContextValue::String(option)), Some(ContextValue::String(value))) = (
+        error.get(ContextKind::InvalidArg),
+        error.get(ContextKind::InvalidValue),
+    ) else {
+        return error;
+    };
+    // Only then do options display as the error names them.
+    command.build();
+    let blamed = command
+        .get_subcommands()
+        .flat_map(Command::get_arguments)
+        .filter(|arg| arg.to_string() == *option && !is_given(arg))
+        .find_map(variable)
+        .filter(|(_, set)| set.to_string_lossy().contains(value.as_str()));
+    if let Some((name, _)) = blamed {
+        let tip = format!("this value comes from the variable {}", name.display());
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+    error
+}
+
+/// Whether the command line has this option.
+fn is_given(arg: &Arg) -> bool {
+    let Some(long) = arg.get_long() else {
+        return false;
+    };
+    std::env::args_os().any(|argument| {
+        let argument = argument.to_string_lossy();
+        let name = argument.split('=').next().unwrap_or_default();
+        name.strip_prefix("--") == Some(long)
+    })
+}

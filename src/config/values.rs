@@ -1,0 +1,134 @@
+//! What options take, read so that a wrong value is answered with the right ones.
+
+use std::{
+    fmt::Display,
+    net::{IpAddr, SocketAddr},
+    ops::RangeInclusive,
+    str::FromStr,
+};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use domain::{id::TeamId, webhook::EndpointUrl};
+use ipnet::IpNet;
+use queue::QueueName;
+use store::jobs;
+use url::Url;
+use uuid::Uuid;
+use workers::outbound::{EgressPolicy, Exemption, HostPort};
+
+/// One of these, by its name.
+pub(crate) fn one_of<T>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let all: Vec<T> = all.into_iter().collect();
+    let names: Vec<&str> = all.iter().copied().map(name).collect();
+    PossibleValuesParser::new(names).try_map(move |text| {
+        let found = all.iter().copied().find(|one| name(*one) == text);
+        found.ok_or("is none of the possible values")
+    })
+}
+
+/// One of the queues that there are.
+pub(crate) fn queue_name() -> impl TypedValueParser<Value = QueueName> {
+    one_of(jobs::ALL, QueueName::as_str)
+}
+
+/// A whole number in this range.
+pub(crate) fn whole<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| {
+            let (from, to) = (range.start(), range.end());
+            format!("must be a whole number from {from} to {to}")
+        })
+    }
+}
+
+/// The id of something.
+pub(crate) fn id<T: From<Uuid>>(text: &str) -> Result<T, String> {
+    let id: Result<Uuid, _> = text.parse();
+    id.map(T::from)
+        .map_err(|_| "must be an id such as 018f3f3e-0000-7000-8000-000000000001".to_owned())
+}
+
+/// Where to listen.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "must be an IP address and a port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080"
+            .to_owned()
+    })
+}
+
+/// A network, or an address as the network that is only it.
+pub(super) fn network(text: &str) -> Result<IpNet, String> {
+    let network = text
+        .parse()
+        .ok()
+        .or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+    network
+        .ok_or_else(|| "must be an IP address or a network, such as 10.1.0.7 or 10.1.0.0/16".into())
+}
+
+/// A server to ask.
+pub(super) fn http_url(text: &str) -> Result<Url, String> {
+    let url: Option<Url> = text.parse().ok();
+    url.filter(|url| matches!(url.scheme(), "http" | "https"))
+        .ok_or_else(|| "must be a URL such as https://api.example.com".to_owned())
+}
+
+/// An endpoint for the demo site. Its host and port are exempt from the egress guard; all else holds for it, too.
+pub(super) fn demo_endpoint(text: &str) -> Result<Url, String> {
+    let url: EndpointUrl = text.parse().map_err(|error| format!("{error}"))?;
+    let exempt = HostPort::of(url.url()).map(|target| Exemption { target, team: None });
+    let policy = EgressPolicy {
+        exempt: exempt.into_iter().collect(),
+        ..EgressPolicy::default()
+    };
+    let team = TeamId::from_uuid(Uuid::nil());
+    super::egress::judge(&policy, team, url.url())?;
+    Ok(url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_value_is_answered_with_the_right_ones() {
+        let number = whole(2..=1_000_u32);
+        assert_eq!(number("1000"), Ok(1_000));
+        for wrong in ["", "x", "1", "1001", "-1", "2.0"] {
+            let told = "must be a whole number from 2 to 1000".to_owned();
+            assert_eq!(number(wrong), Err(told), "{wrong:?}");
+        }
+        assert!(id::<TeamId>("x").unwrap_err().contains("018f3f3e-"));
+        assert!(
+            address("localhost:80")
+                .unwrap_err()
+                .contains("127.0.0.1:8080")
+        );
+        assert!(network("10.0.0.0/99").unwrap_err().contains("10.1.0.0/16"));
+    }
+
+    #[test]
+    fn the_demos_endpoint_is_where_webhooks_can_be_sent() {
+        assert!(demo_endpoint("http://127.0.0.1:9000/").is_ok());
+        for (wrong, told) in [
+            ("127.0.0.1:9000", "must be a URL such as"),
+            ("ftp://127.0.0.1/", "begin it with https:// or http://"),
+            ("http://a:b@127.0.0.1/", "in a header"),
+        ] {
+            let refused = demo_endpoint(wrong).unwrap_err();
+            assert!(refused.contains(told), "{wrong}: {refused}");
+        }
+    }
+}
