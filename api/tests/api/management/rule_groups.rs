@@ -1,6 +1,7 @@
 //! Rule groups: drafts, versions, attachments, and what becomes of submissions meanwhile.
 
 mod files;
+mod mistakes;
 mod page;
 mod shared_bench;
 mod trials;
