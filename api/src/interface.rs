@@ -18,6 +18,7 @@ use crate::{
     management::{self, Management},
     openapi, probes, protection,
     public::{self, Public},
+    query::Taken,
     refusals::Unhurried,
 };
 
@@ -115,7 +116,18 @@ impl Listener {
         }
         let router = std::mem::take(&mut self.router);
         self.router = router
-            .nest(prefix, service.data(Arc::new(state)).data(reader))
+            .nest(
+                prefix,
+                service
+                    .data(Arc::new(state))
+                    .data(reader)
+                    .before(async |mut request| {
+                        if request.uri().query().is_some() {
+                            request.set_data(Taken::default());
+                        }
+                        Ok(request)
+                    }),
+            )
             .at(
                 served,
                 get(make_sync(move |_| {

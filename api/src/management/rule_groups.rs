@@ -38,7 +38,7 @@ use self::{
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, difference},
 };
 use crate::{
@@ -180,7 +180,7 @@ impl RuleGroups {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let part = Part::new(&limit, &cursor);

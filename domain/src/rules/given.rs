@@ -187,11 +187,9 @@ impl WrongRules {
                 place: fault.place,
             }));
             while let Some(mut error) = checked.next_if(|error| error.rule == Some(at)) {
-                // A value that stands in for a wrong one may be wrong in its turn.
-                if !errors[told..]
-                    .iter()
-                    .any(|known| known.field == error.field)
-                {
+                // A value that stands in for a wrong one may be wrong in its turn, and what is no rule at all has only such values.
+                let mut known = errors[told..].iter().map(|known| &known.field);
+                if known.all(|known| !known.is_empty() && *known != error.field) {
                     error.place = rule.place_of(&error.field);
                     errors.push(error);
                 }

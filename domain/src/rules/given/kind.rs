@@ -121,7 +121,7 @@ impl Reading {
             Some(kind) => {
                 let common = ["type", "id", "name", "enabled"].iter();
                 let known: Vec<&str> = common.chain(members_of(kind)).copied().collect();
-                (format!("a `{kind}` rule"), known)
+                (format!("a rule of the type `{kind}`"), known)
             }
             // Of a rule of no known kind, only what no rule has is known to be wrong.
             None => ("any rule".to_owned(), MEMBERS.to_vec()),

@@ -138,7 +138,6 @@ impl Read {
             Self::Else => {
                 let mut rule = GivenRule {
                     place,
-                    // Its name is not what is wrong with it.
                     ..GivenRule::default()
                 };
                 rule.add_fault("", kind::NO_RULE, None);
