@@ -1,9 +1,9 @@
 //! Rule groups as YAML files: what `gatehouse admin load-rules` reads, and the demo site's default group.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use domain::{
-    rule_file,
-    rules::{CompiledGroup, Rule},
+    rule_file::GivenFile,
+    rules::{CompiledGroup, Rule, RuleErrors},
     score::Category,
 };
 use store::rule_group::NewVersion;
@@ -26,13 +26,11 @@ impl RuleFile {
     /// # Errors
     /// Every mistake in the rules, with its place.
     pub(crate) fn parse(yaml: &str) -> anyhow::Result<Self> {
-        let document = rule_file::RuleFile::from_yaml(yaml).context("the file is no rule group")?;
-        let rules: Vec<Rule> = document
-            .rules
-            .into_iter()
-            .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
-            .collect();
-        let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
+        let document = GivenFile::from_yaml(yaml).context("the file is no rule group")?;
+        let rules = document.rules.into_rules(|| Uuid::now_v7().into());
+        let rules = rules.map_err(|wrong| listed(&wrong.all_errors()))?;
+        let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
+            .map_err(|errors| listed(&errors))?;
         Ok(Self {
             name: document.name.into(),
             categories: compiled.categories().to_vec(),
@@ -54,6 +52,18 @@ impl RuleFile {
     }
 }
 
+/// A mistake a line.
+fn listed(errors: &RuleErrors) -> anyhow::Error {
+    let mut lines: Vec<String> = errors.iter().map(|error| format!("\n  {error}")).collect();
+    if errors.has_more() {
+        lines.push(format!(
+            "\n  only the first {} mistakes are listed",
+            RuleErrors::MOST
+        ));
+    }
+    anyhow!("correct these mistakes:{}", lines.concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +80,28 @@ mod tests {
         let yaml =
             "name: x\nrules:\n  - {name: broken, type: regex, pattern: '(', effect: reject}\n";
         let error = format!("{:#}", RuleFile::parse(yaml).unwrap_err());
-        assert!(error.contains("broken"), "{error}");
+        assert!(error.contains("rules[0].pattern (`broken`)"), "{error}");
+    }
+
+    #[test]
+    fn all_mistakes_are_told_a_line_each() {
+        let yaml = "name: x
+rules:
+- {name: a, type: keyword, keywords: [x], effect: ban}
+- {name: b, type: regex, pattern: '(', effect: reject}
+- {name: c, type: magic}
+";
+        let error = format!("{:#}", RuleFile::parse(yaml).unwrap_err());
+        let lines: Vec<&str> = error.lines().skip(1).map(str::trim).collect();
+        assert_eq!(
+            lines[0],
+            "rules[0].effect (`a`): must be one of `reject`, `review` (line 3, column 49)"
+        );
+        assert!(
+            lines[1].starts_with("rules[1].pattern (`b`)")
+                && lines[1].ends_with("(line 4, column 33)")
+        );
+        assert!(lines[2].starts_with("rules[2].type (`c`): must be one of `keyword`"));
+        assert_eq!(lines.len(), 3);
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     management::{self, Management},
     openapi, pages, probes,
     public::{self, Public},
+    query::Taken,
     refusals::Unhurried,
 };
 
@@ -113,7 +114,18 @@ impl Listener {
         }
         let router = std::mem::take(&mut self.router);
         self.router = router
-            .nest(prefix, service.data(Arc::new(state)).data(reader))
+            .nest(
+                prefix,
+                service
+                    .data(Arc::new(state))
+                    .data(reader)
+                    .before(async |mut request| {
+                        if request.uri().query().is_some() {
+                            request.set_data(Taken::default());
+                        }
+                        Ok(request)
+                    }),
+            )
             .at(
                 served,
                 get(make_sync(move |_| {

@@ -301,15 +301,20 @@ impl From<Vec<FieldError>> for Refusal {
 /// Rules stand in the member `rules`.
 impl From<&RuleErrors> for Refusal {
     fn from(errors: &RuleErrors) -> Self {
-        let errors = errors.iter().map(|error| FieldProblem {
-            field: match error.rule {
-                Some(place) => format!("rules[{place}].{}", error.field),
-                None => error.field.clone(),
+        let problems = errors.iter().map(|error| FieldProblem {
+            field: error.path(),
+            message: match error.place {
+                Some(place) => format!("{} ({place})", error.message),
+                None => error.message.clone(),
             },
-            message: error.message.clone(),
             position: error.position,
         });
-        Self::fields(Code::InvalidRequest, errors.collect())
+        let mut refusal = Self::fields(Code::InvalidRequest, problems.collect());
+        if errors.has_more() {
+            let most = RuleErrors::MOST;
+            refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
+        }
+        refusal
     }
 }
 

@@ -1,6 +1,10 @@
-//! Query parameters that may be given once.
+//! Query parameters that may be given once, and which ones an operation takes.
 
-use std::{marker::PhantomData, str::FromStr};
+use std::{
+    marker::PhantomData,
+    str::FromStr,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
@@ -9,7 +13,10 @@ use poem_openapi::{
     types::Type,
 };
 
-use crate::{member::Described, problem::Refusal};
+use crate::{
+    member::Described,
+    problem::{Code, FieldProblem, Refusal},
+};
 
 /// A parameter as text, if it was given; the document describes it as a required `Shape`.
 pub(crate) struct QueryField<Shape> {
@@ -77,8 +84,79 @@ impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
     }
 }
 
+/// The parameters that an operation takes, as it asks for them, one after the other, before it begins. The router gives one to
+/// each request that has a query.
+#[derive(Clone, Default)]
+pub(crate) struct Taken(Arc<Mutex<Vec<&'static str>>>);
+
+/// The parameters that a request gives, to be held against those that its operation takes.
+pub(crate) struct Parameters {
+    /// Each once, as they are given, the first few.
+    given: Vec<String>,
+    taken: Taken,
+}
+
+impl Parameters {
+    /// How many unknown ones are told, and how much of each: its author made it up.
+    const TOLD: usize = 20;
+    const LONGEST_TOLD: usize = 100;
+
+    /// Those of a request; none if it has no query.
+    pub(crate) fn of(request: &Request) -> Result<Option<Self>> {
+        let Some(taken) = request.data::<Taken>() else {
+            return Ok(None);
+        };
+        let pairs: Vec<(String, String)> = request.params()?;
+        let mut given: Vec<String> = Vec::new();
+        for (name, _) in pairs {
+            if given.len() < Self::MOST && !given.contains(&name) {
+                given.push(name);
+            }
+        }
+        Ok(Some(Self {
+            given,
+            taken: taken.clone(),
+        }))
+    }
+
+    /// More than any operation takes.
+    const MOST: usize = 50;
+
+    /// Refuses those that the operation does not take.
+    pub(crate) fn require_taken(&self) -> Result<(), Refusal> {
+        let taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let unknown = self.given.iter();
+        let unknown = unknown.filter(|name| !taken.contains(&name.as_str()));
+        let names: Vec<String> = taken.iter().map(|name| format!("`{name}`")).collect();
+        let takes = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        let problems: Vec<FieldProblem> = unknown
+            .take(Self::TOLD)
+            .map(|name| FieldProblem {
+                field: name.chars().take(Self::LONGEST_TOLD).collect(),
+                message: format!("is no parameter of this operation, which takes {takes}"),
+                position: None,
+            })
+            .collect();
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::fields(Code::InvalidRequest, problems))
+        }
+    }
+}
+
 /// Given twice it is refused, since whoever reads the request before or after us may take the other one.
-fn given_once(request: &Request, name: &str) -> Result<Option<String>> {
+pub(crate) fn given_once(request: &Request, name: &'static str) -> Result<Option<String>> {
+    if let Some(Taken(taken)) = request.data() {
+        taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(name);
+    }
     let pairs: Vec<(String, String)> = request.params()?;
     let mut given = pairs
         .into_iter()

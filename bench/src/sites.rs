@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use domain::{
     event::EventKind,
     id::TeamId,
-    rule_file::RuleFile,
+    rule_file::GivenFile,
     rules::{CompiledGroup, Rule},
 };
 use sqlx::{Connection as _, PgConnection};
@@ -84,11 +84,9 @@ pub(crate) async fn set_up(
 
 /// The rules of every site.
 pub(crate) fn rules() -> anyhow::Result<(Vec<Rule>, CompiledGroup)> {
-    let rules = RuleFile::from_yaml(RULES)?.rules;
-    let rules: Vec<Rule> = rules
-        .into_iter()
-        .map(|entry| entry.into_rule(|| Uuid::now_v7().into()))
-        .collect();
+    let given = GivenFile::from_yaml(RULES)?.rules;
+    let rules = given.into_rules(|| Uuid::now_v7().into());
+    let rules = rules.map_err(domain::rules::WrongRules::all_errors)?;
     let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)?;
     Ok((rules, compiled))
 }

@@ -17,6 +17,11 @@ impl Name {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// What stands where a document has no valid name.
+    pub(crate) fn nameless() -> Self {
+        Self("?".to_owned())
+    }
 }
 
 /// The text is no name.

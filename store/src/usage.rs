@@ -30,13 +30,16 @@ pub async fn periods(
     team: TeamId,
     limit: i64,
 ) -> Result<Vec<Period>, Error> {
-    // The current period has no row before its first submission.
+    // The current period has no row before its first submission. No period begins before the one that ended last, so none
+    // overlap: that of a new beginning may have begun, by its months, before the beginning was changed.
     let periods = sqlx::query_as!(
         Period,
         r#"
         select
-            period.start as "start!",
-            billing_period(s.started_at, period.start, 1) as "end!",
+            greatest(
+                period.start, lag(period.ends) over (order by period.ends, period.is_current, period.start)
+            ) as "start!",
+            period.ends as "end!",
             period.submissions as "submissions!",
             period.quota,
             period.deliveries as "deliveries!",
@@ -46,17 +49,20 @@ pub async fn periods(
         cross join lateral (select billing_period(s.started_at, now()) as start) current
         cross join lateral (
             select
-                current.start, coalesce(sum(u.submissions), 0)::bigint as submissions, p.submissions_per_period as quota,
+                current.start, billing_period(s.started_at, current.start, 1) as ends, true as is_current,
+                coalesce(sum(u.submissions), 0)::bigint as submissions, p.submissions_per_period as quota,
                 coalesce(sum(u.deliveries), 0)::bigint as deliveries, p.deliveries_per_period as delivery_quota
             from usage u
             where u.team_id = s.team_id and u.period_start = current.start
             union all
-            select u.period_start, u.submissions, u.quota, u.deliveries, u.delivery_quota
+            select
+                u.period_start, coalesce(u.period_end, least(billing_period(s.started_at, u.period_start, 1), now())), false,
+                u.submissions, u.quota, u.deliveries, u.delivery_quota
             from usage u
             where u.team_id = s.team_id and u.period_start <> current.start
         ) period
         where s.team_id = $1
-        order by period.start desc
+        order by period.ends desc, period.is_current desc, period.start desc
         limit $2
         "#,
         team.as_uuid(),

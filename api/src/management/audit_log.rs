@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     Management, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::Caller,
 };
 use crate::{
@@ -96,7 +96,7 @@ impl AuditLog {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<AuditEntry>>, Refusal> {
         let mut session = management.read(&caller, Scope::AuditRead).await?;
         let part = Part::new(&limit, &cursor);

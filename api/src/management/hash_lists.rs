@@ -28,7 +28,7 @@ use uuid::Uuid;
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{self, Caller, Session, created, difference},
 };
 use crate::{
@@ -163,7 +163,7 @@ impl HashLists {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let part = Part::new(&limit, &cursor);
@@ -176,7 +176,7 @@ impl HashLists {
             .into_iter()
             .map(|list| HashList::shown(list, of))
             .collect();
-        Ok(Json(List::new(shown, last)))
+        Ok(Json(part.list_to(shown, last)))
     }
 
     /// Create a hash list

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, created},
     sites::require_site,
 };
@@ -94,7 +94,7 @@ impl SiteKeys {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let mut session = management.read(&caller, Scope::KeysRead).await?;
         require_site(&mut session, site_id.0).await?;

@@ -1,19 +1,24 @@
-//! Lists: a part at a time, by a cursor that stays true while things come and go.
+//! Lists: a part at a time, by a cursor that stays true while things come and go, and that knows its list.
 
 use std::{fmt, str::FromStr};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::whole::Whole;
+use poem::{Request, RequestBody, Result};
 use poem_openapi::{
-    Object,
-    registry::MetaSchema,
+    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
     types::{ParseFromJSON, ToJSON},
 };
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 use store::page::Page;
 use uuid::Uuid;
 
-use crate::{member::Described, query::Query};
+use crate::{
+    problem::Refusal,
+    query::{Query, given_once},
+};
 
 /// How many things a part may have.
 pub(super) type Limit = Whole<1, 100>;
@@ -21,53 +26,106 @@ pub(super) type Limit = Whole<1, 100>;
 /// How many it has when nothing is said.
 pub(super) const DEFAULT_LIMIT: i64 = 50;
 
+/// Which list it is, by its path: a few bytes of its hash, since a mistake is to be found and nobody is to be kept out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ListTag([u8; 4]);
+
+impl ListTag {
+    /// Ids in paths may be written in upper case, too.
+    fn of(path: &str) -> Self {
+        let hash = Sha256::digest(path.to_ascii_lowercase());
+        Self([hash[0], hash[1], hash[2], hash[3]])
+    }
+}
+
 /// A place in a list: after the thing with this id. Opaque to callers, so that lists may one day be in another order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cursor(Uuid);
+struct Cursor {
+    list: ListTag,
+    after: Uuid,
+}
 
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(self.0.as_bytes()))
+        let bytes = [&self.list.0[..], self.after.as_bytes()].concat();
+        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(bytes))
     }
 }
 
 /// The text is no cursor of ours.
-pub(super) struct InvalidCursor;
+struct InvalidCursor;
 
 impl FromStr for Cursor {
     type Err = InvalidCursor;
 
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(text);
-        let bytes: [u8; 16] = bytes
-            .map_err(|_| InvalidCursor)?
-            .try_into()
-            .map_err(|_| InvalidCursor)?;
-        Ok(Self(Uuid::from_bytes(bytes)))
+        let bytes = bytes.map_err(|_| InvalidCursor)?;
+        let (list, after) = bytes.split_first_chunk().ok_or(InvalidCursor)?;
+        Ok(Self {
+            list: ListTag(*list),
+            after: Uuid::from_slice(after).map_err(|_| InvalidCursor)?,
+        })
     }
 }
 
-impl Described for Cursor {
-    fn expected() -> String {
-        "the next_cursor of an earlier answer".to_owned()
+/// The parameter `cursor`: after which thing the part begins, if not at the beginning of the list.
+pub(super) struct After {
+    list: ListTag,
+    after: Option<Uuid>,
+}
+
+impl<'a> ApiExtractor<'a> for After {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
     }
 
-    fn schema() -> MetaSchema {
-        MetaSchema::new("string")
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        options: ExtractParamOptions<()>,
+    ) -> Result<Self> {
+        let list = ListTag::of(request.original_uri().path());
+        let wrong = |message: &str| Refusal::invalid_field(options.name, message);
+        let Some(text) = given_once(request, options.name)? else {
+            return Ok(Self { list, after: None });
+        };
+        let cursor: Cursor = text
+            .parse()
+            .map_err(|_| wrong("must be the next_cursor of an earlier answer"))?;
+        if cursor.list != list {
+            let message =
+                "is the cursor of another list; take the next_cursor of an answer of this one";
+            return Err(wrong(message).into());
+        }
+        Ok(Self {
+            list,
+            after: Some(cursor.after),
+        })
     }
 }
 
 /// The part of a list that a request asks for.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
-    after: Option<Cursor>,
+    list: ListTag,
+    after: Option<Uuid>,
     limit: i64,
 }
 
 impl Part {
-    pub(super) fn new(limit: &Query<Limit>, cursor: &Query<Cursor>) -> Self {
+    pub(super) fn new(limit: &Query<Limit>, cursor: &After) -> Self {
         Self {
-            after: cursor.0,
+            list: cursor.list,
+            after: cursor.after,
             limit: limit.0.map_or(DEFAULT_LIMIT, Limit::get),
         }
     }
@@ -82,7 +140,7 @@ impl Part {
 
     /// Only what comes after the thing with this id is wanted.
     pub(super) fn after(self) -> Option<Uuid> {
-        self.after.map(|Cursor(id)| id)
+        self.after
     }
 
     /// How many things are wanted.
@@ -99,7 +157,23 @@ impl Part {
         let more = rows.len() > self.limit();
         rows.truncate(self.limit());
         let last = rows.last().filter(|_| more).map(id);
-        List::new(rows, last)
+        self.list_to(rows, last)
+    }
+
+    /// These things; the next part begins after the thing with the id `last`, unless this is the end.
+    pub(super) fn list_to<Row, T: From<Row> + ParseFromJSON + ToJSON>(
+        self,
+        rows: Vec<Row>,
+        last: Option<Uuid>,
+    ) -> List<T> {
+        let cursor = last.map(|after| Cursor {
+            list: self.list,
+            after,
+        });
+        List {
+            next_cursor: cursor.map(|cursor| cursor.to_string()),
+            ..List::whole(rows)
+        }
     }
 }
 
@@ -114,14 +188,14 @@ pub(super) struct List<T: ParseFromJSON + ToJSON> {
 }
 
 impl<T: ParseFromJSON + ToJSON> List<T> {
-    /// These things; the next part begins after the thing with the id `last`, unless this is the end.
-    pub(super) fn new<Row>(rows: Vec<Row>, last: Option<Uuid>) -> Self
+    /// These things, which are all that there are.
+    pub(super) fn whole<Row>(rows: Vec<Row>) -> Self
     where
         T: From<Row>,
     {
         Self {
             data: rows.into_iter().map(T::from).collect(),
-            next_cursor: last.map(|id| Cursor(id).to_string()),
+            next_cursor: None,
         }
     }
 }
@@ -132,7 +206,10 @@ mod tests {
 
     #[test]
     fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
-        let cursor = Cursor(Uuid::from_u128(u128::MAX - 7));
+        let cursor = Cursor {
+            list: ListTag::of("/management/v1/teams"),
+            after: Uuid::from_u128(u128::MAX - 7),
+        };
         assert!(
             cursor
                 .to_string()
@@ -145,13 +222,14 @@ mod tests {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
         );
-        let id = cursor.0.to_string();
+        let id = cursor.after.to_string();
         for text in [
             "",
             "x",
             "AAAA",
-            "AAAAAAAAAAAAAAAAAAAAAA==",
-            "/+AAAAAAAAAAAAAAAAAAAA",
+            "AAAAAAAAAAAAAAAAAAAAAA",
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "/+AAAAAAAAAAAAAAAAAAAAAAAAA",
             &id,
         ] {
             assert!(text.parse::<Cursor>().is_err(), "{text:?}");

@@ -24,7 +24,7 @@ use self::{
 use super::{
     Management, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::Caller,
 };
 use crate::{
@@ -65,7 +65,7 @@ impl Media {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
         let mut session = management.read(&caller, Scope::MediaRead).await?;
         let filter = Filter {
@@ -78,7 +78,9 @@ impl Media {
         let part = Part::new(&limit, &cursor);
         let (of, after) = (session.only_team(), part.after().map(MediaId::from));
         let page = media::list(session.conn(), of, &filter, after, part.limit()).await?;
-        Ok(Json(List::new(page.media, page.next.map(MediaId::as_uuid))))
+        Ok(Json(
+            part.list_to(page.media, page.next.map(MediaId::as_uuid)),
+        ))
     }
 
     /// Read a media item

@@ -14,7 +14,7 @@ use self::terms::{NewPlan, Plan, PlanChange};
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, created, difference},
 };
 use crate::{
@@ -40,7 +40,7 @@ impl Plans {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<Plan>>, Refusal> {
         let mut session = management.read(&caller, Scope::PlansRead).await?;
         let part = Part::new(&limit, &cursor);

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, created},
 };
 use crate::{
@@ -156,7 +156,7 @@ impl Recoveries {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
         let target = target(&mut session, endpoint_id.0).await?;

@@ -32,13 +32,13 @@ use store::rule_group::{self, Authorship, Group};
 use uuid::Uuid;
 
 use self::{
-    rules::{RuleDocument, with_ids},
+    rules::RuleDocuments,
     warnings::{RuleWarning, warnings},
 };
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, difference},
 };
 use crate::{
@@ -149,8 +149,8 @@ pub(super) struct NewRuleGroup {
     team_id: Option<Member<TeamId>>,
     /// The rules of its first version, which is live at once; none if nothing is said.
     #[serde(default)]
-    #[oai(default, validator(max_items = 10000))]
-    rules: Vec<RuleDocument>,
+    #[oai(default)]
+    rules: RuleDocuments,
     /// A word about the first version.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
@@ -180,7 +180,7 @@ impl RuleGroups {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let part = Part::new(&limit, &cursor);
@@ -302,7 +302,7 @@ async fn create(
     caller: &Caller,
     name: &Name,
     team: Option<Member<TeamId>>,
-    rules: Vec<RuleDocument>,
+    rules: RuleDocuments,
     note: &str,
 ) -> Result<Created<CreatedRuleGroup>, Refusal> {
     // Who may not do this need not have rules compiled.
@@ -311,7 +311,7 @@ async fn create(
     let team = session.named_team(named).await?;
     let team = team.ok_or_else(|| Refusal::invalid_field("team_id", "is missing"))?;
     drop(session);
-    let rules = with_ids(rules)?;
+    let rules = management.bench.rules(Some(team), rules).await?;
     let compiled = management.bench.check(Some(team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;

@@ -33,6 +33,7 @@ use super::Management;
 use crate::{
     body::sender,
     problem::{Code, Refusal},
+    query::Parameters,
     request_id::RequestId,
 };
 
@@ -42,6 +43,8 @@ pub(super) struct Caller {
     request: RequestId,
     /// Whether the request was counted for its token: an operation may begin more than one transaction.
     counted: AtomicBool,
+    /// What its query has, if it has one.
+    parameters: Option<Parameters>,
 }
 
 /// The name of the security scheme in the document.
@@ -86,6 +89,7 @@ impl<'a> ApiExtractor<'a> for Caller {
             .expect("the listener gives every request its state");
         management.pace.arrive(sender(request), token).await?;
         let token = token.ok_or_else(Refusal::invalid_token)?;
+        let parameters = Parameters::of(request)?;
         let request = request
             .data::<RequestId>()
             .expect("the front gives every request its id");
@@ -93,6 +97,7 @@ impl<'a> ApiExtractor<'a> for Caller {
             token,
             request: request.clone(),
             counted: AtomicBool::new(false),
+            parameters,
         })
     }
 }
@@ -144,11 +149,13 @@ impl Management {
             grant,
             request: caller.request.clone(),
         };
-        if session.has(scope) {
-            Ok(session)
-        } else {
-            Err(missing_scope(scope))
+        if !session.has(scope) {
+            return Err(missing_scope(scope));
         }
+        if let Some(parameters) = &caller.parameters {
+            parameters.require_taken()?;
+        }
+        Ok(session)
     }
 }
 

@@ -30,7 +30,7 @@ use self::settings::{NewSite, SiteChange, require_groups, require_providers, unk
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, created, difference},
 };
 use crate::{
@@ -135,7 +135,7 @@ impl Sites {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<Site>>, Refusal> {
         let mut session = management.read(&caller, Scope::SitesRead).await?;
         let part = Part::new(&limit, &cursor);

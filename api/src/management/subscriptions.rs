@@ -65,8 +65,8 @@ pub(super) struct NewSubscription {
     plan_id: Member<PlanId>,
     /// How the team stands with it.
     state: Member<SubscriptionState>,
-    /// From when it is in force and its billing periods are counted. Without, that stays as it is. Another time begins
-    /// other periods, in which nothing was used yet.
+    /// From when it is in force and its billing periods are counted. Without, that stays as it is. Another time ends the current
+    /// period at once and begins other periods, in which nothing was used yet.
     #[oai(nullable)]
     started_at: Option<Member<Time>>,
 }

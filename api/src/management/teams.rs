@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, difference},
 };
 use crate::{
@@ -87,7 +87,7 @@ impl Teams {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<Team>>, Refusal> {
         let mut session = management.read(&caller, Scope::TeamsRead).await?;
         let part = Part::new(&limit, &cursor);

@@ -21,7 +21,7 @@ mod cascade;
 use super::{
     Management, PREFIX, Tag,
     document::{Operation, example},
-    list::{Cursor, Limit, List, Part},
+    list::{After, Limit, List, Part},
     session::{Caller, Change, Session, created, missing_scope},
     tokens::cascade::Cascade,
 };
@@ -126,7 +126,7 @@ impl Tokens {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
         /// Only those that this token created.
         created_by: Query<TokenId>,
     ) -> Result<Json<List<Token>>, Refusal> {

@@ -30,14 +30,15 @@ const PERIODS: i64 = 120;
 pub(super) struct TeamUsage {
     /// The team.
     team_id: Uuid,
-    /// The current billing period, then the past ones in which anything was submitted, the latest first; 120 at most.
+    /// The current billing period, then the past ones in which anything was submitted, the latest first; 120 at most. They do not
+    /// overlap.
     periods: Vec<Period>,
 }
 
 /// A billing period.
 #[derive(Serialize, Object)]
 struct Period {
-    /// When it began.
+    /// When it began. After a change of the subscription's `started_at` this is the time of the change.
     start: Member<Time>,
     /// When the next one begins.
     end: Member<Time>,

@@ -79,7 +79,8 @@ impl CompiledGroup {
             return Err(faults.into_errors());
         }
         let mut meter = Meter::new(limits, clock);
-        let compiled = Parts::check(rules, &mut faults, &mut meter).and_then(|parts| {
+        let places = rules.iter().enumerate();
+        let compiled = Parts::check(places, &mut faults, &mut meter).and_then(|parts| {
             // Faulty rules are not worth compiling.
             let parts = if faults.is_empty() {
                 parts
@@ -190,9 +191,14 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn check(rules: &'a [Rule], faults: &mut Faults, meter: &mut Meter<'_>) -> Result<Self, Over> {
+    /// Checks rules, each with its place in the group.
+    fn check(
+        rules: impl Iterator<Item = (usize, &'a Rule)>,
+        faults: &mut Faults,
+        meter: &mut Meter<'_>,
+    ) -> Result<Self, Over> {
         let mut parts = Self::default();
-        for (order, rule) in rules.iter().enumerate() {
+        for (order, rule) in rules {
             meter.check_time()?;
             parts.add(order, rule, &mut faults.of(order, &rule.name), meter)?;
         }
@@ -236,7 +242,7 @@ impl<'a> Parts<'a> {
         faults: &mut RuleFaults<'_>,
         meter: &mut Meter<'_>,
     ) -> Result<(), Over> {
-        check_common(rule, faults);
+        check_common(&rule.name, &rule.exceptions, faults);
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
                 self.keyword_total += keyword.keywords.len();
@@ -330,20 +336,33 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// Checks some of the rules of a group, whose other rules are wrong, each with its place. Where that takes too long, the rest is
+/// not checked.
+pub(super) fn check_apart(
+    rules: &[(usize, Rule)],
+    faults: &mut Faults,
+    limits: Limits,
+    clock: &dyn Fn() -> Duration,
+) {
+    let places = rules.iter().map(|(place, rule)| (*place, rule));
+    // The group is refused for its wrong rules; what the others cost is told when these are right.
+    let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
+}
+
 /// Checks what every kind of rule has.
-fn check_common(rule: &Rule, faults: &mut RuleFaults<'_>) {
-    if rule.name.trim().is_empty() || rule.name.chars().count() > MAX_NAME_CHARS {
+pub(super) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleFaults<'_>) {
+    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
         faults.add(
             "name",
             format!("must have 1 to {MAX_NAME_CHARS} characters"),
         );
-    } else if rule.name.contains('\0') {
+    } else if name.contains('\0') {
         faults.add("name", NUL);
     }
-    if rule.exceptions.len() > MAX_EXCEPTIONS {
+    if exceptions.len() > MAX_EXCEPTIONS {
         faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));
     } else {
-        for (at, term) in rule.exceptions.iter().enumerate() {
+        for (at, term) in exceptions.iter().enumerate() {
             check_term(term, || format!("exceptions[{at}]"), faults);
         }
     }

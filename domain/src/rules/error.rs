@@ -5,6 +5,21 @@ use std::fmt;
 /// What is said of U+0000, which Postgres does not store.
 pub(super) const NUL: &str = "must not contain U+0000";
 
+/// A place in a file, both counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
 /// One fault in one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
@@ -12,26 +27,39 @@ pub struct RuleError {
     pub rule: Option<usize>,
     /// The name of the rule, empty for the group as a whole.
     pub name: String,
-    /// The member at fault, such as `keywords[3]` or `pattern`.
+    /// The member at fault, such as `keywords[3]` or `pattern`; empty where the rule as a whole is at fault.
     pub field: String,
     /// What is wrong with it.
     pub message: String,
     /// Where in the member it is wrong, in characters from 0, where that is known.
     pub position: Option<usize>,
+    /// Where the member stands in its file, if the rules come from one that people write.
+    pub place: Option<Place>,
+}
+
+impl RuleError {
+    /// The path of the member at fault in the document of a group, such as `rules[3].pattern`.
+    pub fn path(&self) -> String {
+        match self.rule {
+            Some(at) if self.field.is_empty() => format!("rules[{at}]"),
+            Some(at) => format!("rules[{at}].{}", self.field),
+            None => self.field.clone(),
+        }
+    }
 }
 
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.rule {
-            Some(at) => write!(
-                f,
-                "rules[{at}] `{}`: {}: {}",
-                self.name, self.field, self.message
-            )?,
-            None => write!(f, "{}: {}", self.field, self.message)?,
+        f.write_str(&self.path())?;
+        if !self.name.is_empty() {
+            write!(f, " (`{}`)", self.name)?;
         }
-        match self.position {
-            Some(position) => write!(f, " (at character {position})"),
+        write!(f, ": {}", self.message)?;
+        if let Some(position) = self.position {
+            write!(f, " (at character {position})")?;
+        }
+        match self.place {
+            Some(place) => write!(f, " ({place})"),
             None => Ok(()),
         }
     }
@@ -42,6 +70,7 @@ impl fmt::Display for RuleError {
 pub struct RuleErrors {
     faults: Vec<RuleError>,
     is_too_heavy: bool,
+    has_more: bool,
 }
 
 impl RuleErrors {
@@ -56,6 +85,22 @@ impl RuleErrors {
             is_too_heavy: true,
             ..faults.into_errors()
         }
+    }
+
+    /// These faults, or the first of them.
+    pub(super) fn of(mut faults: Vec<RuleError>, has_more: bool) -> Self {
+        let has_more = has_more || faults.len() > Self::MOST;
+        faults.truncate(Self::MOST);
+        Self {
+            faults,
+            is_too_heavy: false,
+            has_more,
+        }
+    }
+
+    /// Whether there are more faults than are listed.
+    pub const fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// Whether nothing is wrong with the rules but what they cost.
@@ -78,6 +123,15 @@ impl<'a> IntoIterator for &'a RuleErrors {
     }
 }
 
+impl IntoIterator for RuleErrors {
+    type Item = RuleError;
+    type IntoIter = std::vec::IntoIter<RuleError>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.faults.into_iter()
+    }
+}
+
 impl fmt::Display for RuleErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, error) in self.faults.iter().enumerate() {
@@ -85,6 +139,9 @@ impl fmt::Display for RuleErrors {
                 f.write_str("; ")?;
             }
             error.fmt(f)?;
+        }
+        if self.has_more {
+            write!(f, "; only the first {} mistakes are listed", Self::MOST)?;
         }
         Ok(())
     }
@@ -112,13 +169,20 @@ impl Faults {
             field: field.to_owned(),
             message,
             position: None,
+            place: None,
         });
     }
 
     fn push(&mut self, error: RuleError) {
-        if self.0.len() < RuleErrors::MOST {
+        // One more than are listed shows that there are more.
+        if self.0.len() <= RuleErrors::MOST {
             self.0.push(error);
         }
+    }
+
+    /// Puts the faults into the order of the rules; those of the group as a whole come last.
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by_key(|error| error.rule.unwrap_or(usize::MAX));
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -126,10 +190,7 @@ impl Faults {
     }
 
     pub(super) fn into_errors(self) -> RuleErrors {
-        RuleErrors {
-            faults: self.0,
-            is_too_heavy: false,
-        }
+        RuleErrors::of(self.0, false)
     }
 }
 
@@ -158,6 +219,7 @@ impl RuleFaults<'_> {
             field,
             message,
             position,
+            place: None,
         });
     }
 }

@@ -30,7 +30,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session},
     },
     member::{Described, Member, Time},
@@ -189,7 +189,7 @@ impl Entries {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashEntry>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let list = keep(&mut session, hash_list_id.0).await?;
@@ -204,7 +204,7 @@ impl Entries {
                 let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
                 let limit = part.page().limit - 1;
                 let found = search::with_hash(conn, list.id, algorithm, (from, to), limit).await?;
-                Ok(Json(List::new(found, None)))
+                Ok(Json(List::whole(found)))
             }
             (None, Some(near)) => {
                 let page = Page {
@@ -213,7 +213,7 @@ impl Entries {
                 };
                 let near = search::near(conn, list.id, near, list.max_distance, page).await?;
                 let next = near.next.map(HashEntryId::as_uuid);
-                Ok(Json(List::new(near.entries, next)))
+                Ok(Json(part.list_to(near.entries, next)))
             }
             (None, None) => {
                 let entries = entry::list(conn, list.id, part.page()).await?;

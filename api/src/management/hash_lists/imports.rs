@@ -22,7 +22,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session, created},
     },
     member::{Member, Time},
@@ -124,7 +124,7 @@ impl Imports {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashImport>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let list = keep(&mut session, hash_list_id.0).await?;
@@ -211,7 +211,7 @@ impl Imports {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let import = of_caller(&mut session, hash_import_id.0).await?;

@@ -24,7 +24,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session, created},
     },
     member::{Member, Time, given},
@@ -159,7 +159,7 @@ impl Scans {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let list = find(&mut session, hash_list_id.0).await?;
@@ -254,7 +254,7 @@ impl Scans {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let scan = of_caller(&mut session, hash_scan_id.0).await?;

@@ -54,7 +54,7 @@ impl Attachments {
         let site = site_settings::find(session.conn(), of, site_id.0).await?;
         let site = site.ok_or_else(unknown_site)?;
         let groups = rule_group::attached(session.conn(), site.id).await?;
-        Ok(Json(List::new(groups, None)))
+        Ok(Json(List::whole(groups)))
     }
 
     /// Attach a rule group to a site

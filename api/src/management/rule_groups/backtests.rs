@@ -26,7 +26,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session},
     },
     member::{Member, Time, given},
@@ -85,7 +85,7 @@ impl Backtests {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<Backtest>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let group = find(&mut session, rule_group_id.0).await?;
@@ -195,7 +195,7 @@ impl Backtests {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let backtest = of_caller(&mut session, backtest_id.0).await?;

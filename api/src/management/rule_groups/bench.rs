@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{
     decision::Unchecked,
     id::TeamId,
-    rules::{CompiledGroup, Limits, Rule},
+    rules::{CompiledGroup, Limits, Rule, WrongRules},
     score::{Category, Scores},
 };
 use futures::future::BoxFuture;
@@ -17,6 +17,7 @@ use threads::{BriefThreads, thread_time};
 use tokio::time::timeout;
 use uuid::Uuid;
 
+use super::rules::RuleDocuments;
 use crate::problem::Refusal;
 
 /// How many are at work at once, whatever the processors: each may take the memory of a group, and one team has half of them.
@@ -97,6 +98,30 @@ impl Bench {
         };
         let _turn = turn(&self.asking, holder).await?;
         Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
+    }
+
+    /// The rules of a request.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them; or that it is not the holder's turn in time, which only wrong rules wait for.
+    pub(super) async fn rules(
+        &self,
+        holder: Holder,
+        given: RuleDocuments,
+    ) -> Result<Vec<Rule>, Refusal> {
+        match given.into_rules() {
+            Ok(rules) => Ok(rules),
+            Err(wrong) => Err(self.refuse(holder, wrong).await),
+        }
+    }
+
+    /// Tells everything that is wrong with rules: their patterns and terms are checked, too, as far as they could be read.
+    pub(super) async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refusal {
+        let limits = self.limits;
+        let checking = move || Refusal::from(&wrong.errors(limits, &thread_time));
+        self.work(holder, checking)
+            .await
+            .unwrap_or_else(|late| late)
     }
 
     /// Whether rules compile within the limits.

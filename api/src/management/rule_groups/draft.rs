@@ -11,7 +11,7 @@ use store::rule_group;
 
 use super::{
     find, lists, lock, record,
-    rules::{RuleDocument, documents, with_ids},
+    rules::{RuleDocument, RuleDocuments, documents},
     schema, unknown,
     warnings::{self, RuleWarning, warnings},
 };
@@ -63,8 +63,7 @@ impl RuleGroupDraft {
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct DraftChange {
     /// All of its rules, in the order of evaluation.
-    #[oai(validator(max_items = 10000))]
-    rules: Vec<RuleDocument>,
+    rules: RuleDocuments,
     /// The revision of the draft that was edited.
     revision: i64,
 }
@@ -155,7 +154,7 @@ pub(super) async fn replace(
     management: &Management,
     caller: &Caller,
     group: RuleGroupId,
-    rules: Vec<RuleDocument>,
+    rules: RuleDocuments,
     revision: Option<i64>,
 ) -> Result<Json<RuleGroupDraft>, Refusal> {
     // What is refused anyway need not be compiled.
@@ -163,7 +162,7 @@ pub(super) async fn replace(
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
     drop(session);
-    let rules = with_ids(rules)?;
+    let rules = management.bench.rules(Some(found.team), rules).await?;
     let compiled = management.bench.check(Some(found.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
-    rule_file::RuleFile,
+    rule_file::{GivenFile, RuleFile},
     scope::Scope,
 };
 use poem::{
@@ -20,13 +20,12 @@ use poem_openapi::{
     },
     types::Type as _,
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use store::rule_group;
 
 use super::{
     CreatedRuleGroup, create, created_example, draft, draft::RuleGroupDraft, find,
-    rules::RuleDocument, schema, unknown_version,
+    rules::RuleDocuments, schema, unknown_version,
 };
 use crate::{
     answer::{Created, Json},
@@ -42,15 +41,13 @@ use crate::{
 
 const YAML: &str = "application/yaml";
 
-/// A rule group as a document.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
+/// A rule group as a document: how it is shown. [`GivenFile`] reads it.
+#[derive(Object)]
 pub(in super::super) struct NewRuleFile {
     /// What the group is called.
     name: Member<Name>,
     /// Its rules, in the order of evaluation.
-    #[oai(validator(max_items = 10000))]
-    rules: Vec<RuleDocument>,
+    rules: RuleDocuments,
 }
 
 /// Such a document as a body, in YAML or JSON. It is read only when it is known who sends it.
@@ -101,18 +98,14 @@ fn is_yaml(content_type: &str) -> bool {
 }
 
 impl RuleFileBody {
-    fn read(&self) -> Result<NewRuleFile, Refusal> {
+    fn read(&self) -> Result<GivenFile, Refusal> {
         if self.is_json {
             return parse(&self.bytes);
         }
         let text = str::from_utf8(&self.bytes)
             .map_err(|_| Refusal::invalid_request("The body is not UTF-8."))?;
-        let file = RuleFile::from_yaml(text).map_err(|error| {
+        GivenFile::from_yaml(text).map_err(|error| {
             Refusal::invalid_request(format!("The body is no rule group: {error}."))
-        })?;
-        Ok(NewRuleFile {
-            name: Member(file.name),
-            rules: file.rules.into_iter().map(RuleDocument).collect(),
         })
     }
 }
@@ -187,8 +180,8 @@ impl Files {
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
         let file = read(&management, &caller, request).await?;
-        let (name, team) = (file.name.0, team_id.0.map(Member));
-        create(&management, &caller, &name, team, file.rules, "").await
+        let (rules, team) = (RuleDocuments(file.rules), team_id.0.map(Member));
+        create(&management, &caller, &file.name, team, rules, "").await
     }
 
     /// Import a draft
@@ -212,7 +205,8 @@ impl Files {
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let file = read(&management, &caller, request).await?;
         let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
-        draft::replace(&management, &caller, group, file.rules, revision).await
+        let rules = RuleDocuments(file.rules);
+        draft::replace(&management, &caller, group, rules, revision).await
     }
 
     /// Export a rule group
@@ -279,7 +273,7 @@ async fn read(
     management: &Management,
     caller: &Caller,
     body: RuleFileBody,
-) -> Result<NewRuleFile, Refusal> {
+) -> Result<GivenFile, Refusal> {
     let session = management.read(caller, Scope::RulesWrite).await?;
     let holder = session.only_team();
     drop(session);
@@ -327,7 +321,8 @@ mod tests {
 
     #[test]
     fn the_example_is_a_rule_group() {
-        let file = RuleFile::from_yaml(EXAMPLE).unwrap();
-        assert_eq!((file.name.as_str(), file.rules.len()), ("House rules", 1));
+        let file = GivenFile::from_yaml(EXAMPLE).unwrap();
+        let rules = RuleDocuments(file.rules).into_rules().unwrap();
+        assert_eq!((file.name.as_str(), rules.len()), ("House rules", 1));
     }
 }

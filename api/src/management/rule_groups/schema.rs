@@ -240,6 +240,7 @@ mod tests {
     use domain::rule_file::Entry;
 
     use super::*;
+    use crate::management::rule_groups::rules::RuleDocuments;
 
     #[test]
     fn every_kind_of_rule_is_described_with_all_its_members() {
@@ -252,13 +253,33 @@ mod tests {
                 let common = ["type", "name", "enabled", "exceptions"].contains(&name.as_str());
                 assert!(common || own.get(name).is_some(), "{kind}.{name}");
             }
-            // The domain names all kinds when it does not know one.
-            let unknown = json!({ "name": "a", "type": "?" });
-            let told = serde_json::from_value::<Entry>(unknown)
-                .unwrap_err()
-                .to_string();
-            let named = told.split('`').skip(3).step_by(2).count();
-            assert_eq!(named, KINDS.len(), "{told}");
+        }
+        // The domain names all kinds when it does not know one, and all members of a kind when it does not know one of these.
+        let told = |rule: Value| {
+            let given: RuleDocuments = serde_json::from_value(json!([rule])).unwrap();
+            let error = given.into_rules().unwrap_err().all_errors();
+            let message = &error.iter().next().unwrap().message;
+            let mut named: Vec<String> = message
+                .split('`')
+                .skip(1)
+                .step_by(2)
+                .map(str::to_owned)
+                .collect();
+            named.sort_unstable();
+            named
+        };
+        let mut kinds = KINDS.map(|(kind, _, _)| kind.to_owned());
+        kinds.sort_unstable();
+        assert_eq!(told(json!({ "name": "a", "type": "?" })), kinds);
+        for ((kind, name, _), mut rule) in KINDS.iter().zip(examples()) {
+            let mut document = json!({ "components": { "schemas": {} } });
+            declare(&mut document);
+            let schema = &document["components"]["schemas"][name]["properties"];
+            let described = schema.as_object().unwrap().keys().cloned();
+            let mut members: Vec<String> = described.chain([(*kind).to_owned()]).collect();
+            members.sort_unstable();
+            rule["?"] = json!(1);
+            assert_eq!(told(rule), members);
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{
     management::{
         Management, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session},
     },
     member::{Member, Time},
@@ -226,7 +226,7 @@ impl Shadows {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<ShadowDifference>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let version = require(&mut session, rule_group_id.0, version_id.0).await?;

@@ -18,12 +18,7 @@ use serde_json::{Value, json, value::to_raw_value};
 use store::rule_group;
 use uuid::Uuid;
 
-use super::{
-    draft::draft,
-    find, lists,
-    rules::{RuleDocument, with_ids},
-    unknown_version,
-};
+use super::{draft::draft, find, lists, rules::RuleDocuments, unknown_version};
 use crate::{
     answer::Json,
     management::{
@@ -56,8 +51,7 @@ pub(in super::super) struct NewTest {
     version_id: Option<Member<GroupVersionId>>,
     /// Rules that judge instead of the group's.
     #[serde(default, deserialize_with = "given")]
-    #[oai(validator(max_items = 10000))]
-    rules: Option<Vec<RuleDocument>>,
+    rules: Option<RuleDocuments>,
     /// What is to happen to what cannot be checked; `review` if nothing is said.
     #[serde(default, deserialize_with = "given")]
     on_failure: Option<Member<OnFailure>>,
@@ -159,11 +153,16 @@ impl Tests {
                     "must not be given together with `rules`",
                 ));
             }
-            (Some(rules), None) => {
-                let rules = with_ids(rules)?;
-                lists::look_for(&mut session, group.team, &rules).await?;
-                rules
-            }
+            (Some(rules), None) => match rules.into_rules() {
+                Ok(rules) => {
+                    lists::look_for(&mut session, group.team, &rules).await?;
+                    rules
+                }
+                Err(wrong) => {
+                    drop(session);
+                    return Err(management.bench.refuse(Some(group.team), wrong).await);
+                }
+            },
             (None, Some(version)) => {
                 let found = rule_group::version(session.conn(), group.id, version.0).await?;
                 found.ok_or_else(|| unknown_version("version_id"))?.rules

@@ -27,7 +27,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::Caller,
     },
     member::{Member, Time, given},
@@ -159,7 +159,7 @@ impl Versions {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let group = find(&mut session, rule_group_id.0).await?;
@@ -319,7 +319,7 @@ impl Versions {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
         let mut session = management.read(&caller, Scope::RulesRead).await?;
         let group = find(&mut session, rule_group_id.0).await?;

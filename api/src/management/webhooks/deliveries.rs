@@ -24,7 +24,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Session},
         sites::require_site,
     },
@@ -71,7 +71,7 @@ impl Deliveries {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<WebhookDelivery>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
         require_site(&mut session, site_id.0).await?;
@@ -88,7 +88,7 @@ impl Deliveries {
         let conn = session.conn();
         let page = delivery::list(conn, site_id.0, &filter, after, part.limit()).await?;
         let next = page.next.map(DeliveryId::as_uuid);
-        Ok(Json(List::new(page.deliveries, next)))
+        Ok(Json(part.list_to(page.deliveries, next)))
     }
 
     /// Read a delivery

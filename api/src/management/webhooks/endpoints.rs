@@ -32,7 +32,7 @@ use crate::{
     management::{
         Management, PREFIX, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::{Caller, Change, Session, created},
         sites::require_site,
     },
@@ -63,7 +63,7 @@ impl WebhookEndpoints {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
         require_site(&mut session, site_id.0).await?;

@@ -19,7 +19,7 @@ use crate::{
     management::{
         Management, Tag,
         document::{Operation, example},
-        list::{Cursor, Limit, List, Part},
+        list::{After, Limit, List, Part},
         session::Caller,
         sites::require_site,
     },
@@ -116,7 +116,7 @@ impl WebhookEvents {
         /// How many at most.
         limit: Query<Limit>,
         /// Where to go on: `next_cursor` of the part before.
-        cursor: Query<Cursor>,
+        cursor: After,
     ) -> Result<Json<List<WebhookEvent>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
         require_site(&mut session, site_id.0).await?;
@@ -129,10 +129,9 @@ impl WebhookEvents {
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
         let page = event::list(session.conn(), site_id.0, &filter, after, part.limit()).await?;
-        Ok(Json(List::new(
-            page.events,
-            page.next.map(EventId::as_uuid),
-        )))
+        Ok(Json(
+            part.list_to(page.events, page.next.map(EventId::as_uuid)),
+        ))
     }
 }
 

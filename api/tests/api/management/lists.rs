@@ -118,3 +118,85 @@ async fn limits_and_cursors_are_checked_by_name(pool: PgPool) {
         }
     }
 }
+
+#[sqlx::test(migrations = false)]
+async fn parameters_that_an_operation_does_not_take_are_refused_by_name(pool: PgPool) {
+    let app = App::start(pool).await;
+    let operator = app.operator().await;
+    let answer = operator.get("/teams?limit=1&page=2&offset=1&page=3").await;
+    answer.blames("invalid_request", &["page", "offset"]);
+    let problem = answer.problem(400, "invalid_request");
+    assert_eq!(
+        problem["errors"][0]["message"],
+        "is no parameter of this operation, which takes `limit`, `cursor`"
+    );
+    let team = format!("/teams/{}", app.tenant.team);
+    let answer = operator.get(&format!("{team}?verbose=true")).await;
+    answer.blames("invalid_request", &["verbose"]);
+    let problem = answer.problem(400, "invalid_request");
+    assert_eq!(
+        problem["errors"][0]["message"],
+        "is no parameter of this operation, which takes none"
+    );
+    // Nothing is done by a request that is refused.
+    let plan = json!({ "name": "a" });
+    let answer = operator.post("/plans?dry_run=1", plan).await;
+    answer.blames("invalid_request", &["dry_run"]);
+    assert_eq!(app.count("select count(*) from plans").await, 1);
+    let long = "x".repeat(4_000);
+    let many: Vec<String> = (0..200).map(|n| format!("{n}{}=1", &long[..20])).collect();
+    for query in [format!("{long}=1"), many.join("&")] {
+        let answer = operator.get(&format!("/teams?{query}")).await;
+        assert!(answer.problem(400, "invalid_request").to_string().len() < 10_000);
+    }
+    // A stranger is told nothing but that he is one.
+    let stranger = app.caller_with("mgmt_00000000000000000000000000000000");
+    let answer = stranger.get("/teams?page=2").await;
+    answer.problem(401, "invalid_token");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_cursor_of_another_list_is_told_as_such(pool: PgPool) {
+    let app = App::start(pool).await;
+    let operator = app.operator().await;
+    for n in 0..2 {
+        create_team(&operator, &format!("team {n}")).await;
+    }
+    let keys = format!("/sites/{}/keys", app.tenant.site);
+    for _ in 0..2 {
+        operator.post(&keys, json!({})).await.created();
+    }
+    let cursor = async |list: &str| {
+        let page = operator.get(&format!("{list}?limit=1")).await.ok();
+        page["next_cursor"].as_str().unwrap().to_owned()
+    };
+    let (teams, of_keys) = (cursor("/teams").await, cursor(&keys).await);
+    let other = crate::app::Tenant::create(&app.pool, "other").await;
+    let other_keys = format!("/sites/{}/keys", other.site);
+    for (list, cursor) in [
+        ("/audit-log", &teams),
+        (keys.as_str(), &teams),
+        ("/teams", &of_keys),
+        (other_keys.as_str(), &of_keys),
+    ] {
+        let answer = operator.get(&format!("{list}?cursor={cursor}")).await;
+        answer.blames("invalid_request", &["cursor"]);
+        let problem = answer.problem(400, "invalid_request");
+        let message = problem["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains("another list"), "{message}");
+    }
+    // Other filters and limits are of the same list.
+    operator
+        .get(&format!("/teams?limit=7&cursor={teams}"))
+        .await
+        .ok();
+    operator
+        .get(&format!(
+            "{}?cursor={of_keys}",
+            keys.to_uppercase()
+                .replace("/SITES", "/sites")
+                .replace("/KEYS", "/keys")
+        ))
+        .await
+        .ok();
+}

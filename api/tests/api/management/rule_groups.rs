@@ -1,6 +1,7 @@
 //! Rule groups: drafts, versions, attachments, and what becomes of submissions meanwhile.
 
 mod files;
+mod mistakes;
 mod page;
 mod shared_bench;
 mod trials;
@@ -222,7 +223,7 @@ async fn a_wrong_rule_is_refused_by_its_place_and_nothing_changes(pool: PgPool) 
         (json!([word("", "a")]), "rules[0].name"),
         (
             json!([regex("a"), { "name": "x", "type": "magic" }]),
-            "rules[1]",
+            "rules[1].type",
         ),
         (
             json!([{ "name": "x", "type": "ai_threshold", "category": "hate" }]),

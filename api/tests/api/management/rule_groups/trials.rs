@@ -174,7 +174,7 @@ async fn the_providers_are_asked_only_for_rules_that_want_scores_and_their_failu
     let member = app.member(app.tenant.team).await;
     let hate =
         json!({ "name": "Hate", "type": "ai_threshold", "category": "hate", "review_at": 0.5 });
-    let group = member.new_group("House", json!([hate])).await;
+    let group = member.new_group("House", json!([&hate])).await;
     let path = format!("/rule-groups/{group}/test");
     let result = member.post(&path, json!({ "text": "a" })).await.ok();
     assert_eq!(result["scores"], json!({ "hate": 0.7 }));
@@ -190,6 +190,22 @@ async fn the_providers_are_asked_only_for_rules_that_want_scores_and_their_failu
         let failed = member.post(&path, sample).await;
         assert!(!failed.body.contains("10.0.0.7"), "{failed:?}");
         assert_eq!(failed.ok()["status"], status);
+    }
+    // A rule that matches is not hidden by the provider's failure.
+    for (effect, wish, status) in [
+        ("review", "approve", "pending_review"),
+        ("review", "reject", "rejected"),
+        ("reject", "approve", "rejected"),
+    ] {
+        let matching =
+            json!({ "name": "w", "type": "keyword", "keywords": ["fail"], "effect": effect });
+        let rules = json!([hate, matching]);
+        let sample = json!({ "text": "fail", "on_failure": wish, "rules": rules });
+        let judged = member.post(&path, sample).await.ok();
+        assert_eq!(judged["status"], status, "{effect}, {wish}");
+        let reason = judged["details"]["reason"].as_str();
+        let is_told = reason.is_some_and(|reason| reason.contains("Not checked"));
+        assert_eq!(is_told, effect == "review", "{reason:?}");
     }
 }
 

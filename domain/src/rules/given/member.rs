@@ -1,0 +1,177 @@
+//! One member of a rule, whatever it holds, and where it stands.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_saphyr::Spanned;
+
+use super::super::error::{Place, RuleErrors};
+use super::super::{MAX_DOMAINS, MAX_KEYWORDS};
+
+/// Whether the text that is read tells where things stand.
+pub(crate) trait Placing: 'static {
+    /// A value, with its place if there is one.
+    type Of<T: DeserializeOwned>: DeserializeOwned;
+
+    fn apart<T: DeserializeOwned>(of: Self::Of<T>) -> (T, Option<Place>);
+}
+
+/// JSON: a path is enough.
+#[derive(Debug)]
+pub(crate) struct Unplaced;
+
+/// YAML, which people write by hand.
+#[derive(Debug)]
+pub(crate) struct InYaml;
+
+impl Placing for Unplaced {
+    type Of<T: DeserializeOwned> = T;
+
+    fn apart<T: DeserializeOwned>(value: T) -> (T, Option<Place>) {
+        (value, None)
+    }
+}
+
+impl Placing for InYaml {
+    type Of<T: DeserializeOwned> = Spanned<T>;
+
+    fn apart<T: DeserializeOwned>(of: Spanned<T>) -> (T, Option<Place>) {
+        let place = Place {
+            line: of.referenced.line(),
+            column: of.referenced.column(),
+        };
+        (of.value, Some(place))
+    }
+}
+
+/// The longest list that any rule may have, and one more, which shows that there are too many.
+const MOST_ITEMS: usize = if MAX_KEYWORDS > MAX_DOMAINS {
+    MAX_KEYWORDS + 1
+} else {
+    MAX_DOMAINS + 1
+};
+
+/// What a member holds.
+#[derive(Debug)]
+pub(crate) enum Given {
+    Null,
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    List(List),
+    Object,
+}
+
+/// A list's texts. What is no text is an empty one here, and its place in the list is told, for as many as mistakes are listed.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    pub(super) texts: Vec<String>,
+    pub(super) wrong: Vec<(usize, Option<Place>)>,
+}
+
+/// A member as it is read.
+pub(crate) struct Member<P> {
+    pub(crate) given: Given,
+    placing: PhantomData<fn() -> P>,
+}
+
+impl<P> From<Given> for Member<P> {
+    fn from(given: Given) -> Self {
+        Self {
+            given,
+            placing: PhantomData,
+        }
+    }
+}
+
+impl<'de, P: Placing> Deserialize<'de> for Member<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MemberVisitor(PhantomData))
+    }
+}
+
+struct MemberVisitor<P>(PhantomData<P>);
+
+impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
+    type Value = Member<P>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Member<P>, E> {
+        Ok(Given::Bool(value).into())
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "of numbers, only those from 0 to 1 are valid anywhere"
+    )]
+    fn visit_i64<E>(self, value: i64) -> Result<Member<P>, E> {
+        Ok(Given::Number(value as f64).into())
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "of numbers, only those from 0 to 1 are valid anywhere"
+    )]
+    fn visit_u64<E>(self, value: u64) -> Result<Member<P>, E> {
+        Ok(Given::Number(value as f64).into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Member<P>, E> {
+        Ok(Given::Number(value).into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Member<P>, E> {
+        Ok(Given::Text(value.to_owned()).into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Member<P>, E> {
+        Ok(Given::Text(value).into())
+    }
+
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<Member<P>, E> {
+        Ok(Given::Object.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Member<P>, E> {
+        Ok(Given::Null.into())
+    }
+
+    fn visit_none<E>(self) -> Result<Member<P>, E> {
+        Ok(Given::Null.into())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, value: D) -> Result<Member<P>, D::Error> {
+        Member::deserialize(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Member<P>, A::Error> {
+        let mut list = List::default();
+        while list.texts.len() < MOST_ITEMS {
+            let Some(item) = items.next_element::<P::Of<Member<Unplaced>>>()? else {
+                return Ok(Given::List(list).into());
+            };
+            let (item, place) = P::apart(item);
+            if let Given::Text(text) = item.given {
+                list.texts.push(text);
+                continue;
+            }
+            if list.wrong.len() <= RuleErrors::MOST {
+                list.wrong.push((list.texts.len(), place));
+            }
+            list.texts.push(String::new());
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Given::List(list).into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Member<P>, A::Error> {
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Given::Object.into())
+    }
+}
