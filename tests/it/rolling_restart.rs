@@ -66,6 +66,15 @@ enum Habit {
     Open,
 }
 
+/// How clients reach the processes.
+#[derive(Clone, Copy)]
+enum Route {
+    /// They know all of them, and look which are ready.
+    Direct,
+    /// Through a balancer that does.
+    Balanced,
+}
+
 /// A client that sends to a ready address of the fleet, to each in turn.
 async fn send(fleet: Arc<Fleet>, request: Arc<str>, habit: Habit, outcome: Arc<Outcome>) {
     let mut clients: Vec<Client> = fleet.addresses().map(Client::new).collect();
@@ -87,7 +96,7 @@ fn process(pool: &PgPool) -> Command {
 }
 
 /// Starts two processes and many clients, restarts the processes one after the other, and fails if a request has failed.
-async fn restart_under_load(pool: &PgPool, habits: &[Habit], balanced: bool) {
+async fn restart_under_load(pool: &PgPool, route: Route) {
     let key = site_key(pool);
     sqlx::query("update plans set submissions_per_minute = 1000000")
         .execute(pool)
@@ -99,11 +108,12 @@ async fn restart_under_load(pool: &PgPool, habits: &[Habit], balanced: bool) {
     ];
     let addresses: Vec<SocketAddr> = apis.iter().map(|api| api.address).collect();
     let behind = Fleet::watched(addresses);
-    let (fleet, _balancer) = if balanced {
-        let balancer = Balancer::start(behind).await;
-        (Fleet::unwatched(balancer.address), Some(balancer))
-    } else {
-        (behind, None)
+    let (fleet, _between) = match route {
+        Route::Direct => (behind, None),
+        Route::Balanced => {
+            let balancer = Balancer::start(behind).await;
+            (Fleet::unwatched(balancer.address), Some(balancer))
+        }
     };
 
     let outcome = Arc::new(Outcome::default());
@@ -113,7 +123,7 @@ async fn restart_under_load(pool: &PgPool, habits: &[Habit], balanced: bool) {
         clients.spawn(send(
             Arc::clone(&fleet),
             Arc::clone(&request),
-            habits[number % habits.len()],
+            [Habit::Keep, Habit::Open][number % 2],
             Arc::clone(&outcome),
         ));
     }
@@ -128,7 +138,7 @@ async fn restart_under_load(pool: &PgPool, habits: &[Habit], balanced: bool) {
 
     let failures = outcome.failures.lock().unwrap();
     let answered = outcome.answered.load(Ordering::Relaxed);
-    println!("{answered} answered with 200, {} failed", failures.len());
+    assert!(answered > 0);
     assert!(
         failures.is_empty(),
         "{} of {} requests failed, the first with {}",
@@ -150,12 +160,12 @@ fn submission(key: &str) -> String {
 async fn case_54_a_rolling_restart_fails_no_request_of_clients_that_look_for_the_ready(
     pool: PgPool,
 ) {
-    restart_under_load(&pool, &[Habit::Keep, Habit::Open], false).await;
+    restart_under_load(&pool, Route::Direct).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn case_54_a_rolling_restart_fails_no_request_behind_a_balancer_without_retries(
     pool: PgPool,
 ) {
-    restart_under_load(&pool, &[Habit::Keep, Habit::Open], true).await;
+    restart_under_load(&pool, Route::Balanced).await;
 }
