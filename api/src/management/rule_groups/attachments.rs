@@ -161,7 +161,6 @@ pub(super) fn described() -> Vec<Operation> {
             ..Operation::new("listSiteRuleGroups", Scope::SitesRead)
         },
         Operation {
-            problems: &[Code::InvalidRequest],
             ..Operation::new("attachRuleGroup", Scope::SitesWrite)
         },
         Operation::new("detachRuleGroup", Scope::SitesWrite),
