@@ -177,11 +177,8 @@ fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
     let parameters = || operation["parameters"].as_array().into_iter().flatten();
     let has = |place: &str| parameters().any(|parameter| parameter["in"] == place);
     let has_body = operation["requestBody"].is_object();
-    let mut problems = Vec::new();
-    if has_body || has("query") {
-        problems.push(Code::InvalidRequest);
-    }
-    problems.extend([Code::InvalidToken, Code::MissingScope]);
+    // Each refuses query parameters that it does not take.
+    let mut problems = vec![Code::InvalidRequest, Code::InvalidToken, Code::MissingScope];
     problems.extend(own);
     if has("path") {
         problems.push(Code::NotFound);

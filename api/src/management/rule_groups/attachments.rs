@@ -26,7 +26,7 @@ use crate::{
         sites::MOST_GROUPS,
     },
     path::Path,
-    problem::{Code, Refusal},
+    problem::Refusal,
 };
 
 pub(crate) struct Attachments;
@@ -160,10 +160,7 @@ pub(super) fn described() -> Vec<Operation> {
             answer: Some(all),
             ..Operation::new("listSiteRuleGroups", Scope::SitesRead)
         },
-        Operation {
-            problems: &[Code::InvalidRequest],
-            ..Operation::new("attachRuleGroup", Scope::SitesWrite)
-        },
+        Operation::new("attachRuleGroup", Scope::SitesWrite),
         Operation::new("detachRuleGroup", Scope::SitesWrite),
     ]
 }

@@ -41,7 +41,8 @@ use crate::{
 
 const YAML: &str = "application/yaml";
 
-/// A rule group as a document: how it is shown. [`GivenFile`] reads it.
+// Only shown: `GivenFile` is what is read.
+/// A rule group as a document.
 #[derive(Object)]
 pub(in super::super) struct NewRuleFile {
     /// What the group is called.
