@@ -128,7 +128,7 @@ impl Parameters {
         let unknown = self.given.iter();
         let unknown = unknown.filter(|name| !taken.contains(&name.as_str()));
         let names: Vec<String> = taken.iter().map(|name| format!("`{name}`")).collect();
-        let takes = if names.is_empty() {
+        let all = if names.is_empty() {
             "none".to_owned()
         } else {
             names.join(", ")
@@ -137,7 +137,7 @@ impl Parameters {
             .take(Self::TOLD)
             .map(|name| FieldProblem {
                 field: name.chars().take(Self::LONGEST_TOLD).collect(),
-                message: format!("is no parameter of this operation, which takes {takes}"),
+                message: format!("is no parameter of this operation, which takes {all}"),
                 position: None,
             })
             .collect();

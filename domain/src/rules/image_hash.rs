@@ -231,22 +231,22 @@ mod tests {
             (
                 &[][..],
                 serde_json::json!({}),
-                "rules[0] `known`: lists: at least one list is required",
+                "rules[0].lists (`known`): at least one list is required",
             ),
             (
                 &many,
                 serde_json::json!({}),
-                "rules[0] `known`: lists: must be at most 100",
+                "rules[0].lists (`known`): must be at most 100",
             ),
             (
                 &[1, 2, 1],
                 serde_json::json!({ "enabled": false }),
-                "rules[0] `known`: lists[2]: stands there twice",
+                "rules[0].lists[2] (`known`): stands there twice",
             ),
             (
                 &[1],
                 serde_json::json!({ "exceptions": ["x"] }),
-                "rules[0] `known`: exceptions: an image has no exceptions: put it on an allow list",
+                "rules[0].exceptions (`known`): an image has no exceptions: put it on an allow list",
             ),
         ] {
             let errors = compile(lists, more).err().unwrap();

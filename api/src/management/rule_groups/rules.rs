@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn an_id_stays_and_none_is_there_twice() {
         let rules = |ids: &[Option<&str>]| {
-            let rule = |id: &Option<&str>| json!({ "id": id, "name": "a", "type": "regex", "pattern": "x", "effect": "reject" });
-            let rules: Vec<Value> = ids.iter().map(rule).collect();
+            let rule = |id: Option<&str>| json!({ "id": id, "name": "a", "type": "regex", "pattern": "x", "effect": "reject" });
+            let rules: Vec<Value> = ids.iter().copied().map(rule).collect();
             let given: RuleDocuments = serde_json::from_value(rules.into()).unwrap();
             given.into_rules()
         };

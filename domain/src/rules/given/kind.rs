@@ -261,12 +261,11 @@ impl Reading {
     }
 
     fn required_texts(&mut self, name: &'static str) -> Vec<String> {
-        match self.take(name) {
-            Some(given) => self.texts(name, given),
-            None => {
-                self.required(name, true, LIST);
-                Vec::new()
-            }
+        if let Some(given) = self.take(name) {
+            self.texts(name, given)
+        } else {
+            self.required(name, true, LIST);
+            Vec::new()
         }
     }
 
