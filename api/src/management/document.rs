@@ -134,9 +134,11 @@ fn describe(document: &mut Value) {
 fn describe_ping(document: &mut Value) {
     let mut callbacks = webhooks_as_callbacks(document);
     let post = at(&mut callbacks, &callback(event::PING));
+    // No token goes to a receiver.
+    post["security"] = json!([]);
     post["responses"] = json!({
         "2XX": { "description": "Received." },
-        "default": { "description": "Not received. The test is not repeated." },
+        "4XX": { "description": "Not received, as after any other answer. The test is not repeated." },
     });
     extend(
         post,
@@ -244,7 +246,7 @@ fn close_schemas(document: &mut Value) {
     for (name, schema) in schemas.into_iter().flatten() {
         if requests.contains(name) || WITHIN_REQUESTS.contains(&name.as_str()) {
             schema["additionalProperties"] = false.into();
-        } else if let Some(members) = schema["properties"].as_object()
+        } else if let Some(members) = schema.get("properties").and_then(Value::as_object)
             && !WITH_ABSENT_MEMBERS.contains(&name.as_str())
         {
             let names: Vec<Value> = members.keys().map(|name| name.as_str().into()).collect();
@@ -256,8 +258,8 @@ fn close_schemas(document: &mut Value) {
 
 /// A description beside a reference is repeated inside by poem-openapi, where it says nothing.
 fn drop_echoes(schema: &mut Value) {
-    let members = schema["properties"].as_object_mut().into_iter().flatten();
-    for (_, member) in members {
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (_, member) in members.into_iter().flatten() {
         if let Some(parts) = member.get_mut("allOf").and_then(Value::as_array_mut) {
             parts.truncate(1);
         }
