@@ -163,7 +163,7 @@ fn declare_sets(document: &mut Value) {
     let mut polled = names(Status::ALL);
     polled.push(Status::Approved.spelled(StatusVocabulary::Completed));
     let actions = Status::ALL.iter().filter_map(|status| status.action());
-    let actions: Vec<&str> = actions.map(|action| action.as_str()).collect();
+    let actions: Vec<&str> = actions.map(domain::media::Action::as_str).collect();
     extend(document, "/components/schemas", sets);
     extend(
         document,

@@ -30,7 +30,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// progenitor makes an `Option` of a reference that is `nullable`, and an enum of one that is one of two, the other being
 /// null.
 fn write_null_as_progenitor_reads_it(value: &mut Value) {
-    if let Some([reference, other]) = value.get("oneOf").and_then(Value::as_array).map(Vec::as_slice)
+    if let Some([reference, other]) = value
+        .get("oneOf")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
         && other["enum"] == json!([null])
     {
         value["allOf"] = json!([reference]);
@@ -38,7 +41,9 @@ fn write_null_as_progenitor_reads_it(value: &mut Value) {
         value.as_object_mut().map(|members| members.remove("oneOf"));
     }
     match value {
-        Value::Object(members) => members.values_mut().for_each(write_null_as_progenitor_reads_it),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(write_null_as_progenitor_reads_it),
         Value::Array(items) => items.iter_mut().for_each(write_null_as_progenitor_reads_it),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

@@ -8,9 +8,7 @@ use uuid::Uuid;
 
 use public::{
     Client, Error,
-    types::{
-        MediaStatus, PolledStatus, Problem, StatusRequest, SubmitRequest, SubmitRequestBody,
-    },
+    types::{MediaStatus, PolledStatus, Problem, StatusRequest, SubmitRequest, SubmitRequestBody},
 };
 
 /// What applications call.

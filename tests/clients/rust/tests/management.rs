@@ -49,7 +49,10 @@ async fn what_waits_for_a_moderator_is_found_and_decided() {
     let before = types::Status::PendingReview;
     assert_eq!(decided.previous_status, before);
     let status = demo.decided(media).await;
-    assert_eq!(status.moderation_type, Some(public::types::ModerationType::Manual));
+    assert_eq!(
+        status.moderation_type,
+        Some(public::types::ModerationType::Manual)
+    );
 
     let Err(Error::ErrorResponse(problem)) = decide().await else {
         panic!("no problem");
