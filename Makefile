@@ -13,7 +13,7 @@ test: ## everything that CI runs, each step with its time
 lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js)
 	@scripts/lint-documents
 
-test-clients: ## generated TypeScript, Python and Rust clients against a real service (needs Node.js and Python)
+test-clients: ## clients by six generators against a real service (needs Node.js, Python and Java)
 	@scripts/test-clients $(CLIENTS)
 
 test-receivers: ## the code of docs/webhooks.md against vectors and a real service (needs Node.js and Python)

@@ -34,6 +34,8 @@ use poem_openapi::{OpenApiService, Tags};
 use queue::Queue;
 use store::{PgPool, seal::MasterKey};
 
+use crate::public::Pings;
+
 /// What the management interface works with.
 pub struct Management {
     /// The database.
@@ -73,7 +75,7 @@ type Nouns = (
     audit_log::AuditLog,
 );
 
-pub(crate) fn service() -> OpenApiService<Nouns, ()> {
+pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
     let nouns = (
         teams::Teams,
         plans::Plans,
@@ -90,7 +92,9 @@ pub(crate) fn service() -> OpenApiService<Nouns, ()> {
         tokens::Tokens,
         audit_log::AuditLog,
     );
-    OpenApiService::new(nouns, "Gatehouse management", "1.0.0").server(PREFIX)
+    OpenApiService::new(nouns, "Gatehouse management", "1.0.0")
+        .server(PREFIX)
+        .webhooks::<Pings>()
 }
 
 /// What the document says of each operation, in the same order.

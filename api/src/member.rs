@@ -23,7 +23,7 @@ use domain::{
     whole::Whole,
 };
 use poem_openapi::{
-    registry::{MetaSchema, MetaSchemaRef},
+    registry::{MetaSchema, MetaSchemaRef, Registry},
     types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -32,11 +32,33 @@ use uuid::Uuid;
 
 /// A type of which the document has something to say.
 pub(crate) trait Described: Send + Sync {
+    /// The name under which the document shows it. Generated code calls it so wherever it stands. Without one, it is
+    /// shown anew in each place.
+    const NAME: Option<&str> = None;
+
     /// What a value must be, to be read after "must be".
     fn expected() -> String;
 
     /// How the document shows it.
     fn schema() -> MetaSchema;
+
+    /// The named schema, or the schema itself.
+    fn reference() -> MetaSchemaRef {
+        match Self::NAME {
+            Some(name) => MetaSchemaRef::Reference(name.to_owned()),
+            None => MetaSchemaRef::Inline(Box::new(Self::schema())),
+        }
+    }
+
+    /// Adds the named schema to the document.
+    fn declare(registry: &mut Registry)
+    where
+        Self: Sized,
+    {
+        if let Some(name) = Self::NAME {
+            registry.create_schema::<Self, _>(name.to_owned(), |_| Self::schema());
+        }
+    }
 }
 
 /// A member of this type. Whoever holds one need not check it again.
@@ -72,7 +94,11 @@ impl<T: Described> Type for Member<T> {
     }
 
     fn schema_ref() -> MetaSchemaRef {
-        MetaSchemaRef::Inline(Box::new(T::schema()))
+        T::reference()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::declare(registry);
     }
 
     fn as_raw_value(&self) -> Option<&Self> {
@@ -274,6 +300,8 @@ macro_rules! hashes {
 hashes!(Pdq, Sha256Digest);
 
 impl Described for Scores {
+    const NAME: Option<&str> = Some("Scores");
+
     fn expected() -> String {
         let names = Category::ALL.map(|category| format!("`{category}`"));
         format!(
@@ -293,6 +321,7 @@ impl Described for Scores {
             (category.as_str(), score)
         };
         MetaSchema {
+            description: Some("Scores from 0 to 1 by category."),
             properties: Category::ALL.map(of).into(),
             ..MetaSchema::new("object")
         }
@@ -300,8 +329,10 @@ impl Described for Scores {
 }
 
 macro_rules! named_sets {
-    ($($name:ident),+ $(,)?) => {$(
-        impl Described for $name {
+    ($($set:ident as $name:literal: $description:literal),+ $(,)?) => {$(
+        impl Described for $set {
+            const NAME: Option<&str> = Some($name);
+
             fn expected() -> String {
                 let names: Vec<String> = Self::ALL.iter().map(|member| format!("`{member}`")).collect();
                 format!("one of {}", names.join(", "))
@@ -309,6 +340,7 @@ macro_rules! named_sets {
 
             fn schema() -> MetaSchema {
                 MetaSchema {
+                    description: Some($description),
                     enum_items: Self::ALL.iter().map(|member| member.as_str().into()).collect(),
                     ..MetaSchema::new("string")
                 }
@@ -318,25 +350,25 @@ macro_rules! named_sets {
 }
 
 named_sets!(
-    Action,
-    Category,
-    ContentType,
-    Modality,
-    Decided,
-    DeliveryStatus,
-    EventKind,
-    HashAlgorithm,
-    ImageFormat,
-    ListKind,
-    ModerationType,
-    OnFailure,
-    RecoveryKind,
-    Ruling,
-    Scope,
-    State,
-    Status,
-    StatusVocabulary,
-    SubscriptionState,
+    Action as "AuditAction": "What the audit log records.",
+    Category as "Category": "What content can be scored for.",
+    ContentType as "ContentType": "`image` as soon as there is an image, else `text`.",
+    Decided as "HumanDecision": "What a moderator decided about an item, if one did.",
+    DeliveryStatus as "DeliveryStatus": "The state of a delivery.",
+    EventKind as "EventKind": "The kind of an event.",
+    HashAlgorithm as "HashAlgorithm": "How images are compared: exactly, or by how they look.",
+    ImageFormat as "ImageFormat": "The format of an image.",
+    ListKind as "HashListKind": "What it means that an image is on the list.",
+    Modality as "Modality": "The part of an item that was analysed.",
+    ModerationType as "ModerationType": "Who or what decided.",
+    OnFailure as "OnFailure": "What happens to an item that could not be checked completely.",
+    RecoveryKind as "RecoveryKind": "Which deliveries are sent again.",
+    Ruling as "Decision": "What a moderator decides.",
+    Scope as "Scope": "What a token may do.",
+    State as "JobState": "The state of a job that runs in the background.",
+    Status as "Status": "The state of a media item.",
+    StatusVocabulary as "StatusVocabulary": "How the status endpoint spells the states of decided items.",
+    SubscriptionState as "SubscriptionState": "The state of a subscription.",
 );
 
 #[cfg(test)]

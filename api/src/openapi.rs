@@ -36,14 +36,28 @@ fn written<Api: OpenApi, Hooks: Webhook>(
     text
 }
 
-/// What may be null and is one of a few values: in OpenAPI 3.0 null has to be one of these.
+/// Writes null as OpenAPI 3.0 wants it. Among the values of a set, it has to be one of them. `nullable` beside a reference
+/// says nothing, and generators understand it differently or not at all: there the value is one of two, the other being
+/// null.
 fn admit_null(value: &mut Value) {
     match value {
         Value::Object(members) => {
             let nullable = members
                 .get("nullable")
                 .is_some_and(|nullable| nullable == true);
-            if let Some(Value::Array(values)) = members.get_mut("enum").filter(|_| nullable) {
+            if let Some(reference) = members
+                .get("allOf")
+                .and_then(|parts| parts.get(0))
+                .filter(|_| nullable)
+                .cloned()
+            {
+                members.shift_remove("allOf");
+                members.shift_remove("nullable");
+                members.insert("oneOf".to_owned(), Value::Array(vec![reference, null()]));
+            }
+            if let Some(Value::Array(values)) = members.get_mut("enum").filter(|_| nullable)
+                && !values.contains(&Value::Null)
+            {
                 values.push(Value::Null);
             }
             members.values_mut().for_each(admit_null);
@@ -51,6 +65,40 @@ fn admit_null(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(admit_null),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// The schema of null: `nullable` needs a type beside it, of which the set leaves nothing but null. Of all types this one
+/// makes the best code in the generators of docs/clients.md.
+fn null() -> Value {
+    json!({ "type": "boolean", "nullable": true, "enum": [null] })
+}
+
+/// A reference to a named schema, with a description of its own.
+pub(crate) fn described_reference(name: &str, description: &Value) -> Value {
+    json!({ "allOf": [{ "$ref": format!("#/components/schemas/{name}") }], "description": description })
+}
+
+/// OpenAPI 3.0 has no webhooks; what an operation leads to is a callback of it. Takes them out of the document.
+pub(crate) fn webhooks_as_callbacks(document: &mut Value) -> Value {
+    let Some(Value::Object(webhooks)) = document
+        .as_object_mut()
+        .and_then(|root| root.shift_remove("webhooks"))
+    else {
+        panic!("the document has no webhooks");
+    };
+    let mut callbacks = json!({});
+    for (event, path) in webhooks {
+        // The address is the endpoint's setting and no part of the request.
+        callbacks[event] = json!({ RECEIVER: path });
+    }
+    callbacks
+}
+
+const RECEIVER: &str = "https://receiver.example.com/webhooks";
+
+/// JSON pointer to the request of a callback.
+pub(crate) fn callback(event: &str) -> String {
+    format!("/{event}/{}/post", RECEIVER.replace('/', "~1"))
 }
 
 /// What is at a JSON pointer. Documents are made at start and in tests, so a name that does not exist is found at once.

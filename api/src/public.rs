@@ -3,7 +3,7 @@
 mod details;
 pub(crate) mod document;
 mod events;
-mod examples;
+pub(crate) mod examples;
 mod status;
 mod submit;
 
@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub(crate) use details::ModerationDetails;
-pub(crate) use events::Events;
+pub(crate) use events::{Events, Pings};
 
 /// What the public interface works with.
 pub struct Public {

@@ -62,12 +62,16 @@ impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
     type ParamType = ();
     type ParamRawType = ();
 
+    fn register(registry: &mut Registry) {
+        T::declare(registry);
+    }
+
     fn param_in() -> Option<MetaParamIn> {
         Some(MetaParamIn::Query)
     }
 
     fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(MetaSchemaRef::Inline(Box::new(T::schema())))
+        Some(T::reference())
     }
 
     async fn from_request(

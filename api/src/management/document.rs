@@ -1,12 +1,13 @@
 //! What poem-openapi cannot say about the management interface, put into its document.
 
-use domain::scope::Scope;
+use domain::{event, scope::Scope};
 use serde_json::{Value, json};
 
 use super::{described, list, rule_groups};
 use crate::{
-    openapi::{at, declare_answers, declare_common, extend},
+    openapi::{at, callback, declare_answers, declare_common, extend, webhooks_as_callbacks},
     problem::Code,
+    public::examples,
 };
 
 /// What the document says of an operation beyond its signature.
@@ -84,6 +85,7 @@ pub(crate) fn finish(document: &mut Value) {
         }),
     );
     close_schemas(document);
+    describe_ping(document);
     write_bounds_as_integers(document);
     let mut described = described();
     for pointer in operations(document) {
@@ -97,7 +99,6 @@ pub(crate) fn finish(document: &mut Value) {
         describe_operation(document, &pointer, described.swap_remove(index));
     }
     rule_groups::document(document);
-    inline_nullable_references(document);
     let missing: Vec<_> = described.iter().map(|operation| operation.id).collect();
     assert!(missing.is_empty(), "there are no operations {missing:?}");
 }
@@ -127,6 +128,27 @@ fn describe(document: &mut Value) {
             ),
         }),
     );
+}
+
+/// What the operation that tests an endpoint sends there.
+fn describe_ping(document: &mut Value) {
+    let mut callbacks = webhooks_as_callbacks(document);
+    let post = at(&mut callbacks, &callback(event::PING));
+    // No token goes to a receiver.
+    post["security"] = json!([]);
+    post["responses"] = json!({
+        "2XX": { "description": "Received." },
+        "4XX": { "description": "Not received, as after any other answer. The test is not repeated." },
+    });
+    extend(
+        post,
+        "/requestBody/content/application~1json",
+        json!({ "example": examples::ping() }),
+    );
+    let name_event = "/components/schemas/WebhookTestPingEvent/properties/event";
+    extend(document, name_event, json!({ "enum": [event::PING] }));
+    let ping = "/paths/~1webhook-endpoints~1{endpoint_id}~1ping/post";
+    extend(document, ping, json!({ "callbacks": callbacks }));
 }
 
 /// JSON pointers to all operations.
@@ -195,12 +217,13 @@ fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
     problems
 }
 
-/// The schemas of answers in which what there is not is absent: problems, and what the public interface shows, too.
-const WITH_ABSENT_MEMBERS: [&str; 4] = [
+/// The schemas of answers in which what there is not is absent: problems, what the public interface shows, too, and scores.
+const WITH_ABSENT_MEMBERS: [&str; 5] = [
     "Problem",
     "FieldProblem",
     "ModerationDetails",
     "RuleViolation",
+    "Scores",
 ];
 
 /// The schemas of what stands within requests alone.
@@ -220,9 +243,10 @@ fn close_schemas(document: &mut Value) {
     for (name, schema) in schemas.into_iter().flatten() {
         if requests.contains(name) || WITHIN_REQUESTS.contains(&name.as_str()) {
             schema["additionalProperties"] = false.into();
-        } else if !WITH_ABSENT_MEMBERS.contains(&name.as_str()) {
-            let members = schema["properties"].as_object().into_iter().flatten();
-            let names: Vec<Value> = members.map(|(name, _)| name.as_str().into()).collect();
+        } else if let Some(members) = schema.get("properties").and_then(Value::as_object)
+            && !WITH_ABSENT_MEMBERS.contains(&name.as_str())
+        {
+            let names: Vec<Value> = members.keys().map(|name| name.as_str().into()).collect();
             schema["required"] = names.into();
         }
         drop_echoes(schema);
@@ -231,43 +255,10 @@ fn close_schemas(document: &mut Value) {
 
 /// A description beside a reference is repeated inside by poem-openapi, where it says nothing.
 fn drop_echoes(schema: &mut Value) {
-    let members = schema["properties"].as_object_mut().into_iter().flatten();
-    for (_, member) in members {
-        if let Some(parts) = member.get_mut("allOf").and_then(Value::as_array_mut) {
-            parts.truncate(1);
-        }
-    }
-}
-
-/// What is referred to is never null. Where null is possible, it stands in the place of the reference, and no longer among the
-/// others if nothing else refers to it.
-fn inline_nullable_references(document: &mut Value) {
-    let schemas = at(document, "/components/schemas").clone();
-    let all = at(document, "/components/schemas").as_object_mut();
-    for (_, schema) in all.into_iter().flatten() {
-        inline_members(schema, &schemas);
-    }
-    let text = document.to_string();
-    if let Some(all) = at(document, "/components/schemas").as_object_mut() {
-        all.retain(|name, _| text.contains(&format!("#/components/schemas/{name}\"")));
-    }
-}
-
-fn inline_members(schema: &mut Value, schemas: &Value) {
     let members = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (_, member) in members.into_iter().flatten() {
-        let name = member.pointer("/allOf/0/$ref").and_then(Value::as_str);
-        let name = name.and_then(|reference| reference.rsplit('/').next());
-        if let Some(name) = name.filter(|_| member["nullable"] == true) {
-            let mut inlined = schemas[name].clone();
-            inline_members(&mut inlined, schemas);
-            // The name is that of the other.
-            if let Some(members) = inlined.as_object_mut() {
-                members.remove("title");
-            }
-            inlined["nullable"] = true.into();
-            inlined["description"] = member["description"].clone();
-            *member = inlined;
+        if let Some(parts) = member.get_mut("allOf").and_then(Value::as_array_mut) {
+            parts.truncate(1);
         }
     }
 }

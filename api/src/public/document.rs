@@ -1,10 +1,20 @@
 //! What poem-openapi cannot say about the public interface, put into its document.
 
-use domain::media::{ContentType, ModerationType, Status, StatusVocabulary};
+use domain::{
+    event::{self, EventKind},
+    media::{ContentType, ModerationType, Status, StatusVocabulary},
+};
+use poem_openapi::{Webhook as _, registry::Registry};
 use serde_json::{Value, json};
 
-use super::{examples, status, submit};
-use crate::openapi::{at, declare_answers, declare_common, declare_rate_limit, extend};
+use super::{Pings, examples, status, submit};
+use crate::{
+    member::Described as _,
+    openapi::{
+        at, callback, declare_answers, declare_common, declare_rate_limit, described_reference,
+        extend, webhooks_as_callbacks,
+    },
+};
 
 const SUBMIT: &str = "/paths/~1submit-media/post";
 const STATUS_BY_POST: &str = "/paths/~1get-media-status/post";
@@ -22,7 +32,8 @@ pub(crate) fn finish(document: &mut Value) {
         declare_rate_limit(document, operation);
     }
     link_status(document);
-    move_webhooks_to_callbacks(document);
+    describe_events(document);
+    declare_sets(document);
     refine_schemas(document);
     add_examples(document);
 }
@@ -57,24 +68,124 @@ fn link_status(document: &mut Value) {
     );
 }
 
-/// OpenAPI 3.0 has no webhooks; what a submission leads to is a callback of it.
-fn move_webhooks_to_callbacks(document: &mut Value) {
-    let Some(Value::Object(webhooks)) = document
-        .as_object_mut()
-        .and_then(|root| root.shift_remove("webhooks"))
-    else {
-        panic!("the document has no webhooks");
-    };
-    let mut callbacks = json!({});
-    for (event, mut path) in webhooks {
-        path["post"]["responses"] = json!({
+/// What a submission leads to: an event each, as callbacks.
+fn describe_events(document: &mut Value) {
+    let mut callbacks = webhooks_as_callbacks(document);
+    for (event, example) in [
+        (EventKind::MediaCreated.as_str(), examples::media_created()),
+        (
+            EventKind::MediaModerated.as_str(),
+            examples::media_moderated(),
+        ),
+    ] {
+        let post = at(&mut callbacks, &callback(event));
+        post["responses"] = json!({
             "2XX": { "description": "Received. Anything else, redirects included, is tried again." },
             "410": { "description": "No longer wanted: the endpoint is disabled." },
         });
-        // The address is the site's setting and no part of the request.
-        callbacks[event] = json!({ "https://receiver.example.com/webhooks": path });
+        extend(
+            post,
+            "/requestBody/content/application~1json",
+            json!({ "example": example }),
+        );
     }
+    describe_payload(document, &mut callbacks);
     extend(document, SUBMIT, json!({ "callbacks": callbacks }));
+}
+
+/// All events come to the same address: a receiver reads their bodies as one type, told apart by `event`.
+fn describe_payload(document: &mut Value, callbacks: &mut Value) {
+    let events = [
+        (EventKind::MediaCreated.as_str(), "MediaCreatedEvent"),
+        (EventKind::MediaModerated.as_str(), "MediaModeratedEvent"),
+        (event::PING, "WebhookTestPingEvent"),
+    ];
+    // No operation of this document leads to it, so poem-openapi leaves it out.
+    let mut registry = Registry::new();
+    Pings::register(&mut registry);
+    let ping = serde_json::to_value(&registry.schemas).expect("schemas are JSON");
+    extend(document, "/components/schemas", ping);
+    let (mut all, mut mapping) = (Vec::new(), json!({}));
+    for (event, schema) in events {
+        let reference = format!("#/components/schemas/{schema}");
+        extend(
+            document,
+            &format!("/components/schemas/{schema}/properties/event"),
+            json!({ "enum": [event] }),
+        );
+        mapping[event] = reference.clone().into();
+        all.push(json!({ "$ref": reference }));
+    }
+    let payload = json!({
+        "title": "WebhookPayload",
+        "description": "The body of a webhook, whatever its event. Ignore events that you do not know: more may be added.",
+        "oneOf": all,
+        "discriminator": { "propertyName": "event", "mapping": mapping },
+    });
+    extend(
+        document,
+        "/components/schemas",
+        json!({ "WebhookPayload": payload }),
+    );
+    let mut webhook = at(callbacks, &callback(EventKind::MediaCreated.as_str())).clone();
+    extend(
+        &mut webhook,
+        "",
+        json!({
+            "operationId": "onWebhook",
+            "summary": "Any event",
+            "description": "What your endpoint receives: the events that submissions lead to, and the test of the endpoint.",
+        }),
+    );
+    webhook["requestBody"]["content"]["application/json"] = json!({
+        "schema": { "$ref": "#/components/schemas/WebhookPayload" },
+        "examples": {
+            "media_created": { "value": examples::media_created() },
+            "media_moderated": { "value": examples::media_moderated() },
+            "webhook_test_ping": { "value": examples::ping() },
+        },
+    });
+    extend(
+        document,
+        "",
+        json!({ "x-webhooks": { "webhook": { "post": webhook } } }),
+    );
+}
+
+/// Sets of values with a name, which generated code calls them by.
+fn declare_sets(document: &mut Value) {
+    let mut registry = Registry::new();
+    ContentType::declare(&mut registry);
+    ModerationType::declare(&mut registry);
+    Status::declare(&mut registry);
+    let sets = serde_json::to_value(&registry.schemas).expect("schemas are JSON");
+    let names = |all: &[Status]| all.iter().map(|status| status.as_str()).collect::<Vec<_>>();
+    let mut polled = names(Status::ALL);
+    polled.push(Status::Approved.spelled(StatusVocabulary::Completed));
+    let actions = Status::ALL.iter().filter_map(|status| status.action());
+    let actions: Vec<&str> = actions.map(domain::media::Action::as_str).collect();
+    extend(document, "/components/schemas", sets);
+    extend(
+        document,
+        "/components/schemas",
+        json!({
+            "Action": {
+                "type": "string",
+                "enum": actions,
+                "description": "What to do with an item: display it, do not, or wait for a moderator.",
+            },
+            "PolledStatus": {
+                "type": "string",
+                "enum": polled,
+                "description": "The state of a media item, in the site's status vocabulary.",
+            },
+            "Verdict": {
+                "type": "string",
+                "enum": names(&Status::ALL[1..]),
+                "description": "The state of a media item after moderation.",
+            },
+        }),
+    );
 }
 
 fn refine_schemas(document: &mut Value) {
@@ -92,44 +203,41 @@ fn refine_schemas(document: &mut Value) {
         json!({ "format": "uuid" }),
     );
     refine("StatusRequest", "media_id", json!({ "format": "uuid" }));
-    let names = |all: &[Status]| all.iter().map(|status| status.as_str()).collect::<Vec<_>>();
-    let decided = &Status::ALL[1..];
-    let spelled: Vec<&str> = names(Status::ALL)
-        .into_iter()
-        .chain([Status::Approved.spelled(StatusVocabulary::Completed)])
-        .collect();
-    let by: Vec<&str> = ModerationType::ALL.iter().map(|by| by.as_str()).collect();
-    let content: Vec<&str> = ContentType::ALL.iter().map(|kind| kind.as_str()).collect();
-    refine(
-        "Accepted",
-        "status",
-        json!({ "enum": [Status::Pending.as_str()] }),
-    );
-    refine("MediaStatus", "status", json!({ "enum": spelled }));
-    refine("MediaStatus", "content_type", json!({ "enum": content }));
-    refine("MediaCreated", "content_type", json!({ "enum": content }));
-    refine(
-        "MediaCreated",
-        "status",
-        json!({ "enum": [Status::Pending.as_str()] }),
-    );
-    refine(
-        "MediaModerated",
-        "status",
-        json!({ "enum": names(decided) }),
-    );
-    refine(
-        "MediaModerated",
-        "previous_status",
-        json!({ "enum": names(Status::ALL) }),
-    );
-    refine("MediaModerated", "moderation_type", json!({ "enum": by }));
+    for schema in ["Accepted", "MediaCreated"] {
+        refine(
+            schema,
+            "status",
+            json!({ "enum": [Status::Pending.as_str()] }),
+        );
+    }
+    for (schema, property, set) in [
+        ("MediaStatus", "status", "PolledStatus"),
+        ("MediaStatus", "content_type", "ContentType"),
+        ("MediaStatus", "action", "Action"),
+        ("MediaStatus", "moderation_type", "ModerationType"),
+        ("MediaCreated", "content_type", "ContentType"),
+        ("MediaModerated", "status", "Verdict"),
+        ("MediaModerated", "previous_status", "Status"),
+        ("MediaModerated", "moderation_type", "ModerationType"),
+    ] {
+        let property = at(
+            document,
+            &format!("/components/schemas/{schema}/properties/{property}"),
+        );
+        let mut named = described_reference(set, &property["description"]);
+        if property["nullable"] == true {
+            named["nullable"] = true.into();
+        }
+        *property = named;
+    }
 
     // A description or null beside a reference is repeated inside by poem-openapi, where it says nothing.
     for (schema, property) in [
         ("MediaCreatedEvent", "data"),
         ("MediaModeratedEvent", "data"),
+        ("WebhookTestPingEvent", "data"),
         ("MediaModerated", "moderation_details"),
+        ("MediaStatus", "moderationResult"),
     ] {
         let parts = at(
             document,
@@ -140,18 +248,6 @@ fn refine_schemas(document: &mut Value) {
             .into_iter()
             .for_each(|parts| parts.truncate(1));
     }
-    // In OpenAPI 3.0 nothing beside a reference lets null through, so this member has a nullable copy.
-    let mut details = at(document, "/components/schemas/ModerationDetails").clone();
-    extend(
-        &mut details,
-        "",
-        json!({ "title": "ModerationResult", "nullable": true, "description": "Why; null while pending." }),
-    );
-    *at(
-        document,
-        "/components/schemas/MediaStatus/properties/moderationResult",
-    ) = details;
-
     // In Rust these members are optional, so that a missing one is refused by our own words.
     extend(
         document,
@@ -206,18 +302,6 @@ fn add_examples(document: &mut Value) {
             document,
             &format!("{operation}/{success}"),
             named(examples::statuses().into()),
-        );
-    }
-    for (event, example) in [
-        ("media.created", examples::media_created()),
-        ("media.moderated", examples::media_moderated()),
-    ] {
-        let post =
-            format!("{SUBMIT}/callbacks/{event}/https:~1~1receiver.example.com~1webhooks/post");
-        extend(
-            document,
-            &format!("{post}/{request}"),
-            json!({ "example": example }),
         );
     }
 }

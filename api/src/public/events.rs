@@ -25,6 +25,7 @@ impl Webhook for Events {
     fn meta() -> Vec<MetaWebhook> {
         vec![
             event(
+                "Media",
                 "media.created",
                 "onMediaCreated",
                 "Media was accepted",
@@ -33,6 +34,7 @@ impl Webhook for Events {
                 MediaCreatedEvent::schema_ref(),
             ),
             event(
+                "Media",
                 "media.moderated",
                 "onMediaModerated",
                 "Moderation finished",
@@ -49,7 +51,28 @@ impl Webhook for Events {
     }
 }
 
+/// What Gatehouse sends when an endpoint is tested.
+pub(crate) enum Pings {}
+
+impl Webhook for Pings {
+    fn meta() -> Vec<MetaWebhook> {
+        vec![event(
+            "Webhooks",
+            domain::event::PING,
+            "onWebhookTestPing",
+            "An endpoint is tested",
+            "Sent once, when the endpoint is tested. Any 2xx is a success.",
+            WebhookTestPingEvent::schema_ref(),
+        )]
+    }
+
+    fn register(registry: &mut Registry) {
+        WebhookTestPingEvent::register(registry);
+    }
+}
+
 fn event(
+    tag: &'static str,
     name: &'static str,
     operation_id: &'static str,
     summary: &'static str,
@@ -59,7 +82,7 @@ fn event(
     MetaWebhook {
         name,
         operation: MetaOperation {
-            tags: vec!["Media"],
+            tags: vec![tag],
             method: Method::POST,
             summary: Some(summary),
             description: Some(description),
@@ -188,4 +211,30 @@ struct MediaModerated {
     moderation_details: Option<ModerationDetails>,
     /// What was submitted as `metadata`, unchanged.
     metadata: Option<HashMap<String, Value>>,
+}
+
+/// The body of `webhook.test.ping`.
+#[derive(Object)]
+pub(crate) struct WebhookTestPingEvent {
+    /// `webhook.test.ping`.
+    event: String,
+    /// When the test was made.
+    timestamp: DateTime<Utc>,
+    /// The test.
+    data: WebhookTestPing,
+    /// `sha256=` and the hex HMAC-SHA256 of the compact JSON of the other members, keyed with the site's webhook secret.
+    /// It is the last member of the body.
+    #[oai(rename = "_service_signature")]
+    signature: String,
+}
+
+/// A test of an endpoint.
+#[derive(Object)]
+struct WebhookTestPing {
+    /// The site that owns the endpoint.
+    site_id: Uuid,
+    /// Always true.
+    test: bool,
+    /// A text for people.
+    message: String,
 }

@@ -124,6 +124,16 @@ pub(crate) fn media_moderated() -> Value {
     })
 }
 
+/// The body of `webhook.test.ping`.
+pub(crate) fn ping() -> Value {
+    json!({
+        "event": "webhook.test.ping",
+        "timestamp": "2026-01-31T12:00:00.000000Z",
+        "data": { "site_id": SITE, "test": true, "message": "This is a test event." },
+        "_service_signature": "sha256=9b2331b6637d9ee4ba8aae5a512e18051278d8b0e9d80d069179e4f456f984ad",
+    })
+}
+
 fn details() -> Value {
     json!({
         "rule_violations": [{

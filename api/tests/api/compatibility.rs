@@ -134,8 +134,17 @@ fn released() -> Value {
     serde_json::from_str(include_str!("../../../openapi/released/1.0.0.json")).unwrap()
 }
 
+/// What 1.0.0 said in words only and the document says as sets today. The service never sent anything else, so no client
+/// has to read more than before. They are told of because a set in an answer is closed for good.
+const SETS_SAID_SINCE: [&str; 4] = [
+    r#"MediaCreatedEvent.event: enum is ["media.created"], was null"#,
+    r#"MediaModeratedEvent.event: enum is ["media.moderated"], was null"#,
+    r#"MediaStatus.action: enum is ["approve","block","review",null], was null"#,
+    r#"MediaStatus.moderation_type: enum is ["ai","manual","rule",null], was null"#,
+];
+
 #[test]
 fn clients_of_the_released_interface_can_live_with_todays() {
     let today = serde_json::from_str(&api::openapi::public_document()).unwrap();
-    assert_eq!(breaks(&released(), &today), [""; 0]);
+    assert_eq!(breaks(&released(), &today), SETS_SAID_SINCE);
 }

@@ -152,6 +152,88 @@ fn callbacks_describe_the_events_that_the_domain_writes() {
 }
 
 #[test]
+fn case_14_every_body_of_a_webhook_is_one_of_a_union_told_apart_by_a_constant_event() {
+    let document = document();
+    let body =
+        &document["x-webhooks"]["webhook"]["post"]["requestBody"]["content"]["application/json"];
+    assert_eq!(
+        body["schema"]["$ref"],
+        "#/components/schemas/WebhookPayload"
+    );
+    let union = schema(&document, "WebhookPayload");
+    let mapping = union["discriminator"]["mapping"].as_object().unwrap();
+    assert_eq!(union["discriminator"]["propertyName"], "event");
+    assert_eq!(
+        mapping.keys().collect::<Vec<_>>(),
+        ["media.created", "media.moderated", "webhook.test.ping"]
+    );
+    let members: Vec<&Value> = union["oneOf"].as_array().unwrap().iter().collect();
+    for ((event, reference), member) in mapping.iter().zip(members) {
+        assert_eq!(member["$ref"], *reference);
+        let name = reference.as_str().unwrap().rsplit('/').next().unwrap();
+        let event_member = &schema(&document, name)["properties"]["event"];
+        assert_eq!(event_member["enum"], json!([event]), "{name}");
+    }
+}
+
+#[test]
+fn case_14_the_ping_is_a_callback_as_the_domain_writes_it() {
+    let management: Value = serde_json::from_str(&api::openapi::management_document()).unwrap();
+    let ping = &management["paths"]["/webhook-endpoints/{endpoint_id}/ping"]["post"];
+    let callback = ping["callbacks"][domain::event::PING].as_object().unwrap();
+    let body =
+        &callback.values().next().unwrap()["post"]["requestBody"]["content"]["application/json"];
+    let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let site = uuid::Uuid::from_u128(1).into();
+    let at = chrono::DateTime::from_timestamp_micros(1_767_225_600_000_001).unwrap();
+    let written = domain::event::ping(site, at, &secret.parse().unwrap());
+    let written: Value = serde_json::from_slice(&written).unwrap();
+    for document in [&document(), &management] {
+        let event = schema(document, "WebhookTestPingEvent");
+        assert_eq!(properties(&event), members(&written));
+        let data = schema(document, "WebhookTestPing");
+        assert_eq!(properties(&data), members(&written["data"]));
+    }
+    assert_eq!(members(&body["example"]), members(&written));
+}
+
+/// A set of values has a name, which generated code calls it by; a single value is a constant. What may be null is no copy
+/// under another name.
+#[test]
+fn case_14_sets_of_values_have_names() {
+    fn assert_named(value: &Value, at: &str) {
+        match value {
+            Value::Object(members) => {
+                let values = members.get("enum").and_then(Value::as_array);
+                assert!(values.is_none_or(|values| values.len() == 1), "{at}");
+                let null_beside_reference =
+                    members.contains_key("allOf") && members.contains_key("nullable");
+                assert!(!null_beside_reference, "{at}");
+                for (name, member) in members {
+                    assert_named(member, &format!("{at}/{name}"));
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| assert_named(item, at)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let management: Value = serde_json::from_str(&api::openapi::management_document()).unwrap();
+    for mut document in [document(), management] {
+        let schemas = document["components"]["schemas"].take();
+        let (sets, others): (Vec<_>, Vec<_>) = schemas
+            .as_object()
+            .unwrap()
+            .iter()
+            .partition(|(_, schema)| schema["enum"].is_array());
+        assert!(sets.len() >= 4);
+        assert_named(&document, "");
+        for (name, schema) in others {
+            assert_named(schema, name);
+        }
+    }
+}
+
+#[test]
 fn moderation_details_are_described_as_the_domain_writes_them() {
     let document = document();
     let details = ModerationDetails {

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from gatehouse_management import AuthenticatedClient
 from gatehouse_public import Client
 from gatehouse_public.api.media import get_media_status, submit_media
-from gatehouse_public.models import Accepted, MediaStatus, MediaStatusStatus, StatusRequest, SubmitRequest
+from gatehouse_public.models import Accepted, MediaStatus, PolledStatus, StatusRequest, SubmitRequest
 
 DEMO = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
 KEY = DEMO["site_key"]
@@ -40,7 +40,7 @@ def decided(media: UUID) -> MediaStatus:
     for _ in range(300):
         status = get_media_status.sync(client=client, body=StatusRequest(api_key=KEY, media_id=media))
         assert isinstance(status, MediaStatus), status
-        if status.status != MediaStatusStatus.PENDING:
+        if status.status != PolledStatus.PENDING:
             return status
         time.sleep(0.1)
     raise TimeoutError(media)

@@ -9,7 +9,7 @@ from gatehouse_management import AuthenticatedClient
 from gatehouse_management.api.media import decide_media, list_media
 from gatehouse_management.api.site_keys import create_site_key
 from gatehouse_management.api.sites import create_site
-from gatehouse_management.models import ListMediaStatus, NewDecision, NewDecisionDecision, NewSite, Problem
+from gatehouse_management.models import Decision, NewDecision, NewSite, Problem, Status
 from gatehouse_management.types import UNSET
 from gatehouse_public.api.media import submit_media
 from gatehouse_public.models import SubmitRequest
@@ -23,14 +23,14 @@ class Management(unittest.TestCase):
         waiting, cursor = [], UNSET
         while cursor is not None:
             part = list_media.sync(
-                client=management, site_id=SITE, status=ListMediaStatus.PENDING_REVIEW, limit=1, cursor=cursor
+                client=management, site_id=SITE, status=Status.PENDING_REVIEW, limit=1, cursor=cursor
             )
             waiting += [media.id for media in part.data]
             cursor = part.next_cursor
         self.assertIn(media, waiting)
         self.assertEqual(len(set(waiting)), len(waiting))
 
-        decision = NewDecision(decision=NewDecisionDecision.APPROVE, reason="harmless")
+        decision = NewDecision(decision=Decision.APPROVE, reason="harmless")
         answer = decide_media.sync(media, client=management, body=decision)
         self.assertEqual((answer.status, answer.previous_status), ("approved", "pending_review"))
         self.assertEqual(decided(media).moderation_type, "manual")

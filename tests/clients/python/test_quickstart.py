@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from demo import KEY, client, decided, submit
 from gatehouse_public.api.media import get_media_status_by_query, submit_media
 from gatehouse_public.models import (
-    MediaStatusStatus,
+    PolledStatus,
     Problem,
     SubmitRequest,
     SubmitRequestMetadataType0,
@@ -20,7 +20,7 @@ class Quickstart(unittest.TestCase):
         metadata = SubmitRequestMetadataType0.from_dict({"author": "u-17"})
         media = submit(body="what a blockedword", app_media_id="comment-4711", metadata=metadata)
         status = decided(media)
-        self.assertEqual(status.status, MediaStatusStatus.REJECTED)
+        self.assertEqual(status.status, PolledStatus.REJECTED)
         self.assertEqual(status.action, "block")
         self.assertEqual(status.app_media_id, "comment-4711")
         self.assertEqual(status.metadata.to_dict(), {"author": "u-17"})

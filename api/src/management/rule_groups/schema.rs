@@ -1,13 +1,13 @@
 //! How the document shows rules: one of their kinds, told apart by `type`. Written by hand, because a rule is read by the
 //! domain, which knows no documents; a test holds the two against each other.
 
-use domain::{
-    rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS},
-    score::Category,
-};
+use domain::rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS};
 use serde_json::{Map, Value, json};
 
-use crate::{management::document::example, openapi::extend};
+use crate::{
+    management::document::example,
+    openapi::{described_reference, extend},
+};
 
 /// The schema of a rule of any kind.
 pub(super) const RULE: &str = "Rule";
@@ -42,6 +42,21 @@ const KINDS: [(&str, &str, &str); 5] = [
     ),
 ];
 
+/// The sets that only rules use: the name of each, what is in it, and what it is.
+const SETS: [(&str, [&str; 2], &str); 3] = [
+    ("Effect", ["reject", "review"], "What a match means."),
+    (
+        "Matching",
+        ["whole_word", "substring"],
+        "Where keywords are found.",
+    ),
+    (
+        "LinkPolicy",
+        ["deny", "allow"],
+        "What a list of domains means.",
+    ),
+];
+
 /// Adds the schemas.
 pub(super) fn declare(document: &mut Value) {
     let mapping: Map<String, Value> = KINDS
@@ -58,6 +73,10 @@ pub(super) fn declare(document: &mut Value) {
         "discriminator": { "propertyName": "type", "mapping": mapping },
     });
     extend(document, "/components/schemas", json!({ RULE: rule }));
+    for (name, values, description) in SETS {
+        let set = json!({ "type": "string", "enum": values, "description": description });
+        extend(document, "/components/schemas", json!({ name: set }));
+    }
     for ((kind, name, description), example) in KINDS.iter().zip(examples()) {
         let (own, required) = members(kind);
         let mut properties = json!({
@@ -103,17 +122,26 @@ pub(super) fn declare(document: &mut Value) {
     }
 }
 
+/// A member that is one of a named set.
+fn one_of(set: &str, description: &str) -> Value {
+    described_reference(set, &description.into())
+}
+
 fn reference(name: &str) -> Value {
     format!("#/components/schemas/{name}").into()
 }
 
 /// What a kind has that the others have not, and what of it must be there.
 fn members(kind: &str) -> (Value, Vec<&'static str>) {
-    let effect = json!({
-        "type": "string",
-        "enum": ["reject", "review"],
-        "description": "What a match means: the content is rejected, or a person must look at it.",
-    });
+    let effect = one_of(
+        "Effect",
+        "What a match means: the content is rejected, or a person must look at it.",
+    );
+    let mut matching = one_of(
+        "Matching",
+        "Whether they are whole words, or parts of words, too.",
+    );
+    matching["default"] = "whole_word".into();
     let threshold = |what: &str| {
         json!({
             "type": "number",
@@ -132,12 +160,7 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
                     "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
                     "description": "Case, accents, look-alikes, spacing and the like make no difference.",
                 },
-                "matching": {
-                    "type": "string",
-                    "enum": ["whole_word", "substring"],
-                    "default": "whole_word",
-                    "description": "Whether they are whole words, or parts of words, too.",
-                },
+                "matching": matching,
                 "effect": effect,
             }),
             vec!["keywords", "effect"],
@@ -157,11 +180,10 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
         ),
         "link" => (
             json!({
-                "policy": {
-                    "type": "string",
-                    "enum": ["deny", "allow"],
-                    "description": "Whether a text must not name these domains, or must not link to any others.",
-                },
+                "policy": one_of(
+                    "LinkPolicy",
+                    "Whether a text must not name these domains, or must not link to any others.",
+                ),
                 "domains": {
                     "type": "array",
                     "items": { "type": "string", "minLength": 1 },
@@ -188,11 +210,7 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
         ),
         _ => (
             json!({
-                "category": {
-                    "type": "string",
-                    "enum": Category::ALL.map(Category::as_str),
-                    "description": "Whose score.",
-                },
+                "category": one_of("Category", "Whose score."),
                 "review_at": threshold("a person must look at it"),
                 "reject_at": threshold("it is rejected"),
             }),

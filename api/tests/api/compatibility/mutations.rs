@@ -425,3 +425,24 @@ fn alternatives_defaults_and_parts_are_compared_too() {
         ["Thing: again is gone", "Thing: again is gone"]
     );
 }
+
+#[test]
+fn a_reference_that_may_be_null_is_the_same_as_its_schema_with_null() {
+    let nothing = json!({ "type": "boolean", "nullable": true, "enum": [null] });
+    let one = json!({ "$ref": "#/components/schemas/One" });
+    let inline = with(&json!({ "type": "integer", "default": 1, "nullable": true }));
+    let either = with(&json!({ "oneOf": [one, nothing] }));
+    let never_null = with(&json!({ "allOf": [one] }));
+    assert_eq!(breaks(&inline, &either), [""; 0]);
+    assert_eq!(breaks(&either, &inline), [""; 0]);
+    assert_eq!(
+        breaks(&either, &never_null),
+        ["Thing: nullable is null, was true"],
+        "null is no longer taken"
+    );
+    assert_eq!(
+        breaks(&never_null, &either),
+        ["Thing: nullable is true, was null"],
+        "null may now be answered"
+    );
+}

@@ -140,7 +140,29 @@ fn merged(document: &Value, schema: &Value) -> Value {
             }
         }
     }
-    whole.into()
+    let whole = Value::from(whole);
+    match or_null(&whole) {
+        Some(value) => nullable(merged(document, value)),
+        None => whole,
+    }
+}
+
+/// What else a value may be that is one of two, the other being null: OpenAPI 3.0 has no shorter way to say that a
+/// reference may be null.
+fn or_null(schema: &Value) -> Option<&Value> {
+    match schema["oneOf"].as_array()?.as_slice() {
+        [value, null] if null["enum"] == json!([null]) => Some(value),
+        _ => None,
+    }
+}
+
+/// The same, written as the schema of one value.
+fn nullable(mut schema: Value) -> Value {
+    schema["nullable"] = true.into();
+    if let Some(values) = schema["enum"].as_array_mut() {
+        values.push(Value::Null);
+    }
+    schema
 }
 
 /// The schemas of `oneOf` or `anyOf`, named after what they refer to.

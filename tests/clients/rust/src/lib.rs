@@ -8,9 +8,7 @@ use uuid::Uuid;
 
 use public::{
     Client, Error,
-    types::{
-        MediaStatus, MediaStatusStatus, Problem, StatusRequest, SubmitRequest, SubmitRequestBody,
-    },
+    types::{MediaStatus, PolledStatus, Problem, StatusRequest, SubmitRequest, SubmitRequestBody},
 };
 
 /// What applications call.
@@ -69,7 +67,7 @@ impl Demo {
                 .media_id(media);
             let media = client.get_media_status().body(request).send().await;
             let media = media.unwrap().into_inner();
-            if media.status != MediaStatusStatus::Pending {
+            if media.status != PolledStatus::Pending {
                 return media;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;

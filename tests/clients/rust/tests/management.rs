@@ -14,7 +14,7 @@ async fn what_waits_for_a_moderator_is_found_and_decided() {
     let demo = Demo::read();
     let media = demo.submit("about review-2024").await;
     let status = demo.decided(media).await.status;
-    assert_eq!(status, public::types::MediaStatusStatus::PendingReview);
+    assert_eq!(status, public::types::PolledStatus::PendingReview);
 
     let client = demo.management();
     let (mut waiting, mut cursor) = (Vec::new(), None);
@@ -22,7 +22,7 @@ async fn what_waits_for_a_moderator_is_found_and_decided() {
         let mut request = client
             .list_media()
             .site_id(demo.site_id)
-            .status(types::ListMediaStatus::PendingReview)
+            .status(types::Status::PendingReview)
             .limit(NonZeroU64::MIN);
         if let Some(cursor) = cursor {
             request = request.cursor::<String>(cursor);
@@ -39,17 +39,20 @@ async fn what_waits_for_a_moderator_is_found_and_decided() {
 
     let decide = async || {
         let decision = types::NewDecision::builder()
-            .decision(types::NewDecisionDecision::Approve)
+            .decision(types::Decision::Approve)
             .reason("harmless");
         let request = client.decide_media().media_id(media).body(decision);
         request.send().await
     };
     let decided = decide().await.unwrap();
-    assert_eq!(decided.status, types::DecidedStatus::Approved);
-    let before = types::DecidedPreviousStatus::PendingReview;
+    assert_eq!(decided.status, types::Status::Approved);
+    let before = types::Status::PendingReview;
     assert_eq!(decided.previous_status, before);
     let status = demo.decided(media).await;
-    assert_eq!(status.moderation_type.as_deref(), Some("manual"));
+    assert_eq!(
+        status.moderation_type,
+        Some(public::types::ModerationType::Manual)
+    );
 
     let Err(Error::ErrorResponse(problem)) = decide().await else {
         panic!("no problem");

@@ -26,8 +26,8 @@ async fn a_submitted_text_is_judged() {
     assert_eq!(accepted.status, types::AcceptedStatus::Pending);
 
     let media = demo.decided(accepted.id).await;
-    assert_eq!(media.status, types::MediaStatusStatus::Rejected);
-    assert_eq!(media.action.as_deref(), Some("block"));
+    assert_eq!(media.status, types::PolledStatus::Rejected);
+    assert_eq!(media.action, Some(types::Action::Block));
     assert_eq!(media.app_media_id.as_deref(), Some("comment-4711"));
     assert_eq!(media.metadata, Some(metadata));
     let result = media.moderation_result.unwrap();
