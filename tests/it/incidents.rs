@@ -1,5 +1,6 @@
 //! What Prometheus tells of an incident is what its victims saw: the increase of each counter over the incident, as a dashboard or
-//! an alert asks for it, beside what the clients, the receiver and the provider counted.
+//! an alert asks for it, beside what the clients, the receiver and the provider counted. Each name begins with the number of its
+//! case in `docs/reliability.md`.
 
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ async fn haste(up: &Up) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prometheus_tells_what_the_victims_of_an_incident_counted() {
+async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
     let receiver = Receiver::start().await;
     let provider = FakeProvider::openai(Mode::Well).await;
     let data = DataDir::new();
@@ -159,7 +160,7 @@ async fn prometheus_tells_what_the_victims_of_an_incident_counted() {
 }
 
 #[sqlx::test(migrations = false)]
-async fn prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPool) {
+async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPool) {
     let key = site_key(&pool);
     let provider = FakeProvider::openai(Mode::Hang).await;
     let worker = async |queues| {
