@@ -95,11 +95,11 @@ rules:
         let lines: Vec<&str> = error.lines().skip(1).map(str::trim).collect();
         assert_eq!(
             lines[0],
-            "rules[0].effect (`a`): must be one of `reject`, `review` (line 3, column 49)"
+            "rules[0].effect (`a`): must be one of `reject`, `review` (line 3, column 51)"
         );
         assert!(
             lines[1].starts_with("rules[1].pattern (`b`)")
-                && lines[1].ends_with("(line 4, column 33)")
+                && lines[1].ends_with("(line 4, column 35)")
         );
         assert!(lines[2].starts_with("rules[2].type (`c`): must be one of `keyword`"));
         assert_eq!(lines.len(), 3);
