@@ -108,9 +108,9 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
     up.verdict(&up.submit(json!({ "body": "the last good one" })).await)
         .await;
     let well_received = eventually("quiet", SOON, async || {
-        let received = receiver.received().len();
+        let before = receiver.received().len();
         sleep(Duration::from_secs(2)).await;
-        (receiver.received().len() == received).then_some(received)
+        (receiver.received().len() == before).then_some(before)
     })
     .await;
     let well_analysed = provider.asked();
