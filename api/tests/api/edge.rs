@@ -13,7 +13,8 @@ use crate::{
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// Every path that is served, with its methods.
-const ROUTES: [(&str, &[&str]); 6] = [
+const ROUTES: [(&str, &[&str]); 7] = [
+    ("/", &["GET", "HEAD"]),
     (SUBMIT, &["POST"]),
     (STATUS, &["GET", "HEAD", "POST"]),
     ("/functions/v1/openapi.json", &["GET", "HEAD"]),
@@ -181,7 +182,7 @@ async fn odd_targets_are_nowhere(pool: PgPool) {
         "/%",
         "/%ff",
         "/ü",
-        "http://moderation.example",
+        "http://moderation.example/nowhere",
         "*",
     ] {
         for method in ["GET", "POST", "OPTIONS"] {

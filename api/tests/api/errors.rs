@@ -33,6 +33,7 @@ fn every_problem_is_explained_and_declared_by_an_operation() {
     known.extend(declared(&api::openapi::management_document()));
     // What is answered where there is no operation.
     known.extend([
+        ("head_too_large".to_owned(), 431),
         ("method_not_allowed".to_owned(), 405),
         ("not_ready".to_owned(), 503),
     ]);
