@@ -85,18 +85,29 @@ pub struct Standing {
 
 /// Which secrets a site has; none if there is no such site.
 pub async fn standing(conn: &mut PgConnection, site: SiteId) -> Result<Option<Standing>, Error> {
+    standing_at(conn, site, None).await
+}
+
+/// How it is at a time; without one, at the beginning of the transaction.
+async fn standing_at(
+    conn: &mut PgConnection,
+    site: SiteId,
+    at: Option<DateTime<Utc>>,
+) -> Result<Option<Standing>, Error> {
     let standing = sqlx::query_as!(
         Standing,
         "
         select
-            case when next_webhook_secret_at <= now() then next_webhook_secret_at end as signs_since,
-            case when next_webhook_secret_at <= now() and next_webhook_secret_at > now() - interval '24 hours'
+            case when next_webhook_secret_at <= at then next_webhook_secret_at end as signs_since,
+            case when next_webhook_secret_at <= at and next_webhook_secret_at > at - interval '24 hours'
             then next_webhook_secret_at + interval '24 hours' end as previous_until,
-            case when next_webhook_secret_at > now() then next_webhook_secret_at end as next_at
+            case when next_webhook_secret_at > at then next_webhook_secret_at end as next_at
         from sites
+        cross join (select coalesce($2, now()) as at) t
         where id = $1
         ",
         site.as_uuid(),
+        at,
     )
     .fetch_optional(conn)
     .await?;
@@ -132,7 +143,11 @@ pub async fn rotate(
     )
     .fetch_optional(&mut *conn)
     .await?;
-    let Some(before) = standing(conn, site).await? else {
+    // This transaction may have begun before the first one, but its rotation comes after it.
+    let now: DateTime<Utc> = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#)
+        .fetch_one(&mut *conn)
+        .await?;
+    let Some(before) = standing_at(conn, site, Some(now)).await? else {
         return Ok(None);
     };
     let secret = WebhookSecret::from_random(rand::random());
@@ -140,9 +155,9 @@ pub async fn rotate(
         r#"
         update sites
         set
-            webhook_secret = case when next_webhook_secret_at <= now() then next_webhook_secret else webhook_secret end,
+            webhook_secret = case when next_webhook_secret_at <= $4 then next_webhook_secret else webhook_secret end,
             next_webhook_secret = $2,
-            next_webhook_secret_at = greatest($3, now())
+            next_webhook_secret_at = greatest($3, $4)
         where id = $1
         returning
             next_webhook_secret_at as "activates_at!",
@@ -151,6 +166,7 @@ pub async fn rotate(
         site.as_uuid(),
         key.seal(&owner(site), secret.expose().as_bytes()),
         activate_at,
+        now,
     )
     .fetch_optional(conn)
     .await?;
