@@ -21,9 +21,6 @@ CONTROL = r"\x00-\x1f\x7f-\x9f"
 SPACE = r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME = f"^[^{CONTROL}{SPACE}]([^{CONTROL}]*[^{CONTROL}{SPACE}])?$"
 
-# A cursor is the base64 of 16 bytes, which callers need not know.
-CURSOR = "^[A-Za-z0-9_-]{21}[AQgw]$"
-
 # What a request refers to has to exist, and what a path names had better. Named as formats, which tell what to generate
 # and refuse nothing: ids that schemathesis takes from answers are as good.
 EXISTING = {
@@ -70,7 +67,10 @@ def before_load_schema(context, raw_schema):
     schemas = raw_schema["components"]["schemas"]
     for path in raw_schema["paths"].values():
         for operation in path.values():
-            for parameter in operation.get("parameters", []):
+            parameters = operation.get("parameters", [])
+            # A cursor comes from an answer of the same list: no other is right.
+            parameters[:] = [one for one in parameters if one["name"] != "cursor"]
+            for parameter in parameters:
                 refine(parameter["name"], parameter["schema"], is_path=parameter["in"] == "path")
             if "requestBody" in operation:
                 body = operation["requestBody"]["content"].get("application/json")
@@ -119,8 +119,6 @@ def refine(name, schema, is_path=False):
         schema["format"] = "future"
     if name == "name":
         schema["pattern"] = NAME
-    if name == "cursor":
-        schema["pattern"] = CURSOR
 
 
 def refine_submission(schema):
@@ -182,7 +180,7 @@ def refine_rules(paths, schemas):
     # A text of something, or scores.
     schemas["NewTest"]["anyOf"] = [given("text"), {"required": ["scores"]}]
     # Answers may get more categories; a request may not name ones that there are not.
-    schemas["NewTest"]["properties"]["scores"]["additionalProperties"] = False
+    schemas["NewTest"]["properties"]["scores"] = {**schemas["Scores"], "additionalProperties": False}
     # schemathesis reads the YAML before it compares it with the schema, which is that of a text.
     export = paths["/rule-groups/{rule_group_id}/export"]["get"]
     export["responses"]["200"]["content"]["application/yaml"]["schema"] = {}
