@@ -117,7 +117,7 @@ def refine(name, schema, is_path=False):
         schema["maxItems"] = 1
     if name == "expires_at":
         schema["format"] = "future"
-    if name == "name":
+    if name in ("name", "description"):
         schema["pattern"] = NAME
 
 
