@@ -82,7 +82,7 @@ impl GivenFile {
     /// Reads a document in YAML. What is wrong with its members is told by [`GivenRules::into_rules`].
     ///
     /// # Errors
-    /// It is no YAML, or too large: the first mistake, with its line and column.
+    /// The file is not YAML, or it is too large: the first mistake, with its line and column.
     pub fn from_yaml(yaml: &str) -> Result<Self, InvalidRuleFile> {
         if yaml.len() > MAX_BYTES {
             let message = format!("the document is larger than {MAX_BYTES} bytes");
@@ -95,7 +95,7 @@ impl GivenFile {
 }
 
 impl<'de> Deserialize<'de> for GivenFile {
-    /// Fails only for what is no JSON, or no object.
+    /// Fails only if the text is not JSON, or not an object.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         FileReader::<Unplaced>::deserialize(deserializer).map(|FileReader(file, _)| file)
     }

@@ -46,7 +46,7 @@ const METRICS: [(Kind, &str, Unit, &str); 33] = [
         Counter,
         "gatehouse_http_unreadable_requests_total",
         Unit::Count,
-        "Requests that were no HTTP/1.1 or whose head was too large, by the code of the answer",
+        "Requests that were not valid HTTP/1.1 or whose head was too large, by the code of the answer",
     ),
     (
         Histogram,

@@ -30,7 +30,7 @@ const METRIC: &str = "gatehouse_http_unreadable_requests_total";
 /// What hyper says to a head that is too large.
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n";
-/// What it says to what is no HTTP/1.1.
+/// What it says to a request that is not valid HTTP/1.1.
 const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n";
 
 /// A connection whose bare refusals become problem documents.

@@ -11,7 +11,7 @@ use url::Url;
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
 
-/// The text is no URL, or too long.
+/// The text is not a URL, or it is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be {EXPECTED}")]
 pub struct InvalidEndpointUrl;

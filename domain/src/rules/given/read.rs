@@ -20,7 +20,7 @@ pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
 }
 
 impl<'de> Deserialize<'de> for GivenRules {
-    /// Fails only for what is no JSON.
+    /// Fails only if the text is not JSON.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         RulesReader::<Unplaced>::read(deserializer)
     }
