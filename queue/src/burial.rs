@@ -141,8 +141,8 @@ async fn bury_in(
              delete from queue.jobs where id = any ($1) returning *
          )
          insert into queue.dead_jobs
-                (id, queue, lane, priority, attempt, max_attempts, created_at, cause, error, payload)
-         select id, queue, lane, priority, attempt, max_attempts, created_at, cause,
+                (id, queue, grp, lane, format, priority, attempt, max_attempts, created_at, cause, error, payload)
+         select id, queue, grp, lane, format, priority, attempt, max_attempts, created_at, cause,
                 coalesce(last_error, ''), payload
            from gone",
     )

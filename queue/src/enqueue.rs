@@ -6,7 +6,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Lane, QueueName};
+use crate::{Group, Lane, QueueName};
 
 /// Charged attempts of a job that does not ask for another number.
 pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
@@ -22,7 +22,9 @@ const CHUNK: usize = 10_000;
 #[derive(Clone, Debug)]
 pub struct NewJob {
     queue: QueueName,
+    group: Group,
     lane: Lane,
+    format: i16,
     payload: Result<String, String>,
     delay: Duration,
     priority: i16,
@@ -30,19 +32,34 @@ pub struct NewJob {
 }
 
 impl NewJob {
-    /// A job that is due at once, of priority 0, with [`DEFAULT_MAX_ATTEMPTS`].
+    /// A job that is due at once, of priority 0, with [`DEFAULT_MAX_ATTEMPTS`], in a group of its lane's own.
     ///
     /// A payload that cannot become JSON (a map with keys that are not strings), or is longer than [`MAX_PAYLOAD`], makes
     /// the enqueueing fail.
     pub fn new(queue: QueueName, lane: Lane, payload: &impl Serialize) -> Self {
         Self {
             queue,
+            group: Group(lane.0),
             lane,
+            format: 0,
             payload: serialize(queue, payload),
             delay: Duration::ZERO,
             priority: 0,
             max_attempts: DEFAULT_MAX_ATTEMPTS,
         }
+    }
+
+    /// Whose lane it is, if one owner has several.
+    pub fn group(mut self, group: Group) -> Self {
+        self.group = group;
+        self
+    }
+
+    /// What a worker must understand to run it. A binary that knows nothing of formats claims jobs of format 0 only, so give
+    /// a payload that older binaries would misread another one.
+    pub fn format(mut self, format: i16) -> Self {
+        self.format = format;
+        self
     }
 
     /// Due only after this long, to the millisecond.
@@ -68,8 +85,10 @@ impl NewJob {
 #[derive(Clone, Debug, Default)]
 pub struct NewJobs {
     queues: Vec<&'static str>,
+    groups: Vec<Uuid>,
     lanes: Vec<Uuid>,
     payloads: Vec<String>,
+    formats: Vec<i16>,
     priorities: Vec<i16>,
     delays_ms: Vec<i64>,
     max_attempts: Vec<i16>,
@@ -84,9 +103,13 @@ pub struct Columns<'a> {
     /// `text[]`
     pub queues: &'a [&'static str],
     /// `uuid[]`
+    pub groups: &'a [Uuid],
+    /// `uuid[]`
     pub lanes: &'a [Uuid],
     /// `text[]`, each one JSON
     pub payloads: &'a [String],
+    /// `smallint[]`
+    pub formats: &'a [i16],
     /// `smallint[]`
     pub priorities: &'a [i16],
     /// `bigint[]`, milliseconds
@@ -111,8 +134,10 @@ impl NewJobs {
             }
         };
         self.queues.push(job.queue.as_str());
+        self.groups.push(job.group.0);
         self.lanes.push(job.lane.0);
         self.payloads.push(payload);
+        self.formats.push(job.format);
         self.priorities.push(job.priority);
         self.delays_ms.push(millis(job.delay));
         self.max_attempts
@@ -139,8 +164,10 @@ impl NewJobs {
         }
         Ok(Columns {
             queues: &self.queues,
+            groups: &self.groups,
             lanes: &self.lanes,
             payloads: &self.payloads,
+            formats: &self.formats,
             priorities: &self.priorities,
             delays_ms: &self.delays_ms,
             max_attempts: &self.max_attempts,
@@ -189,10 +216,12 @@ pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx
     let columns = jobs.columns()?;
     for start in (0..jobs.len()).step_by(CHUNK) {
         let chunk = start..jobs.len().min(start + CHUNK);
-        sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6)")
+        sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6, $7, $8)")
             .bind(&columns.queues[chunk.clone()])
+            .bind(&columns.groups[chunk.clone()])
             .bind(&columns.lanes[chunk.clone()])
             .bind(&columns.payloads[chunk.clone()])
+            .bind(&columns.formats[chunk.clone()])
             .bind(&columns.priorities[chunk.clone()])
             .bind(&columns.delays_ms[chunk.clone()])
             .bind(&columns.max_attempts[chunk])

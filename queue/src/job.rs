@@ -21,6 +21,12 @@ impl fmt::Display for JobId {
 #[sqlx(transparent)]
 pub struct Lane(pub Uuid);
 
+/// Whose lanes these are, where one owner has several: claims are fair across the groups of a queue first, and across the lanes
+/// of a group then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct Group(pub Uuid);
+
 /// The fixed name of a queue, as stored with every job. Choose it once: renaming strands stored jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueName(&'static str);

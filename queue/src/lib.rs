@@ -98,7 +98,7 @@ pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obit
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
-pub use job::{JobId, Lane, QueueName, Run};
+pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
 pub use wake::wake;

@@ -1,9 +1,10 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
 
 use domain::id::{
-    BacktestId, DeliveryId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId,
+    BacktestId, DeliveryId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId,
+    TeamId,
 };
-use queue::{Lane, NewJob, QueueName};
+use queue::{Group, Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
@@ -119,13 +120,14 @@ pub(crate) fn judge(media: MediaId, team: TeamId) -> NewJob {
     NewJob::new(RULES, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(RULES_ATTEMPTS)
 }
 
-/// Deliver an event to this endpoint.
-pub(crate) fn deliver(delivery: DeliveryId, endpoint: domain::id::EndpointId) -> NewJob {
+/// Deliver an event to this endpoint of a team.
+pub(crate) fn deliver(delivery: DeliveryId, endpoint: EndpointId, team: TeamId) -> NewJob {
     NewJob::new(
         WEBHOOKS,
         Lane(endpoint.as_uuid()),
         &DeliveryJob { delivery },
     )
+    .group(Group(team.as_uuid()))
     .max_attempts(WEBHOOK_ATTEMPTS)
 }
 

@@ -111,7 +111,8 @@ impl<'a> Columns<'a> {
             self.delivery.id.push(delivery.as_uuid());
             self.delivery.endpoint.push(endpoint.id.as_uuid());
             self.job_ordinal.push(ordinal);
-            self.jobs.push(jobs::deliver(delivery, endpoint.id));
+            self.jobs
+                .push(jobs::deliver(delivery, endpoint.id, site.team));
         }
     }
 }

@@ -162,13 +162,13 @@ pub(super) async fn insert(
         ),
         new_jobs as (
             select queue.enqueue(
-                array_agg(j.queue), array_agg(j.lane), array_agg(j.payload), array_agg(j.priority),
-                array_agg(j.delay_ms), array_agg(j.max_attempts)
+                array_agg(j.queue), array_agg(j.grp), array_agg(j.lane), array_agg(j.payload), array_agg(j.format),
+                array_agg(j.priority), array_agg(j.delay_ms), array_agg(j.max_attempts)
             )
             from unnest(
-                $17::bigint [], $18::text [], $19::uuid [], $20::text [], $21::smallint [], $22::bigint [],
-                $23::smallint []
-            ) as j (ordinal, queue, lane, payload, priority, delay_ms, max_attempts)
+                $17::bigint [], $18::text [], $25::uuid [], $19::uuid [], $20::text [], $26::smallint [], $21::smallint [],
+                $22::bigint [], $23::smallint []
+            ) as j (ordinal, queue, grp, lane, payload, format, priority, delay_ms, max_attempts)
             join admitted a using (ordinal)
         )
         select
@@ -219,6 +219,8 @@ pub(super) async fn insert(
         jobs.delays_ms,
         jobs.max_attempts,
         &columns.webhooks,
+        jobs.groups,
+        jobs.formats,
     )
     .fetch_all(conn)
     .await?;

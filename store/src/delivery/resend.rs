@@ -94,10 +94,11 @@ pub async fn resend(
     .execute(&mut *conn)
     .await?;
     let endpoint = row.endpoint_id.into();
-    let jobs = NewJobs::from(jobs::deliver(delivery, endpoint));
+    let team = row.team_id.into();
+    let jobs = NewJobs::from(jobs::deliver(delivery, endpoint, team));
     queue::enqueue(conn, &jobs).await?;
     Ok(Ok(Resent {
-        team: row.team_id.into(),
+        team,
         site: row.site_id.into(),
         event: row.event_id.into(),
         endpoint,

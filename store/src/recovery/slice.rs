@@ -317,7 +317,8 @@ impl Effect for Slice {
             let sent = slice.send(tx.conn).await?;
             slice.advance(tx.conn, sent.len()).await?;
             for delivery in sent {
-                tx.jobs.push(jobs::deliver(delivery.into(), slice.endpoint));
+                tx.jobs
+                    .push(jobs::deliver(delivery.into(), slice.endpoint, slice.team));
             }
             if slice.end == End::Open {
                 tx.jobs.push(jobs::recover(slice.recovery, slice.team));

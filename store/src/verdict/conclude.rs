@@ -74,7 +74,11 @@ pub(crate) async fn conclude(
             told.delivery.push(delivery.as_uuid());
             told.delivery_event.push(*event);
             told.endpoint.push(endpoint);
-            jobs.push(jobs::deliver(delivery, EndpointId::from(endpoint)));
+            jobs.push(jobs::deliver(
+                delivery,
+                EndpointId::from(endpoint),
+                row.team_id.into(),
+            ));
         }
     }
     if !told.event.is_empty() {
@@ -86,6 +90,7 @@ pub(crate) async fn conclude(
 
 struct Decided {
     media_id: Uuid,
+    team_id: Uuid,
     site_id: Uuid,
     number: i16,
     status: String,
@@ -146,6 +151,7 @@ async fn decide(
         )
         select
             c.id as "media_id!",
+            c.team_id as "team_id!",
             c.site_id as "site_id!",
             c.number as "number!",
             c.status as "status!",
