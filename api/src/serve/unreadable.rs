@@ -36,6 +36,8 @@ const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncont
 /// A connection whose bare refusals become problem documents.
 pub(super) struct Unreadable<S> {
     stream: S,
+    /// Part of what hyper wanted to write is still to come, so the next bytes begin no answer.
+    in_the_middle: bool,
     refusal: Option<Written>,
     lingering: Option<(Pin<Box<Sleep>>, usize)>,
 }
@@ -74,6 +76,7 @@ impl<S> Unreadable<S> {
     pub(super) fn new(stream: S) -> Self {
         Self {
             stream,
+            in_the_middle: false,
             refusal: None,
             lingering: None,
         }
@@ -82,19 +85,22 @@ impl<S> Unreadable<S> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
     /// Writes `bytes`, or the problem document in their place. Of a replaced answer nothing counts as written before all of
-    /// the document is.
+    /// the document is. `bytes` are the first of `offered` in all.
     fn poll_answer(
         &mut self,
         cx: &mut Context<'_>,
         bytes: &[u8],
+        offered: usize,
         write: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        if self.refusal.is_none() {
+        if self.refusal.is_none() && !self.in_the_middle {
             self.refusal = refusal(bytes);
         }
         let stream = Pin::new(&mut self.stream);
         let Some(refusal) = &mut self.refusal else {
-            return write(stream, cx);
+            let written = ready!(write(stream, cx))?;
+            self.in_the_middle = written < offered;
+            return Poll::Ready(Ok(written));
         };
         let stream = stream.get_mut();
         while let rest @ [_, ..] = &refusal.bytes[refusal.count..] {
@@ -141,7 +147,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unreadable<S> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_answer(cx, bytes, |stream, cx| stream.poll_write(cx, bytes))
+        self.poll_answer(cx, bytes, bytes.len(), |stream, cx| {
+            stream.poll_write(cx, bytes)
+        })
     }
 
     fn poll_write_vectored(
@@ -151,7 +159,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unreadable<S> {
     ) -> Poll<io::Result<usize>> {
         // A head is one slice, and a refusal of hyper's has nothing else.
         let first = slices.first().map_or(&[][..], |slice| slice);
-        self.poll_answer(cx, first, |stream, cx| {
+        let offered = slices.iter().map(|slice| slice.len()).sum();
+        self.poll_answer(cx, first, offered, |stream, cx| {
             stream.poll_write_vectored(cx, slices)
         })
     }
@@ -170,5 +179,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unreadable<S> {
             ready!(self.poll_linger(cx));
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_part_of_a_long_answer_is_never_taken_for_a_refusal() {
+        let answer = [b"0123456789", MALFORMED, b"\r\n"].concat();
+        // The first ten bytes fit, and the rest begins as a refusal does.
+        let (ours, mut theirs) = tokio::io::duplex(10);
+        let mut stream = Unreadable::new(ours);
+        let sent = answer.clone();
+        let sending = tokio::spawn(async move {
+            stream.write_all(&sent).await.unwrap();
+        });
+        let mut got = Vec::new();
+        theirs.read_to_end(&mut got).await.unwrap();
+        sending.await.unwrap();
+        assert_eq!(got, answer);
     }
 }
