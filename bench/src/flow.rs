@@ -3,7 +3,10 @@
 
 mod table;
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -18,6 +21,7 @@ use crate::{
     latency::{Latencies, Percentiles, median},
     load::{self, Ticks, accepted, paced, ticks},
     meter::{self, Cost, Meter, empty_tables},
+    processes::Kind,
     receiver::Manners,
     report::Machine,
     sites::Tenants,
@@ -38,16 +42,19 @@ const POLL: Duration = Duration::from_millis(20);
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) common: CommonOptions,
+    /// Another binary to measure in the same run, by turns
+    #[arg(long)]
+    beside: Option<PathBuf>,
     /// Items a second
     #[arg(long, default_value_t = 100.0)]
     rate: f64,
     /// Seconds of each round
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Rounds at the fixed rate
+    /// Rounds, of each binary
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Items of the run at full speed; none skips it
+    /// Items of the run at full speed in each round; none skips it
     #[arg(long, default_value_t = 20_000)]
     drain_items: u64,
     /// Connections that submit
@@ -59,6 +66,9 @@ pub(crate) struct Options {
     /// Worker processes
     #[arg(long, default_value_t = 1)]
     workers: usize,
+    /// One `gatehouse up` in place of API and worker processes
+    #[arg(long)]
+    up: bool,
 }
 
 /// What came out.
@@ -67,13 +77,30 @@ pub(crate) struct Flowed {
     machine: Machine,
     seed: u64,
     rate: f64,
-    apis: usize,
-    workers: usize,
-    rounds: Vec<Round>,
-    /// Medians over the rounds.
+    processes: String,
+    measured: Measured,
+    beside: Option<Measured>,
+    ratios: Option<Ratios>,
+}
+
+/// What came out for one binary: the medians, and of what.
+#[derive(Debug, Default, Serialize)]
+struct Measured {
     p50_ms: f64,
     p99_ms: f64,
-    drain: Option<Drain>,
+    statements_per_item: f64,
+    claims_per_item: f64,
+    /// Items a second at full speed.
+    full_speed: Option<f64>,
+    rounds: Vec<Round>,
+}
+
+/// Medians over the rounds of what one binary took or did, divided by what the other one did in the same round.
+#[derive(Debug, Serialize)]
+struct Ratios {
+    p50: f64,
+    p99: f64,
+    full_speed: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,6 +114,7 @@ struct Round {
     /// `select 1` in the same Postgres at the same rate.
     bare_sql: Percentiles,
     cost: Cost,
+    drain: Option<Drain>,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,9 +131,59 @@ struct Drain {
 pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
+    let other = options.beside.clone();
+    let other = other.map(|binary| Options {
+        common: options.common.with_binary(binary),
+        ..options.clone()
+    });
+    let mut machine = None;
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    for number in 1..=options.rounds {
+        let mut turns = vec![(&options, &mut ours, "")];
+        if let Some(other) = &other {
+            turns.push((other, &mut others, ", beside"));
+        }
+        if number % 2 == 0 {
+            turns.reverse();
+        }
+        for (options, rounds, which) in turns {
+            let (round, found) = one_round(options, seed, load_before).await?;
+            eprintln!("round {number}{which}: {}", round.summary());
+            rounds.push(round);
+            machine.get_or_insert(found);
+        }
+    }
+    let (measured, others) = (Measured::of(ours), Measured::of(others));
+    let ratios = (!others.rounds.is_empty()).then(|| Ratios::of(&measured, &others));
+    Ok(Flowed {
+        machine: machine.context("no round was asked for")?,
+        seed,
+        rate: options.rate,
+        processes: if options.up {
+            "one `up`".to_owned()
+        } else {
+            format!("{} API, {} worker", options.apis, options.workers)
+        },
+        measured,
+        beside: ratios.is_some().then_some(others),
+        ratios,
+    })
+}
+
+/// A round on a Postgres and with processes of its own.
+async fn one_round(
+    options: &Options,
+    seed: u64,
+    load_before: f64,
+) -> anyhow::Result<(Round, Machine)> {
+    let (apis, workers) = if options.up {
+        (0, 0)
+    } else {
+        (options.apis, options.workers)
+    };
     let shape = Shape {
-        apis: options.apis,
-        workers: options.workers,
+        apis,
+        workers,
         tenants: Tenants {
             sites: SITES,
             sites_per_team: 2,
@@ -113,40 +191,64 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Flowed> {
         lease_seconds: 30,
         manners: Manners::default(),
     };
-    let stack = Stack::start(&options.common, shape, seed).await?;
+    let mut stack = Stack::start(&options.common, shape, seed).await?;
+    if options.up {
+        let up = stack.gatehouse.start(Kind::Up, 0).await?;
+        stack.apis.push(up);
+    }
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut flow = Flow {
-        options: &options,
+        options,
         stack,
         conn,
         texts: Texts::new(seed),
     };
-
-    eprintln!("warming up");
     flow.at_rate(WARM_UP_SECONDS).await?;
-    let mut rounds = Vec::new();
-    for number in 1..=options.rounds {
-        let round = flow.round().await?;
-        eprintln!("round {number} of {}: {}", options.rounds, round.whole_way);
-        rounds.push(round);
+    let mut round = flow.round().await?;
+    if options.drain_items > 0 {
+        round.drain = Some(flow.drain().await?);
     }
-    let drain = if options.drain_items == 0 {
-        None
-    } else {
-        Some(flow.drain().await?)
-    };
-    Ok(Flowed {
-        machine,
-        seed,
-        rate: options.rate,
-        apis: options.apis,
-        workers: options.workers,
-        p50_ms: median(rounds.iter().map(|round| round.whole_way.p50_ms)),
-        p99_ms: median(rounds.iter().map(|round| round.whole_way.p99_ms)),
-        rounds,
-        drain,
-    })
+    Ok((round, machine))
+}
+
+impl Round {
+    fn full_speed(&self) -> Option<f64> {
+        self.drain.as_ref().map(|drain| drain.whole_rate)
+    }
+
+    fn summary(&self) -> String {
+        let full_speed = self.full_speed().map(|rate| format!("; {rate:.0} items/s"));
+        format!("{}{}", self.whole_way, full_speed.unwrap_or_default())
+    }
+}
+
+impl Measured {
+    fn of(rounds: Vec<Round>) -> Self {
+        let full_speed: Vec<f64> = rounds.iter().filter_map(Round::full_speed).collect();
+        Self {
+            p50_ms: median(rounds.iter().map(|round| round.whole_way.p50_ms)),
+            p99_ms: median(rounds.iter().map(|round| round.whole_way.p99_ms)),
+            statements_per_item: median(rounds.iter().map(|r| r.cost.statements_per_item)),
+            claims_per_item: median(rounds.iter().map(|r| r.cost.claims_per_item)),
+            full_speed: (!full_speed.is_empty()).then(|| median(full_speed)),
+            rounds,
+        }
+    }
+}
+
+impl Ratios {
+    fn of(one: &Measured, other: &Measured) -> Self {
+        let pairs = || one.rounds.iter().zip(&other.rounds);
+        let speeds: Vec<f64> = pairs()
+            .filter_map(|(one, other)| Some(one.full_speed()? / other.full_speed()?))
+            .collect();
+        Self {
+            p50: median(pairs().map(|(one, other)| one.whole_way.p50_ms / other.whole_way.p50_ms)),
+            p99: median(pairs().map(|(one, other)| one.whole_way.p99_ms / other.whole_way.p99_ms)),
+            full_speed: (!speeds.is_empty()).then(|| median(speeds)),
+        }
+    }
 }
 
 struct Flow<'a> {
@@ -207,6 +309,7 @@ impl Flow<'_> {
             bare_http: bare_http.percentiles(),
             bare_sql: bare_sql.percentiles(),
             cost,
+            drain: None,
         })
     }
 

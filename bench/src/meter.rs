@@ -14,6 +14,8 @@ const SHOWN: usize = 90;
 pub(crate) struct Cost {
     /// Statements that Gatehouse sent, `begin` and `commit` included, divided by the items.
     pub(crate) statements_per_item: f64,
+    /// Claims of jobs, those that found none included, divided by the items.
+    pub(crate) claims_per_item: f64,
     /// Bytes of write-ahead log, divided by the items.
     pub(crate) wal_bytes_per_item: f64,
     /// The most frequent statements.
@@ -55,8 +57,14 @@ impl Meter {
         .bind(&self.position)
         .fetch_one(&mut *conn)
         .await?;
-        let calls: i64 = sqlx::query_scalar(
-            "select coalesce(sum(calls), 0)::bigint from pg_stat_statements where userid = 'gatehouse'::regrole",
+        let (calls, claims): (i64, i64) = sqlx::query_as(
+            "
+            select
+                coalesce(sum(calls), 0)::bigint,
+                coalesce(sum(calls) filter (where query like '%queue.claim(%'), 0)::bigint
+            from pg_stat_statements
+            where userid = 'gatehouse'::regrole
+            ",
         )
         .fetch_one(&mut *conn)
         .await?;
@@ -83,6 +91,7 @@ impl Meter {
         });
         Ok(Cost {
             statements_per_item: calls as f64 / items,
+            claims_per_item: claims as f64 / items,
             wal_bytes_per_item: bytes as f64 / items,
             statements: statements.collect(),
         })

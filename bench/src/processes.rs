@@ -41,6 +41,8 @@ pub(crate) struct Gatehouse {
 pub(crate) enum Kind {
     Api,
     Worker,
+    /// Both in one, on the measurement's Postgres.
+    Up,
 }
 
 /// A process of Gatehouse that runs until it is killed.
@@ -48,7 +50,7 @@ pub(crate) struct Process {
     gatehouse: Gatehouse,
     kind: Kind,
     name: String,
-    /// Of an API process: where submissions go.
+    /// Where submissions go; a worker takes none.
     pub(crate) address: SocketAddr,
     metrics: SocketAddr,
     child: Option<Child>,
@@ -92,6 +94,7 @@ impl Gatehouse {
         let name = match kind {
             Kind::Api => format!("api-{number}"),
             Kind::Worker => format!("worker-{number}"),
+            Kind::Up => format!("up-{number}"),
         };
         let mut process = Process {
             gatehouse: self.clone(),
@@ -152,6 +155,9 @@ impl Process {
         match self.kind {
             Kind::Api => command.args(["api", "--listen", &self.address.to_string()]),
             Kind::Worker => command.arg("worker"),
+            Kind::Up => command
+                .args(["up", "--listen", &self.address.to_string(), "--data-dir"])
+                .arg(self.gatehouse.logs.join(&self.name)),
         };
         command.args(["--metrics-listen", &self.metrics.to_string()]);
         self.child = Some(command.stdout(log.try_clone()?).stderr(log).spawn()?);

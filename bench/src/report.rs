@@ -122,6 +122,7 @@ pub(crate) fn cost_lines(cost: &Cost) -> Vec<Line> {
             "SQL statements per item",
             format!("{:.3}", cost.statements_per_item),
         ),
+        Line::fact("claims per item", format!("{:.3}", cost.claims_per_item)),
         Line::fact(
             "WAL bytes per item",
             format!("{:.0}", cost.wal_bytes_per_item),

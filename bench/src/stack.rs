@@ -30,6 +30,14 @@ pub(crate) struct CommonOptions {
 }
 
 impl CommonOptions {
+    /// The same for another binary.
+    pub(crate) fn with_binary(&self, binary: PathBuf) -> Self {
+        Self {
+            binary: Some(binary),
+            ..self.clone()
+        }
+    }
+
     /// The seed of this run.
     pub(crate) fn seed(&self) -> u64 {
         self.seed

@@ -1,6 +1,6 @@
 //! What people see of it.
 
-use super::Flowed;
+use super::{Flowed, Measured, Ratios};
 use crate::report::{Line, Report, cost_lines};
 
 impl Report for Flowed {
@@ -8,51 +8,77 @@ impl Report for Flowed {
         let mut lines = vec![
             Line::heading(format!("The whole way at {} items a second", self.rate)),
             self.machine.line(),
-            Line::fact(
-                "processes",
-                format!("{} API, {} worker", self.apis, self.workers),
-            ),
+            Line::fact("processes", self.processes.clone()),
             Line::fact("seed", self.seed.to_string()),
         ];
+        lines.extend(self.measured.lines());
+        if let Some(beside) = &self.beside {
+            lines.push(Line::heading("The binary beside"));
+            lines.extend(beside.lines());
+        }
+        lines.extend(self.ratios.iter().flat_map(Ratios::lines));
+        lines
+    }
+}
+
+impl Measured {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
         for (number, round) in self.rounds.iter().enumerate() {
             lines.push(Line::heading(format!("Round {}", number + 1)));
-            lines.push(Line::fact(
-                "submit to webhook received",
-                round.whole_way.to_string(),
-            ));
-            lines.push(Line::fact("submit to answer", round.submission.to_string()));
-            lines.push(Line::fact(
-                "bare HTTP round trip",
-                round.bare_http.to_string(),
-            ));
-            lines.push(Line::fact(
-                "bare SQL round trip",
-                round.bare_sql.to_string(),
-            ));
+            for (name, percentiles) in [
+                ("submit to webhook received", &round.whole_way),
+                ("submit to answer", &round.submission),
+                ("bare HTTP round trip", &round.bare_http),
+                ("bare SQL round trip", &round.bare_sql),
+            ] {
+                lines.push(Line::fact(name, percentiles.to_string()));
+            }
+            if let Some(drain) = &round.drain {
+                let speed = format!(
+                    "{:.0} items/s, submitted at {:.0}/s",
+                    drain.whole_rate, drain.submitted_rate
+                );
+                lines.push(Line::fact("at full speed", speed));
+            }
         }
-        lines.push(Line::heading(
-            "Medians over the rounds, submit to webhook received",
+        lines.push(Line::heading("Medians over the rounds"));
+        lines.push(Line::fact(
+            "submit to webhook received",
+            format!("p50 {:.2} ms, p99 {:.2} ms", self.p50_ms, self.p99_ms),
         ));
-        lines.push(Line::fact("p50", format!("{:.2} ms", self.p50_ms)));
-        lines.push(Line::fact("p99", format!("{:.2} ms", self.p99_ms)));
+        lines.push(Line::fact(
+            "SQL statements per item",
+            format!("{:.2}", self.statements_per_item),
+        ));
+        lines.push(Line::fact(
+            "claims per item",
+            format!("{:.2}", self.claims_per_item),
+        ));
+        if let Some(rate) = self.full_speed {
+            lines.push(Line::fact("at full speed", format!("{rate:.0} items/s")));
+        }
         if let Some(last) = self.rounds.last() {
             lines.push(Line::heading("Cost in Postgres at this rate (last round)"));
             lines.extend(cost_lines(&last.cost));
+            if let Some(drain) = &last.drain {
+                lines.push(Line::heading("Cost in Postgres at full speed (last round)"));
+                lines.extend(cost_lines(&drain.cost));
+            }
         }
-        if let Some(drain) = &self.drain {
-            lines.push(Line::heading(format!(
-                "{} items at full speed",
-                drain.items
-            )));
-            lines.push(Line::fact(
-                "submitted",
-                format!("{:.0}/s", drain.submitted_rate),
-            ));
-            lines.push(Line::fact(
-                "submit to webhook received",
-                format!("{:.0}/s", drain.whole_rate),
-            ));
-            lines.extend(cost_lines(&drain.cost));
+        lines
+    }
+}
+
+impl Ratios {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = vec![
+            Line::heading("This binary divided by the one beside, medians over the rounds"),
+            Line::fact("p50", format!("{:.2}", self.p50)),
+            Line::fact("p99", format!("{:.2}", self.p99)),
+        ];
+        if let Some(ratio) = self.full_speed {
+            lines.push(Line::fact("items at full speed", format!("{ratio:.2}")));
         }
         lines
     }
