@@ -8,6 +8,7 @@ mod audit;
 mod client;
 pub(crate) mod failover;
 mod havoc;
+mod outcome;
 
 use std::{
     cell::{Cell, RefCell},
@@ -19,9 +20,9 @@ use serde::Serialize;
 use sqlx::Row as _;
 
 use self::{
-    audit::Check,
     client::Ledger,
     havoc::{Havoc, Plan},
+    outcome::Outcome,
 };
 use crate::{
     cluster::Cluster,
@@ -77,52 +78,20 @@ pub(crate) struct Options {
 /// What came out.
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
-    machine: Machine,
-    seed: u64,
-    /// Submissions that were answered with a 200.
-    accepted: usize,
-    /// Submissions without an answer, or with one that promises nothing.
-    unknown: usize,
-    /// Those of them that were stored all the same.
-    unknown_stored: usize,
+    #[serde(flatten)]
+    outcome: Outcome,
     havoc: Havoc,
     /// Requests that the receiver answered with a 500.
     webhooks_refused: u64,
     /// Webhooks that came once more, which is allowed.
     webhooks_repeated: u64,
-    /// From the last submission until nothing was left to do.
-    drained_after_seconds: f64,
-    checks: Vec<Check>,
 }
 
 impl Proof {
     /// Whether every check holds.
     pub(crate) fn holds(&self) -> bool {
-        hold(&self.checks)
+        self.outcome.holds()
     }
-}
-
-/// Whether every check holds.
-fn hold(checks: &[Check]) -> bool {
-    checks.iter().all(|check| check.failures == 0)
-}
-
-/// The lines about the checks.
-fn verdict(checks: &[Check]) -> Vec<Line> {
-    let mut lines = vec![Line::heading("What must hold")];
-    lines.extend(checks.iter().map(|check| {
-        let verdict = match check.failures {
-            0 => "holds".to_owned(),
-            count => format!("FAILS {count} times: {}", check.examples.join(", ")),
-        };
-        Line::fact(check.name.clone(), verdict)
-    }));
-    lines.push(Line::heading(if hold(checks) {
-        "Everything holds."
-    } else {
-        "The proof FAILED."
-    }));
-    lines
 }
 
 /// Runs the proof.
@@ -226,19 +195,13 @@ async fn prove(
 
     let received = stack.receiver.seen();
     Ok(Proof {
-        machine,
-        seed,
-        accepted: ledger.accepted.len(),
-        unknown: ledger.unknown.len(),
-        unknown_stored: audit.unknown_stored(),
-        checks: audit.into_checks(),
+        outcome: Outcome::of(audit, &ledger, machine, seed, drained),
         webhooks_refused: received.refused,
         webhooks_repeated: received
             .arrivals
             .values()
             .map(|arrival| u64::from(arrival.times - 1))
             .sum(),
-        drained_after_seconds: drained.as_secs_f64(),
         havoc,
     })
 }
@@ -302,18 +265,8 @@ impl Report for Proof {
             postgres_restarts,
             ..
         } = &self.havoc;
-        let mut lines = vec![
-            Line::heading("What happened"),
-            self.machine.line(),
-            Line::fact("seed", self.seed.to_string()),
-            Line::fact("accepted", self.accepted.to_string()),
-            Line::fact(
-                "unknown",
-                format!(
-                    "{}, of which {} are stored",
-                    self.unknown, self.unknown_stored
-                ),
-            ),
+        let mut lines = self.outcome.lines();
+        lines.extend([
             Line::fact(
                 "killed",
                 format!(
@@ -329,12 +282,8 @@ impl Report for Proof {
                 "webhooks that came again",
                 self.webhooks_repeated.to_string(),
             ),
-            Line::fact(
-                "at rest after",
-                format!("{:.1} s", self.drained_after_seconds),
-            ),
-        ];
-        lines.extend(verdict(&self.checks));
+        ]);
+        lines.extend(self.outcome.verdict());
         lines
     }
 }

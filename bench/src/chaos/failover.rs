@@ -22,11 +22,11 @@ use self::{
     recovery::{Observer, Recovery},
 };
 use super::{
-    audit::{Audit, Check},
+    audit::Audit,
     client::{Customers, Ledger},
     drain,
     havoc::Havoc,
-    hold, verdict,
+    outcome::Outcome,
 };
 use crate::{
     http::{Client, get},
@@ -72,20 +72,11 @@ pub(crate) struct Options {
 /// What came out.
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
-    machine: Machine,
-    seed: u64,
-    /// Submissions that were answered with a 200.
-    accepted: usize,
-    /// Submissions without an answer, or with one that promises nothing.
-    unknown: usize,
-    /// Those of them that were stored all the same.
-    unknown_stored: usize,
+    #[serde(flatten)]
+    outcome: Outcome,
     /// The same figures without an incident: what the machine takes anyway.
     undisturbed: Recovery,
     incidents: Vec<Incident>,
-    /// From the last submission until nothing was left to do.
-    drained_after_seconds: f64,
-    checks: Vec<Check>,
 }
 
 /// An incident.
@@ -108,7 +99,7 @@ struct Incident {
 impl Proof {
     /// Whether every check holds.
     pub(crate) fn holds(&self) -> bool {
-        hold(&self.checks)
+        self.outcome.holds()
     }
 }
 
@@ -210,15 +201,9 @@ async fn prove(
     audit.expect("no process ended by itself", havoc.deaths);
     audit.run().await?;
     Ok(Proof {
-        machine,
-        seed,
-        accepted: ledger.accepted.len(),
-        unknown: ledger.unknown.len(),
-        unknown_stored: audit.unknown_stored(),
-        checks: audit.into_checks(),
+        outcome: Outcome::of(audit, &ledger, machine, seed, drained),
         undisturbed,
         incidents,
-        drained_after_seconds: drained.as_secs_f64(),
     })
 }
 
@@ -291,23 +276,7 @@ async fn look(customers: &Customers, finished: &Cell<bool>) -> anyhow::Result<()
 
 impl Report for Proof {
     fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![
-            Line::heading("What happened"),
-            self.machine.line(),
-            Line::fact("seed", self.seed.to_string()),
-            Line::fact("accepted", self.accepted.to_string()),
-            Line::fact(
-                "unknown",
-                format!(
-                    "{}, of which {} are stored",
-                    self.unknown, self.unknown_stored
-                ),
-            ),
-            Line::fact(
-                "at rest after",
-                format!("{:.1} s", self.drained_after_seconds),
-            ),
-        ];
+        let mut lines = self.outcome.lines();
         lines.push(Line::heading("no incident yet"));
         lines.extend(self.undisturbed.lines());
         for incident in &self.incidents {
@@ -317,7 +286,7 @@ impl Report for Proof {
         for kind in Kind::ALL.iter().filter(|kind| !tried(kind)) {
             lines.push(Line::heading(format!("{}: not tried", kind.name())));
         }
-        lines.extend(verdict(&self.checks));
+        lines.extend(self.outcome.verdict());
         lines
     }
 }

@@ -1,0 +1,90 @@
+//! What every proof tells: what was submitted, and what the audit found.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{
+    audit::{Audit, Check},
+    client::Ledger,
+};
+use crate::report::{Line, Machine};
+
+/// How a proof ended.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    machine: Machine,
+    seed: u64,
+    /// Submissions that were answered with a 200.
+    accepted: usize,
+    /// Submissions without an answer, or with one that promises nothing.
+    unknown: usize,
+    /// Those of them that were stored all the same.
+    unknown_stored: usize,
+    /// From the last submission until nothing was left to do.
+    drained_after_seconds: f64,
+    checks: Vec<Check>,
+}
+
+impl Outcome {
+    /// After an audit that has run.
+    pub(super) fn of(
+        audit: Audit<'_>,
+        ledger: &Ledger,
+        machine: Machine,
+        seed: u64,
+        drained: Duration,
+    ) -> Self {
+        Self {
+            machine,
+            seed,
+            accepted: ledger.accepted.len(),
+            unknown: ledger.unknown.len(),
+            unknown_stored: audit.unknown_stored(),
+            drained_after_seconds: drained.as_secs_f64(),
+            checks: audit.into_checks(),
+        }
+    }
+
+    /// Whether every check holds.
+    pub(super) fn holds(&self) -> bool {
+        self.checks.iter().all(|check| check.failures == 0)
+    }
+
+    /// What happened.
+    pub(super) fn lines(&self) -> Vec<Line> {
+        let unknown = format!(
+            "{}, of which {} are stored",
+            self.unknown, self.unknown_stored
+        );
+        vec![
+            Line::heading("What happened"),
+            self.machine.line(),
+            Line::fact("seed", self.seed.to_string()),
+            Line::fact("accepted", self.accepted.to_string()),
+            Line::fact("unknown", unknown),
+            Line::fact(
+                "at rest after",
+                format!("{:.1} s", self.drained_after_seconds),
+            ),
+        ]
+    }
+
+    /// The checks, and what they add up to.
+    pub(super) fn verdict(&self) -> Vec<Line> {
+        let mut lines = vec![Line::heading("What must hold")];
+        lines.extend(self.checks.iter().map(|check| {
+            let verdict = match check.failures {
+                0 => "holds".to_owned(),
+                count => format!("FAILS {count} times: {}", check.examples.join(", ")),
+            };
+            Line::fact(check.name.clone(), verdict)
+        }));
+        lines.push(Line::heading(if self.holds() {
+            "Everything holds."
+        } else {
+            "The proof FAILED."
+        }));
+        lines
+    }
+}
