@@ -106,9 +106,9 @@ impl EgressPolicy {
         Ok(Route::Guarded)
     }
 
-    /// Judges a URL of this team for whoever named it, by all that it shows by itself: what is behind a name is judged when it is
-    /// connected to. Of a host and a port that are both
-    /// forbidden the host is told: who only chose another port would be refused again.
+    /// Judges a URL of this team for whoever named it. What is behind its name is judged when it is connected to.
+    ///
+    /// If host and port are both forbidden, the host is told: with another port the URL would be refused again.
     ///
     /// # Errors
     /// Why it would not be contacted.
