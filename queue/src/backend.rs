@@ -26,6 +26,7 @@ use crate::{
     metrics,
     outcome::{Ended, Outcome},
     supervise::supervise,
+    takers::Taker,
 };
 
 /// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
@@ -77,6 +78,10 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             durations: metrics::claims(self.settings.queue),
             backlog: Notify::new(),
         });
+        let taker: Arc<dyn Taker> = claimer.clone();
+        self.shared
+            .takers
+            .add(Arc::downgrade(&taker), self.settings.queue);
         let claims = self.shared.claimers.spawn(async move {
             tokio::join!(
                 supervise("claims", || claimer.clone().run()),

@@ -68,6 +68,7 @@ mod fence;
 mod finish;
 mod generations;
 mod handle;
+mod held;
 mod hold;
 mod housekeeping;
 mod job;
@@ -89,6 +90,7 @@ mod settle;
 pub mod stats;
 mod strays;
 mod supervise;
+mod takers;
 mod wake;
 pub mod workers;
 
@@ -100,6 +102,7 @@ pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obit
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
+pub use held::{HeldColumns, Offer};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
