@@ -12,13 +12,8 @@ use tokio::time::timeout;
 use tracing::{error, warn};
 
 use crate::{
-    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs,
-    enqueue::enqueue,
-    fault::Fault,
-    handle::Shared,
-    metrics,
-    settle::Failure,
-    supervise::panic_text,
+    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
+    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
 };
 
 /// The most jobs buried in one transaction.

@@ -8,7 +8,9 @@
 mod checkpoints;
 mod claiming;
 mod dying;
+mod eager;
 mod finishing;
+mod handing;
 mod lifecycle;
 mod operating;
 mod outages;
