@@ -12,7 +12,7 @@ use std::{
 
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::{JobId, outcome::Claim};
+use crate::{JobId, outcome::Claim, slots::Slot};
 
 /// A claimed job in the hands of this process.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Hold {
     pub(crate) claim: Claim,
     /// Before the claim was sent.
     pub(crate) since: Instant,
+    /// From its hand-out until its run ends.
+    slot: Mutex<Option<Slot>>,
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
     _pending: TaskTrackerToken,
@@ -46,10 +48,22 @@ impl Hold {
             Arc::new(Self {
                 claim,
                 since,
+                slot: Mutex::new(None),
                 holds: holds.clone(),
                 _pending: pending,
             })
         })
+    }
+
+    /// Keeps the slot until the job starts.
+    pub(crate) fn occupy(&self, slot: Slot) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    /// The job's slot, which whoever takes it frees.
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
     }
 }
 

@@ -66,6 +66,7 @@ mod fault;
 mod fence;
 mod finish;
 mod generations;
+pub mod groups;
 mod handle;
 mod hold;
 mod housekeeping;
@@ -85,6 +86,7 @@ pub mod retry;
 #[cfg(test)]
 mod schedules;
 mod settle;
+mod slots;
 pub mod stats;
 mod strays;
 mod supervise;
