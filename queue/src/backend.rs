@@ -25,6 +25,7 @@ use crate::{
     handle::Shared,
     metrics,
     outcome::{Ended, Outcome},
+    slots::Slots,
     supervise::supervise,
     takers::Taker,
 };
@@ -68,7 +69,10 @@ impl<Args> LaneBackend<Args> {
 impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
     fn start(&self, worker: WorkerContext) -> Running<Args> {
         let stop = self.shared.claiming.child_token();
-        let buffer = Arc::new(Buffer::new(self.settings.prefetch));
+        let buffer = Arc::new(Buffer::new(
+            self.settings.prefetch,
+            Slots::new(self.settings.slots),
+        ));
         let claimer = Arc::new(Claimer {
             shared: self.shared.clone(),
             settings: self.settings,
@@ -123,7 +127,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             return Poll::Ready(None);
         };
         loop {
-            let Some(Ready { hold, args }) = ready!(running.buffer.poll_take(cx)) else {
+            let Some((Ready { hold, args }, slot)) = ready!(running.buffer.poll_take(cx)) else {
                 return Poll::Ready(None);
             };
             if !self.shared.lease.is_held_since(hold.since) {
@@ -134,6 +138,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 });
                 continue;
             }
+            hold.occupy(slot);
             let run = hold.claim.run();
             let task = TaskBuilder::new(args)
                 .task_id(TaskId::from_int(run.job.0.unsigned_abs()))

@@ -67,6 +67,7 @@ mod fault;
 mod fence;
 mod finish;
 mod generations;
+pub mod groups;
 mod handle;
 mod held;
 mod hold;
@@ -87,6 +88,7 @@ pub mod retry;
 #[cfg(test)]
 mod schedules;
 mod settle;
+mod slots;
 pub mod stats;
 mod strays;
 mod supervise;
