@@ -9,6 +9,7 @@ use std::{
 };
 
 use sqlx::PgConnection;
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
@@ -20,6 +21,7 @@ pub(crate) struct Lease {
     /// How long after a heartbeat jobs may still be started.
     valid_for: Duration,
     held: Mutex<Option<Held>>,
+    renewed: Notify,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +37,25 @@ impl Lease {
         Self {
             valid_for: lease.mul_f64(0.8),
             held: Mutex::new(None),
+            renewed: Notify::new(),
         }
     }
 
     /// Whether claims may be made and jobs started now.
     pub(crate) fn is_held(&self) -> bool {
         self.is_held_since(Instant::now())
+    }
+
+    /// Waits until claims may be made.
+    pub(crate) async fn held(&self) {
+        loop {
+            // Before the look: what comes between the two is not missed.
+            let renewed = self.renewed.notified();
+            if self.is_held() {
+                return;
+            }
+            renewed.await;
+        }
     }
 
     /// Whether the lease was held without a break from then until now.
@@ -57,6 +72,8 @@ impl Lease {
             since: unbroken.map_or(sent, |held| held.since),
             until: sent,
         });
+        drop(held);
+        self.renewed.notify_waiters();
     }
 }
 

@@ -12,8 +12,8 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, DeadJob, DeathCause, Effect, Finish, FinishTx, JobId, Lane, NewJob,
-    NewJobs, Obituary, Queue, QueueName, Retry, Survivor, burial, dead,
+    BackendSettings, Config, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, JobId, Lane,
+    NewJob, NewJobs, Obituary, Queue, QueueName, Retry, Survivor, burial, dead,
     effect::AnyEffect,
     enqueue::enqueue,
     hold::Hold,
@@ -250,19 +250,21 @@ impl Actual {
 
     /// Claims one job.
     pub(super) async fn claim(&mut self, worker: usize, cap: usize) -> Option<Hand> {
-        let claimed: Claimed = sqlx::query_as("select * from queue.claim($1, $2, 1, $3, 8, $4)")
-            .bind(self.processes[worker].queue.worker_id())
-            .bind(QUEUE.as_str())
-            .bind(Uuid::nil())
-            .bind(number(cap))
-            .fetch_one(&self.pool)
-            .await
-            .unwrap();
+        let claimed: Claimed =
+            sqlx::query_as("select * from queue.claim($1, $2, 1, $3, 8, $4, null, 0::smallint)")
+                .bind(self.processes[worker].queue.worker_id())
+                .bind(QUEUE.as_str())
+                .bind(Uuid::nil())
+                .bind(number(cap))
+                .fetch_one(&self.pool)
+                .await
+                .unwrap();
         let (job, fence) = (claimed.ids?[0], claimed.fences?[0]);
         let claim = Claim {
             job,
             fence,
             queue: QUEUE,
+            group: Group(LANE.0),
             lane: LANE,
             attempt: claimed.attempts?[0],
             max_attempts: claimed.max_attempts?[0],

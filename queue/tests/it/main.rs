@@ -5,9 +5,12 @@
     reason = "a test that cannot be set up shall panic"
 )]
 
+mod checkpoints;
 mod claiming;
 mod dying;
+mod eager;
 mod finishing;
+mod handing;
 mod lifecycle;
 mod operating;
 mod outages;

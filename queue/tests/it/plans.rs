@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 /// Each with the blocks that it may read. The table has 1,200, and a scan of it for each of 64 lanes reads 200,000.
 const STATEMENTS: [(&str, i64); 5] = [
     (
-        "queue.claim(gen_random_uuid(), 'work', 100, gen_random_uuid(), 64, 5)",
+        "queue.claim(gen_random_uuid(), 'work', 100, gen_random_uuid(), 64, 5, null, 0::smallint)",
         5000,
     ),
     (

@@ -15,8 +15,8 @@ use apalis::{
     },
 };
 use queue::{
-    BackendSettings, Config, Effect, Finish, FinishTx, Lane, NewJob, NewJobs, Queue, QueueName,
-    Retry, Run, Survivor,
+    BackendSettings, Checkpoint, Config, Effect, Finish, FinishTx, Lane, NewJob, NewJobs,
+    NotRecorded, Queue, QueueName, Retry, Run, Survivor,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -30,7 +30,10 @@ pub(crate) const MORE: QueueName = QueueName::new("more");
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Act {
     pub(crate) name: String,
-    /// Sleeps this long first.
+    /// What it records first, one after the other.
+    #[serde(default)]
+    pub(crate) checkpoints: Vec<Mark>,
+    /// Sleeps this long before it ends.
     pub(crate) sleep_ms: u64,
     /// How its first attempts end.
     pub(crate) at_first: Vec<End>,
@@ -38,6 +41,26 @@ pub(crate) struct Act {
     pub(crate) poison: bool,
     /// Whether its effect enqueues a job in `MORE`.
     pub(crate) follow_up: bool,
+    /// How long that one sleeps.
+    #[serde(default)]
+    pub(crate) follow_up_sleep_ms: u64,
+}
+
+/// What a job records while it runs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub(crate) name: String,
+    pub(crate) poison: bool,
+    pub(crate) follow_up: bool,
+    /// How long it goes on afterwards.
+    pub(crate) sleep_ms: u64,
+}
+
+pub(crate) fn mark(name: &str) -> Mark {
+    Mark {
+        name: name.to_owned(),
+        ..Mark::default()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -70,6 +93,7 @@ pub(crate) struct Recorded {
     attempt: u16,
     poison: bool,
     follow_up: bool,
+    follow_up_sleep_ms: u64,
 }
 
 impl Effect for Recorded {
@@ -95,7 +119,10 @@ impl Effect for Recorded {
             tx.jobs.push(NewJob::new(
                 MORE,
                 lane(1),
-                &act(&format!("after {}", job.effect.name)),
+                &Act {
+                    sleep_ms: job.effect.follow_up_sleep_ms,
+                    ..act(&format!("after {}", job.effect.name))
+                },
             ));
         }
         Ok(())
@@ -119,6 +146,8 @@ pub(crate) struct Observed {
     pub(crate) started: Arc<AtomicU32>,
     pub(crate) running: Arc<AtomicU32>,
     pub(crate) most_running: Arc<AtomicU32>,
+    /// Checkpoints that were refused.
+    pub(crate) refused: Arc<AtomicU32>,
 }
 
 struct Slot(Arc<AtomicU32>);
@@ -132,18 +161,35 @@ impl Drop for Slot {
 async fn perform(
     act: Act,
     run: Run,
+    checkpoint: Checkpoint,
     seen: Data<Observed>,
 ) -> Result<Finish<Recorded>, BoxDynError> {
     seen.started.fetch_add(1, SeqCst);
     let running = seen.running.fetch_add(1, SeqCst) + 1;
     seen.most_running.fetch_max(running, SeqCst);
     let _slot = Slot(seen.running.clone());
+    for mark in act.checkpoints {
+        let effect = Recorded {
+            name: mark.name,
+            attempt: run.attempt,
+            poison: mark.poison,
+            follow_up: mark.follow_up,
+            follow_up_sleep_ms: 0,
+        };
+        let recorded = checkpoint.record(effect).await;
+        if recorded == Err(NotRecorded::NoLongerOurs) {
+            seen.refused.fetch_add(1, SeqCst);
+        }
+        recorded?;
+        tokio::time::sleep(Duration::from_millis(mark.sleep_ms)).await;
+    }
     tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
     let effect = Recorded {
         name: act.name.clone(),
         attempt: run.attempt,
         poison: act.poison,
         follow_up: act.follow_up,
+        follow_up_sleep_ms: act.follow_up_sleep_ms,
     };
     let turn = seen.started.load(SeqCst);
     match act.at_first.get(usize::from(run.attempt) - 1).copied() {
@@ -214,18 +260,29 @@ impl Process {
         concurrency: usize,
         time_out: Duration,
     ) -> Self {
+        Self::start_all(pool, config, &[settings], concurrency, time_out)
+    }
+
+    /// With a worker for each queue.
+    pub(crate) fn start_all(
+        pool: &PgPool,
+        config: Config,
+        all: &[BackendSettings],
+        concurrency: usize,
+        time_out: Duration,
+    ) -> Self {
         let queue = Queue::open(pool.clone(), config).unwrap();
         let seen = Observed::default();
-        let monitor = Monitor::new().register({
+        let monitor = all.iter().fold(Monitor::new(), |monitor, &settings| {
             let (queue, seen) = (queue.clone(), seen.clone());
-            move |_| {
-                WorkerBuilder::new("worker")
+            monitor.register(move |_| {
+                WorkerBuilder::new(settings.queue().as_str())
                     .backend(queue.backend::<Act>(settings))
                     .data(seen.clone())
                     .concurrency(concurrency)
                     .timeout(time_out)
                     .build(perform)
-            }
+            })
         });
         let context = monitor.context();
         let workers = tokio::spawn(async move { monitor.run().await.expect("the workers") });
@@ -242,6 +299,12 @@ impl Process {
         self.monitor.shutdown().expect("a shutdown");
         self.workers.await.expect("the monitor");
         self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Stops the workers, and leaves the queue open.
+    pub(crate) async fn stop_workers(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.workers.await.expect("the monitor");
     }
 
     /// Drops the workers with whatever they run, as at the end of a grace.
