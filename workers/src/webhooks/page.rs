@@ -264,7 +264,8 @@ impl<'a> Page<'a> {
                 self.spread_from(0, Spread::Failed);
             }
             DeliveryState::Delivered | DeliveryState::Discarded => {
-                if self.began.elapsed() > slow && courier.pace.is_calm() {
+                let is_limited = delivery.max_per_second.is_some();
+                if !is_limited && self.began.elapsed() > slow && courier.pace.is_calm() {
                     self.spread_from(0, Spread::Idle);
                 }
             }
