@@ -117,6 +117,7 @@ pub async fn run(
         lists: HashLists::new(pool.clone()),
         darkroom: Darkroom::default(),
         concurrency: settings.concurrency,
+        stopping: shutdown.clone(),
         pool,
         queue,
         master_key,

@@ -136,6 +136,11 @@ impl Outbound {
         &self.0.policy
     }
 
+    /// How many connections may be in use at once.
+    pub fn connections(&self) -> usize {
+        self.0.sockets.bound()
+    }
+
     /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.
     ///
     /// # Errors

@@ -112,7 +112,7 @@ impl<'a> Columns<'a> {
             self.delivery.endpoint.push(endpoint.id.as_uuid());
             self.job_ordinal.push(ordinal);
             self.jobs
-                .push(jobs::deliver(delivery, endpoint.id, site.team));
+                .push(jobs::deliver(vec![vec![delivery]], endpoint.id, site.team));
         }
     }
 }

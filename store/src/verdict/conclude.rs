@@ -12,7 +12,7 @@ use queue::NewJobs;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::jobs;
+use crate::jobs::Pages;
 
 /// A verdict to store.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub(crate) async fn conclude(
     jobs: &mut NewJobs,
 ) -> Result<Vec<(MediaId, DateTime<Utc>)>, sqlx::Error> {
     let decided = decide(conn, verdicts).await?;
-    let mut told = Told::default();
+    let (mut told, mut pages) = (Told::default(), Pages::default());
     let mut last = None;
     for row in decided {
         if last != Some(row.media_id) {
@@ -74,16 +74,17 @@ pub(crate) async fn conclude(
             told.delivery.push(delivery.as_uuid());
             told.delivery_event.push(*event);
             told.endpoint.push(endpoint);
-            jobs.push(jobs::deliver(
-                delivery,
-                EndpointId::from(endpoint),
+            pages.push(
                 row.team_id.into(),
-            ));
+                EndpointId::from(endpoint),
+                vec![delivery],
+            );
         }
     }
     if !told.event.is_empty() {
         tell(conn, &told).await?;
     }
+    pages.add_to(jobs);
     let media = told.media.into_iter().map(MediaId::from);
     Ok(media.zip(told.at).collect())
 }
