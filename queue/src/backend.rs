@@ -19,7 +19,7 @@ use tokio::{sync::Notify, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    BackendSettings, FinishLayer,
+    BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
     claim::{Claimer, Ready},
     handle::Shared,
@@ -136,6 +136,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 .attempt(usize::from(run.attempt) - 1)
                 .max_attempts(usize::from(run.max_attempts))
                 .data(run)
+                .data(Checkpoint::new(self.shared.clone(), &hold))
                 .data(hold)
                 .build();
             return Poll::Ready(Some(Ok(task)));

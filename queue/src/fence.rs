@@ -1,6 +1,6 @@
-//! The fence: the two statements that take a job's row out of this worker's hands, if it is still there.
+//! The fence: the statements that write what became of a job into its row, if it is still this worker's.
 //!
-//! A row is ours when it carries this worker and the number of our claim. Both statements change one of the two, so
+//! A row is ours when it carries this worker and the number of our claim. Each statement changes one of the two, so
 //! a second try of the same outcome finds nothing and changes nothing.
 
 use sqlx::PgConnection;
@@ -30,12 +30,35 @@ pub(crate) async fn delete_finished(
         .iter()
         .filter(|ended| ended.verdict() == Verdict::Delete);
     let (ids, fences): (Vec<_>, Vec<_>) = finished
-        .map(|ended| (ended.hold.claim.job, ended.hold.claim.fence))
+        .map(|ended| (ended.hold.claim.job, ended.hold.fence()))
         .unzip();
     if ids.is_empty() {
         return Ok(Ours::default());
     }
     sqlx::query_as("select * from queue.finish($1, $2, $3)")
+        .bind(worker)
+        .bind(ids)
+        .bind(fences)
+        .fetch_one(conn)
+        .await
+}
+
+/// Moves the rows of jobs that reached a checkpoint, and are still ours, on to the next fence.
+pub(crate) async fn advance_running(
+    conn: &mut PgConnection,
+    worker: Uuid,
+    ended: &[Ended],
+) -> Result<Ours, sqlx::Error> {
+    let running = ended
+        .iter()
+        .filter(|ended| ended.verdict() == Verdict::GoOn);
+    let (ids, fences): (Vec<_>, Vec<_>) = running
+        .map(|ended| (ended.hold.claim.job, ended.hold.fence()))
+        .unzip();
+    if ids.is_empty() {
+        return Ok(Ours::default());
+    }
+    sqlx::query_as("select * from queue.checkpoint($1, $2, $3)")
         .bind(worker)
         .bind(ids)
         .bind(fences)
@@ -60,7 +83,7 @@ impl<'a> Updates<'a> {
         let mut updates = Self::default();
         for ended in ended {
             let (state, charged, delay_ms, cause, error) = match ended.verdict() {
-                Verdict::Delete => continue,
+                Verdict::Delete | Verdict::GoOn => continue,
                 Verdict::Release => (0, false, None, None, None),
                 Verdict::Schedule {
                     delay_ms: 0,
@@ -77,7 +100,7 @@ impl<'a> Updates<'a> {
                 }
             };
             updates.ids.push(ended.hold.claim.job);
-            updates.fences.push(ended.hold.claim.fence);
+            updates.fences.push(ended.hold.fence());
             updates.states.push(state);
             updates.refunds.push(i16::from(!charged));
             updates.delays_ms.push(delay_ms);

@@ -10,7 +10,7 @@ use tokio::{
     runtime::Handle,
     sync::{Mutex, mpsc, mpsc::error::TrySendError},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, warn};
 
 use crate::{
@@ -31,6 +31,8 @@ pub(crate) struct Inbox {
     sender: mpsc::Sender<Ended>,
     /// Shared by the finishers, who take turns in gathering a batch.
     receiver: Mutex<mpsc::Receiver<Ended>>,
+    /// What waits outside for room, or for its checkpoint.
+    late: TaskTracker,
     runtime: Handle,
 }
 
@@ -40,24 +42,40 @@ impl Inbox {
         Self {
             sender,
             receiver: Mutex::new(receiver),
+            late: TaskTracker::new(),
             runtime: Handle::current(),
         }
     }
 
     /// Hands over a job that ended; waits for room. After the queue has closed, the job is left to the rescue.
     pub(crate) async fn send(&self, ended: Ended) {
+        ended.hold.end().await;
         // The error is the job itself, whose hold is let go by dropping it.
         drop(self.sender.send(ended).await);
+    }
+
+    /// Hands over a checkpoint of a job that goes on; waits for room.
+    pub(crate) async fn record(&self, reached: Ended) {
+        drop(self.sender.send(reached).await);
     }
 
     /// The same, from where nobody can wait. What is handed over so was never started or is over, and was
     /// claimed: it is as bounded as claims are.
     pub(crate) fn post(&self, ended: Ended) {
-        if let Err(TrySendError::Full(ended)) = self.sender.try_send(ended) {
-            let sender = self.sender.clone();
-            self.runtime
-                .spawn(async move { drop(sender.send(ended).await) });
-        }
+        let ended = if ended.hold.try_end() {
+            match self.sender.try_send(ended) {
+                Err(TrySendError::Full(ended)) => ended,
+                Ok(()) | Err(TrySendError::Closed(_)) => return,
+            }
+        } else {
+            ended
+        };
+        let sender = self.sender.clone();
+        let send = async move {
+            ended.hold.end().await;
+            drop(sender.send(ended).await);
+        };
+        self.late.spawn_on(send, &self.runtime);
     }
 
     /// What has ended, at least one job; none when draining and there is nothing left.
@@ -67,9 +85,16 @@ impl Inbox {
         tokio::select! {
             biased;
             _ = receiver.recv_many(&mut batch, most.max(1)) => {}
-            () = draining.cancelled() => {}
+            () = self.drained(draining) => {}
         }
         (!batch.is_empty()).then_some(batch)
+    }
+
+    /// Draining, and nothing more is to come.
+    async fn drained(&self, draining: &CancellationToken) {
+        draining.cancelled().await;
+        self.late.close();
+        self.late.wait().await;
     }
 
     /// Takes nothing more.
@@ -104,7 +129,7 @@ async fn finish(shared: &Shared, link: &mut Link, ended: Vec<Ended>) {
         let failure = match settle(shared, link, &batch.ended).await {
             Ok(written) => {
                 failures = 0;
-                written.report(shared, &batch.ended);
+                written.report(shared, batch.ended);
                 continue;
             }
             Err(failure) => failure,
@@ -147,26 +172,27 @@ fn blame(failure: &Failure, batch: &mut Batch) -> Fault {
 
 /// Splits a batch in two; one that stands alone has failed in its effect.
 fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
-    if let [ended] = batch.ended.as_mut_slice() {
-        let claim = &ended.hold.claim;
+    let half = batch.ended.len() / 2;
+    if half > 0 {
+        for ended in [batch.ended.split_off(half), batch.ended] {
+            batches.push(Batch { ended, unclear: 0 });
+        }
+    } else if let Some(Ended { hold, outcome }) = batch.ended.pop() {
+        let claim = &hold.claim;
+        if let Outcome::Checkpoint { answer, .. } = outcome {
+            error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
+                "the effect of a checkpoint failed; the job is told");
+            answer.failed(bounded(failure));
+            return;
+        }
         error!(job = %claim.job, queue = %claim.queue, attempt = claim.attempt, error = %failure,
             "the effect of a job failed; the attempt is charged");
-        let error = bounded(format_args!("its effect failed: {failure}"));
-        ended.outcome = Outcome::Failed {
+        let outcome = Outcome::Failed {
             reason: RetryReason::Effect,
-            error,
+            error: bounded(format_args!("its effect failed: {failure}")),
             delay: None,
         };
+        batch.ended.push(Ended { hold, outcome });
         batches.push(batch);
-    } else {
-        let half = batch.ended.split_off(batch.ended.len() / 2);
-        batches.push(Batch {
-            ended: half,
-            unclear: 0,
-        });
-        batches.push(Batch {
-            ended: batch.ended,
-            unclear: 0,
-        });
     }
 }

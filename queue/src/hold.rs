@@ -6,10 +6,14 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI32, Ordering},
+    },
     time::Instant,
 };
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::{JobId, outcome::Claim};
@@ -20,6 +24,10 @@ pub(crate) struct Hold {
     pub(crate) claim: Claim,
     /// Before the claim was sent.
     pub(crate) since: Instant,
+    /// The number that the row carries while it is ours: that of the claim, and one more for each checkpoint.
+    fence: AtomicI32,
+    /// One permit, for whatever of this job is being written; closed once its run has ended.
+    writing: Arc<Semaphore>,
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
     _pending: TaskTrackerToken,
@@ -27,7 +35,15 @@ pub(crate) struct Hold {
 
 /// All holds of a process, by their fences.
 #[derive(Debug, Default)]
-pub(crate) struct Holds(Mutex<HashMap<JobId, i32>>);
+pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
+
+/// What the row of a job in hand may carry.
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    number: i32,
+    /// A checkpoint is under way, which gives the row the next number.
+    may_be_next: bool,
+}
 
 impl Hold {
     /// Takes a claimed job in hand; none when this very claim is in hand already.
@@ -41,23 +57,105 @@ impl Hold {
         holds: &Arc<Holds>,
         pending: TaskTrackerToken,
     ) -> Option<Arc<Self>> {
-        let before = holds.lock().insert(claim.job, claim.fence);
-        (before != Some(claim.fence)).then(|| {
+        let fence = Fence {
+            number: claim.fence,
+            may_be_next: false,
+        };
+        let before = holds.lock().insert(claim.job, fence);
+        (before.map(|before| before.number) != Some(claim.fence)).then(|| {
             Arc::new(Self {
                 claim,
                 since,
+                fence: AtomicI32::new(claim.fence),
+                writing: Arc::new(Semaphore::new(1)),
                 holds: holds.clone(),
                 _pending: pending,
             })
         })
     }
+
+    /// The number that the row carries while it is ours.
+    pub(crate) fn fence(&self) -> i32 {
+        self.fence.load(Ordering::SeqCst)
+    }
+
+    /// The right to write a checkpoint; none once the run has ended. Until it is dropped, the row may carry either number.
+    pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
+        let permit = self.writing.clone().acquire_owned().await.ok()?;
+        self.expect_next(true);
+        Some(Turn {
+            hold: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    /// A checkpoint is written: the row carries the next number.
+    fn advance(&self) {
+        let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut holds = self.holds.lock();
+        if let Some(fence) = holds.get_mut(&self.claim.job)
+            && fence.number == number - 1
+        {
+            fence.number = number;
+        }
+    }
+
+    /// Waits for a checkpoint that is being written, and refuses further ones.
+    pub(crate) async fn end(&self) {
+        let last = self.writing.acquire().await;
+        self.writing.close();
+        drop(last);
+    }
+
+    /// The same where nobody can wait; false when a checkpoint is being written.
+    pub(crate) fn try_end(&self) -> bool {
+        let last = self.writing.try_acquire();
+        if matches!(last, Err(TryAcquireError::NoPermits)) {
+            return false;
+        }
+        self.writing.close();
+        true
+    }
+
+    fn expect_next(&self, may_be_next: bool) {
+        let own = self.fence();
+        if let Some(fence) = self.holds.lock().get_mut(&self.claim.job)
+            && fence.number == own
+        {
+            fence.may_be_next = may_be_next;
+        }
+    }
+}
+
+/// A checkpoint of a job is being written, and nothing else of it.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    hold: Arc<Hold>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Turn {
+    /// The checkpoint is written: from now on the row carries the next number.
+    pub(crate) fn advance(&self) {
+        self.hold.advance();
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.hold.expect_next(false);
+    }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        let own = self.fence();
         let mut holds = self.holds.lock();
         // The same job may have been claimed again meanwhile.
-        if holds.get(&self.claim.job) == Some(&self.claim.fence) {
+        if holds
+            .get(&self.claim.job)
+            .is_some_and(|fence| fence.number == own)
+        {
             holds.remove(&self.claim.job);
         }
     }
@@ -66,10 +164,12 @@ impl Drop for Hold {
 impl Holds {
     /// Whether the process still has this claim in hand.
     pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
-        self.lock().get(&job) == Some(&fence)
+        self.lock().get(&job).is_some_and(|held| {
+            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, i32>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -56,6 +56,7 @@
 mod backend;
 mod buffer;
 mod burial;
+mod checkpoint;
 mod claim;
 mod clock;
 mod config;
@@ -92,6 +93,7 @@ mod wake;
 pub mod workers;
 
 pub use backend::LaneBackend;
+pub use checkpoint::{Checkpoint, NotRecorded};
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};

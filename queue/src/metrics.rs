@@ -13,6 +13,8 @@ use crate::{DeathCause, QueueName, outcome::RetryReason, stats::QueueStats};
 pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
 /// Outcomes written, by `queue` and `outcome`: `done`, `again`, `retry`, `dead`, `released`.
 pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
+/// Effects that running jobs have recorded, by `queue`.
+pub const JOB_CHECKPOINTS: &str = "gatehouse_job_checkpoints_total";
 /// Seconds from the start of a run to its end, by `queue`.
 pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
 /// Seconds from being due to the start, by `queue`.
@@ -56,6 +58,11 @@ pub(crate) fn describe() {
         JOBS_FINISHED,
         Unit::Count,
         "Outcomes of jobs written to the database"
+    );
+    describe_counter!(
+        JOB_CHECKPOINTS,
+        Unit::Count,
+        "Effects recorded by running jobs"
     );
     describe_histogram!(
         JOB_DURATION,
@@ -124,6 +131,7 @@ pub(crate) fn expect_none(queue: QueueName) {
     for outcome in OUTCOMES {
         finished(queue, outcome, 0);
     }
+    checkpoints(queue, 0);
     let reasons = RetryReason::ALL.map(RetryReason::as_str);
     for reason in reasons.into_iter().chain([WORKER_LOST]) {
         retried(queue.as_str(), reason, 0);
@@ -141,6 +149,10 @@ pub(crate) fn enqueued(queue: &'static str, count: u64) {
 
 pub(crate) fn finished(queue: QueueName, outcome: &'static str, count: u64) {
     counter!(JOBS_FINISHED, "queue" => queue.as_str(), "outcome" => outcome).increment(count);
+}
+
+pub(crate) fn checkpoints(queue: QueueName, count: u64) {
+    counter!(JOB_CHECKPOINTS, "queue" => queue.as_str()).increment(count);
 }
 
 pub(crate) fn retried(queue: &str, reason: &'static str, count: u64) {

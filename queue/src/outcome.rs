@@ -3,14 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    DeathCause, Finish, JobId, Lane, QueueName, Retry, Run, effect::AnyEffect, enqueue::millis,
-    hold::Hold,
+    DeathCause, Finish, JobId, Lane, QueueName, Retry, Run, checkpoint::Answer, effect::AnyEffect,
+    enqueue::millis, hold::Hold,
 };
 
 /// A job that this process claimed: enough to prove it when the job ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     pub(crate) job: JobId,
+    /// As claimed; checkpoints move it on: [`Hold::fence`].
     pub(crate) fence: i32,
     pub(crate) queue: QueueName,
     pub(crate) lane: Lane,
@@ -41,7 +42,7 @@ impl Claim {
     }
 }
 
-/// A claimed job on its way to the finisher.
+/// A claimed job on its way to the finisher: it ended, or reached a checkpoint.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// Let go once the outcome is in the database.
@@ -49,7 +50,7 @@ pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
 }
 
-/// How a claimed job ended.
+/// How a claimed job ended, or how far it has come.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// Its handler returned.
@@ -66,6 +67,8 @@ pub(crate) enum Outcome {
     Dead { cause: DeathCause, error: String },
     /// It was not run, or not to its end, for reasons of ours: due again, uncharged.
     Released,
+    /// It has something recorded, and goes on.
+    Checkpoint { effect: AnyEffect, answer: Answer },
 }
 
 /// Why a job is tried again; a metric label.
@@ -111,6 +114,8 @@ pub(crate) enum Verdict<'a> {
         charged: bool,
         error: Option<&'a str>,
     },
+    /// Stays as it is, under the next fence.
+    GoOn,
     /// Waits for its burial.
     Doom { cause: DeathCause, error: &'a str },
 }
@@ -154,12 +159,14 @@ impl Ended {
                 error,
             },
             Outcome::Released => Verdict::Release,
+            Outcome::Checkpoint { .. } => Verdict::GoOn,
         }
     }
 
     pub(crate) fn effect(&self) -> Option<&AnyEffect> {
         match &self.outcome {
-            Outcome::Finished(Finish::Done(effect) | Finish::Again { effect, .. }) => Some(effect),
+            Outcome::Finished(Finish::Done(effect) | Finish::Again { effect, .. })
+            | Outcome::Checkpoint { effect, .. } => Some(effect),
             Outcome::Failed { .. }
             | Outcome::Postponed { .. }
             | Outcome::Dead { .. }

@@ -27,21 +27,33 @@ struct Tally {
     outcomes: BTreeMap<(QueueName, &'static str), u64>,
     retries: BTreeMap<(QueueName, &'static str), u64>,
     finished: BTreeSet<QueueName>,
+    checkpoints: BTreeMap<QueueName, u64>,
     released: BTreeSet<QueueName>,
     scheduled: BTreeSet<QueueName>,
     doomed: bool,
 }
 
 impl Written {
-    /// Counts and logs what was written, and wakes whoever can go on now.
-    pub(crate) fn report(self, shared: &Shared, ended: &[Ended]) {
+    /// Counts and logs what was written, answers checkpoints, and wakes whoever can go on now.
+    pub(crate) fn report(self, shared: &Shared, ended: Vec<Ended>) {
         let mut tally = Tally::default();
         for ended in ended {
-            let claim = &ended.hold.claim;
-            if self.survivors.contains(&(claim.job, claim.fence)) {
-                tally.add(ended);
+            let survives = self
+                .survivors
+                .contains(&(ended.hold.claim.job, ended.hold.fence()));
+            if survives {
+                tally.add(&ended);
             } else {
                 tally.fenced += 1;
+            }
+            match ended.outcome {
+                Outcome::Checkpoint { answer, .. } if survives => answer.recorded(),
+                Outcome::Checkpoint { answer, .. } => answer.refused(),
+                Outcome::Finished(_)
+                | Outcome::Failed { .. }
+                | Outcome::Postponed { .. }
+                | Outcome::Dead { .. }
+                | Outcome::Released => {}
             }
         }
         tally.publish();
@@ -63,6 +75,10 @@ impl Tally {
                 self.released.insert(queue);
                 "released"
             }
+            Verdict::GoOn => {
+                *self.checkpoints.entry(queue).or_default() += 1;
+                return;
+            }
             Verdict::Doom { .. } => {
                 self.doomed = true;
                 "dead"
@@ -74,7 +90,10 @@ impl Tally {
                 let reason = match ended.outcome {
                     Outcome::Failed { reason, .. } => Some(reason),
                     Outcome::Postponed { .. } => Some(RetryReason::Outage),
-                    Outcome::Finished(_) | Outcome::Dead { .. } | Outcome::Released => None,
+                    Outcome::Finished(_)
+                    | Outcome::Dead { .. }
+                    | Outcome::Released
+                    | Outcome::Checkpoint { .. } => None,
                 };
                 if let (Some(reason), Some(error)) = (reason, error) {
                     warn!(job = %claim.job, %queue, attempt = claim.attempt, delay_ms, error,
@@ -99,6 +118,9 @@ impl Tally {
         }
         for (&(queue, outcome), &count) in &self.outcomes {
             metrics::finished(queue, outcome, count);
+        }
+        for (&queue, &count) in &self.checkpoints {
+            metrics::checkpoints(queue, count);
         }
         for (&(queue, reason), &count) in &self.retries {
             metrics::retried(queue.as_str(), reason, count);

@@ -85,7 +85,7 @@ pub(crate) async fn settle(
             jobs = ended.len(),
             "the answer to a commit was lost; it had succeeded"
         );
-        Ok(written)
+        Ok(*written)
     } else {
         Err(Failure::TimedOut)
     }
@@ -95,7 +95,7 @@ enum Broken {
     Failed(Failure),
     /// The commit was sent and not answered.
     Unanswered {
-        written: Written,
+        written: Box<Written>,
         transaction: i64,
     },
 }
@@ -126,7 +126,7 @@ async fn prepare_and_commit(
         (Ok(Ok(())), _) => Ok(written),
         (Ok(Err(error @ sqlx::Error::Database(_))), _) => Err(Failure::Sql(error).into()),
         (_, Some(transaction)) => Err(Broken::Unanswered {
-            written,
+            written: Box::new(written),
             transaction,
         }),
         // Nothing was written.
@@ -154,8 +154,12 @@ async fn prepare<'c>(
         .await?;
     let gone = fence::delete_finished(&mut tx, shared.worker, ended).await?;
     let kept = fence::update_unfinished(&mut tx, shared.worker, ended).await?;
-    let transaction = gone.transaction.or(kept.transaction);
-    let survivors = [gone, kept]
+    let running = fence::advance_running(&mut tx, shared.worker, ended).await?;
+    let transaction = gone
+        .transaction
+        .or(kept.transaction)
+        .or(running.transaction);
+    let survivors = [gone, kept, running]
         .into_iter()
         .flat_map(|ours| ours.ids.into_iter().zip(ours.fences))
         .collect();
@@ -187,7 +191,7 @@ async fn apply_effects(
     for ended in ended {
         let claim = &ended.hold.claim;
         if let Some(effect) = ended.effect()
-            && survivors.contains(&(claim.job, claim.fence))
+            && survivors.contains(&(claim.job, ended.hold.fence()))
         {
             kinds
                 .entry(effect.kind())

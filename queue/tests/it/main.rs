@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up shall panic"
 )]
 
+mod checkpoints;
 mod claiming;
 mod dying;
 mod finishing;

@@ -65,12 +65,12 @@ async fn terminated_sessions_cost_time_and_nothing_else(pool: PgPool) {
 }
 
 /// Stands between the queue and Postgres, and can be told to misbehave.
-struct Proxy {
+pub(crate) struct Proxy {
     port: u16,
     /// Refuses and cuts everything.
     down: Arc<AtomicBool>,
     /// Passes on that many more commits and cuts the connection before the answer.
-    swallow_commits: Arc<AtomicU32>,
+    pub(crate) swallow_commits: Arc<AtomicU32>,
 }
 
 impl Proxy {
@@ -125,7 +125,7 @@ async fn pass(
 }
 
 /// The same database, seen through a proxy.
-async fn through_proxy(pool: &PgPool) -> (Proxy, PgPool) {
+pub(crate) async fn through_proxy(pool: &PgPool) -> (Proxy, PgPool) {
     let options: PgConnectOptions = (*pool.connect_options()).clone();
     let proxy = Proxy::start(options.get_host().to_owned(), options.get_port()).await;
     let options = options

@@ -15,8 +15,8 @@ use apalis::{
     },
 };
 use queue::{
-    BackendSettings, Config, Effect, Finish, FinishTx, Lane, NewJob, NewJobs, Queue, QueueName,
-    Retry, Run, Survivor,
+    BackendSettings, Checkpoint, Config, Effect, Finish, FinishTx, Lane, NewJob, NewJobs,
+    NotRecorded, Queue, QueueName, Retry, Run, Survivor,
 };
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
@@ -30,7 +30,9 @@ pub(crate) const MORE: QueueName = QueueName::new("more");
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Act {
     pub(crate) name: String,
-    /// Sleeps this long first.
+    /// What it records first, one after the other.
+    pub(crate) checkpoints: Vec<Mark>,
+    /// Sleeps this long before it ends.
     pub(crate) sleep_ms: u64,
     /// How its first attempts end.
     pub(crate) at_first: Vec<End>,
@@ -38,6 +40,23 @@ pub(crate) struct Act {
     pub(crate) poison: bool,
     /// Whether its effect enqueues a job in `MORE`.
     pub(crate) follow_up: bool,
+}
+
+/// What a job records while it runs.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub(crate) name: String,
+    pub(crate) poison: bool,
+    pub(crate) follow_up: bool,
+    /// How long it goes on afterwards.
+    pub(crate) sleep_ms: u64,
+}
+
+pub(crate) fn mark(name: &str) -> Mark {
+    Mark {
+        name: name.to_owned(),
+        ..Mark::default()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -119,6 +138,8 @@ pub(crate) struct Observed {
     pub(crate) started: Arc<AtomicU32>,
     pub(crate) running: Arc<AtomicU32>,
     pub(crate) most_running: Arc<AtomicU32>,
+    /// Checkpoints that were refused.
+    pub(crate) refused: Arc<AtomicU32>,
 }
 
 struct Slot(Arc<AtomicU32>);
@@ -132,12 +153,27 @@ impl Drop for Slot {
 async fn perform(
     act: Act,
     run: Run,
+    checkpoint: Checkpoint,
     seen: Data<Observed>,
 ) -> Result<Finish<Recorded>, BoxDynError> {
     seen.started.fetch_add(1, SeqCst);
     let running = seen.running.fetch_add(1, SeqCst) + 1;
     seen.most_running.fetch_max(running, SeqCst);
     let _slot = Slot(seen.running.clone());
+    for mark in act.checkpoints {
+        let effect = Recorded {
+            name: mark.name,
+            attempt: run.attempt,
+            poison: mark.poison,
+            follow_up: mark.follow_up,
+        };
+        let recorded = checkpoint.record(effect).await;
+        if recorded == Err(NotRecorded::NoLongerOurs) {
+            seen.refused.fetch_add(1, SeqCst);
+        }
+        recorded?;
+        tokio::time::sleep(Duration::from_millis(mark.sleep_ms)).await;
+    }
     tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
     let effect = Recorded {
         name: act.name.clone(),

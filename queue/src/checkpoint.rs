@@ -1,0 +1,113 @@
+//! Checkpoints: a running job has an effect recorded, and goes on.
+//!
+//! A checkpoint goes the way of an outcome: through the finisher's inbox, in a batch with others, under the fence. It
+//! gives the row the next fence, so that it cannot be written twice, whatever becomes of the answer to its commit.
+
+use std::sync::{Arc, Weak};
+
+use apalis_core::task::{Task, data::MissingDataError, from_request::FromRequest};
+use tokio::sync::oneshot;
+
+use crate::{
+    Effect,
+    effect::AnyEffect,
+    handle::Shared,
+    hold::{Hold, Turn},
+    outcome::{Ended, Outcome},
+};
+
+/// Lets a running job record effects before it ends. Take it as a further argument of the handler:
+///
+/// ```ignore
+/// async fn send(page: Page, checkpoint: queue::Checkpoint) -> Result<Sent, BoxDynError> {
+///     for half in page.halves() {
+///         let sent = send_all(half).await;
+///         checkpoint.record(sent).await?;
+///     }
+///     Ok(Sent::nothing_more())
+/// }
+/// ```
+///
+/// Each effect is recorded exactly once, and only while the job is this worker's. When the job runs again, it starts from its
+/// payload as ever: what it has recorded it must find in the tables.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    shared: Arc<Shared>,
+    /// Gone when the run has ended: whoever keeps a checkpoint for longer does not keep the job.
+    hold: Weak<Hold>,
+}
+
+/// Why a checkpoint was not recorded. As an `Err` of the handler it does the right thing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRecorded {
+    /// The job is another worker's by now, or its run is over. Stop: whatever this run ends in is refused.
+    #[error("the job is no longer this worker's; the checkpoint was refused")]
+    NoLongerOurs,
+    /// The effect failed for a reason of its own, and nothing of it was written. The job is still this worker's.
+    #[error("the effect of a checkpoint failed: {0}")]
+    EffectFailed(String),
+}
+
+/// Tells the run what became of its checkpoint.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    sender: oneshot::Sender<Result<(), NotRecorded>>,
+    turn: Turn,
+}
+
+impl Answer {
+    pub(crate) fn recorded(self) {
+        self.turn.advance();
+        self.give(Ok(()));
+    }
+
+    pub(crate) fn refused(self) {
+        self.give(Err(NotRecorded::NoLongerOurs));
+    }
+
+    pub(crate) fn failed(self, error: String) {
+        self.give(Err(NotRecorded::EffectFailed(error)));
+    }
+
+    fn give(self, answer: Result<(), NotRecorded>) {
+        // The run may have timed out meanwhile; then nobody wants to know.
+        let _ = self.sender.send(answer);
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn new(shared: Arc<Shared>, hold: &Arc<Hold>) -> Self {
+        Self {
+            shared,
+            hold: Arc::downgrade(hold),
+        }
+    }
+
+    /// Has the effect applied in a transaction with those of other jobs, and returns once that is committed.
+    ///
+    /// Follow-up jobs of the effect are enqueued with it. While the database is away, this waits. When the run is dropped
+    /// meanwhile (by a time-out), the effect may have been recorded or not; the end of the run is written after that.
+    ///
+    /// # Errors
+    /// When nothing was recorded, and never will be.
+    pub async fn record<E: Effect>(&self, effect: E) -> Result<(), NotRecorded> {
+        let hold = self.hold.upgrade().ok_or(NotRecorded::NoLongerOurs)?;
+        let turn = hold.turn().await.ok_or(NotRecorded::NoLongerOurs)?;
+        let (sender, answer) = oneshot::channel();
+        let outcome = Outcome::Checkpoint {
+            effect: AnyEffect::new(effect),
+            answer: Answer { sender, turn },
+        };
+        self.shared.inbox.record(Ended { hold, outcome }).await;
+        // Without an answer the queue has closed: the job is left to the rescue.
+        answer.await.unwrap_or(Err(NotRecorded::NoLongerOurs))
+    }
+}
+
+impl<Args: Sync> FromRequest<Task<Args>> for Checkpoint {
+    type Error = MissingDataError;
+
+    async fn from_request(task: &Task<Args>) -> Result<Self, Self::Error> {
+        task.data().get_checked().cloned()
+    }
+}
