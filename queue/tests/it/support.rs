@@ -31,6 +31,7 @@ pub(crate) const MORE: QueueName = QueueName::new("more");
 pub(crate) struct Act {
     pub(crate) name: String,
     /// What it records first, one after the other.
+    #[serde(default)]
     pub(crate) checkpoints: Vec<Mark>,
     /// Sleeps this long before it ends.
     pub(crate) sleep_ms: u64,
