@@ -10,7 +10,7 @@ use queue::{Effect, FinishTx, NewJobs, Survivor};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::jobs;
+use crate::jobs::Pages;
 
 /// An acceptance to tell, unless it was told before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,13 +111,11 @@ pub(crate) async fn tell(
     )
     .fetch_all(conn)
     .await?;
+    let mut pages = Pages::default();
     for row in told {
-        let endpoint = EndpointId::from(row.endpoint);
-        jobs.push(jobs::deliver(
-            DeliveryId::from(row.delivery),
-            endpoint,
-            row.team.into(),
-        ));
+        let turn = vec![DeliveryId::from(row.delivery)];
+        pages.push(row.team.into(), row.endpoint.into(), turn);
     }
+    pages.add_to(jobs);
     Ok(())
 }

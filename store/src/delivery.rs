@@ -4,6 +4,8 @@ mod attempt;
 mod body;
 mod item;
 mod list;
+mod progress;
+mod record;
 mod resend;
 pub(crate) mod retention;
 
@@ -26,9 +28,10 @@ use uuid::Uuid;
 
 use self::body::Told;
 pub use self::{
-    attempt::{Attempt, Attempted, DeliveryDied, DeliveryState},
+    attempt::{Attempt, Attempted, DeliveryState},
     item::{Delivery, LoggedAttempt, find},
     list::{Filter, Listed, Page, WALKED, list},
+    progress::{DeliveryDied, HandedOn, Progress},
     resend::{NotResent, Resent, resend},
 };
 pub(crate) use self::{list::endpoints, resend::MOST_ATTEMPTS};

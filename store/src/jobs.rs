@@ -1,12 +1,13 @@
 //! The jobs of Gatehouse: their queues' names, which are part of the stored data and never change, and what they carry.
 
-use domain::id::{
-    BacktestId, DeliveryId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId,
-    TeamId,
-};
-use queue::{Group, Lane, NewJob, QueueName};
+mod webhooks;
+
+use domain::id::{BacktestId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId};
+use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
+pub use self::webhooks::{DeliveryJob, TURNS, Turn};
+pub(crate) use self::webhooks::{Pages, deliver};
 use crate::created::Created;
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
@@ -15,7 +16,7 @@ pub const IMAGES: QueueName = QueueName::new("images");
 pub const ANALYSIS: QueueName = QueueName::new("analysis");
 /// The rules judge an item. Lane: the team.
 pub const RULES: QueueName = QueueName::new("rules");
-/// An event goes to an endpoint. Lane: the endpoint.
+/// Events go to an endpoint. Lane: the endpoint. Group: its team.
 pub const WEBHOOKS: QueueName = QueueName::new("webhooks");
 /// Rules are replayed over a slice of what was judged before. Lane: the team.
 pub const BACKTESTS: QueueName = QueueName::new("backtests");
@@ -59,8 +60,6 @@ const IMAGE_ATTEMPTS: u16 = 5;
 const ANALYSIS_ATTEMPTS: u16 = 5;
 /// Judging needs nothing but Postgres and our own code: it fails only with either.
 const RULES_ATTEMPTS: u16 = 10;
-/// A delivery counts its own attempts and ends before this; the rest is room for workers that die.
-const WEBHOOK_ATTEMPTS: u16 = 40;
 /// A slice reads and computes; it fails only with Postgres or with its process.
 const BACKTEST_ATTEMPTS: u16 = 10;
 /// Likewise what is done with hash lists.
@@ -88,13 +87,6 @@ impl MediaJob {
             endpoints,
         })
     }
-}
-
-/// The payload of [`WEBHOOKS`].
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct DeliveryJob {
-    /// The delivery.
-    pub delivery: DeliveryId,
 }
 
 /// The payload of [`BACKTESTS`]: how far it has got stands in the database.
@@ -154,17 +146,6 @@ fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {
         _ => RULES_ATTEMPTS,
     };
     NewJob::new(step, Lane(team.as_uuid()), job).max_attempts(attempts)
-}
-
-/// Deliver an event to this endpoint of a team.
-pub(crate) fn deliver(delivery: DeliveryId, endpoint: EndpointId, team: TeamId) -> NewJob {
-    NewJob::new(
-        WEBHOOKS,
-        Lane(endpoint.as_uuid()),
-        &DeliveryJob { delivery },
-    )
-    .group(Group(team.as_uuid()))
-    .max_attempts(WEBHOOK_ATTEMPTS)
 }
 
 /// Replay the next slice.

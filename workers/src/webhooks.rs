@@ -12,16 +12,16 @@ use chrono::Utc;
 use database::Clock;
 use domain::{
     breaker::Right,
-    id::{DeliveryId, EventId},
+    id::{DeliveryId, EndpointId, EventId},
     signature::{SignatureHeaders, SigningSecrets},
     webhook::{ATTEMPT_DEADLINE, CustomHeader, Outcome, kept_answer, next_delay, retry_after},
 };
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use metrics::{Counter, counter, histogram};
-use queue::Finish;
+use queue::{Finish, Run};
 use store::{
     PgPool,
-    delivery::{self, Attempt, Attempted, DeliveryState, Loaded, ToDeliver},
+    delivery::{self, Attempt, Attempted, DeliveryState, HandedOn, Loaded, Progress, ToDeliver},
     gather::Loader,
     jobs::DeliveryJob,
     seal::MasterKey,
@@ -56,18 +56,54 @@ impl Courier {
     }
 }
 
-/// Runs one job: one attempt, unless the delivery has ended, its endpoint is disabled, or it is not its turn.
+/// Runs one job. A page is divided into its deliveries.
 pub(crate) async fn deliver(
     job: DeliveryJob,
+    run: Run,
     courier: Data<Courier>,
-) -> Result<Finish<Option<Attempted>>, BoxDynError> {
-    let delivery = match courier.deliveries.load(job.delivery).await? {
+) -> Result<Finish<Option<Progress>>, BoxDynError> {
+    let endpoint = run.lane.0.into();
+    let (Some(team), None) = (job.team, job.single()) else {
+        return match job.single() {
+            Some(delivery) => deliver_one(delivery, endpoint, &courier).await,
+            None => Ok(Finish::Done(None)),
+        };
+    };
+    let deliveries = job.turns.into_iter().flatten();
+    Ok(Finish::Done(Some(Progress {
+        endpoint,
+        team,
+        attempted: Vec::new(),
+        handed_on: deliveries
+            .map(|delivery| HandedOn {
+                turns: vec![vec![delivery]],
+                delay: Duration::ZERO,
+            })
+            .collect(),
+    })))
+}
+
+/// One attempt, unless the delivery has ended, its endpoint is disabled, or it is not its turn.
+async fn deliver_one(
+    delivery: DeliveryId,
+    endpoint: EndpointId,
+    courier: &Courier,
+) -> Result<Finish<Option<Progress>>, BoxDynError> {
+    let delivery = match courier.deliveries.load(delivery).await? {
         Some(Loaded::Ready(delivery)) => delivery,
         Some(Loaded::Unreadable) => return Err("the delivery cannot be read".into()),
         None => return Ok(Finish::Done(None)),
     };
+    let progress = |attempted| {
+        Some(Progress {
+            endpoint,
+            team: delivery.team,
+            attempted: vec![attempted],
+            handed_on: Vec::new(),
+        })
+    };
     if delivery.disabled {
-        return Ok(Finish::Done(Some(Attempted {
+        return Ok(Finish::Done(progress(Attempted {
             delivery: delivery.delivery,
             attempt: None,
             state: DeliveryState::Discarded,
@@ -79,7 +115,7 @@ pub(crate) async fn deliver(
         Turn::Later(delay) => return Ok(later(delay)),
     };
     let started = Instant::now();
-    let answer = send(&courier, socket, &delivery).await;
+    let answer = send(courier, socket, &delivery).await;
     let elapsed = started.elapsed();
     if matches!(answer, Err(OutboundError::Busy(_))) {
         // Not an attempt: nothing was sent, and the endpoint has nothing to do with it.
@@ -89,18 +125,18 @@ pub(crate) async fn deliver(
     count(&delivery, &attempted);
     Ok(match attempted.state {
         DeliveryState::Pending(delay) => Finish::Again {
-            effect: Some(attempted),
+            effect: progress(attempted),
             delay,
             charged: true,
         },
         DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => {
-            Finish::Done(Some(attempted))
+            Finish::Done(progress(attempted))
         }
     })
 }
 
 /// The same job again, charged no attempt.
-fn later(delay: Duration) -> Finish<Option<Attempted>> {
+fn later(delay: Duration) -> Finish<Option<Progress>> {
     Finish::Again {
         effect: None,
         delay,

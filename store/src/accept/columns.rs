@@ -123,7 +123,8 @@ impl<'a> Columns<'a> {
             self.delivery.id.push(delivery.as_uuid());
             self.delivery.endpoint.push(endpoint.as_uuid());
             self.job_ordinal.push(ordinal);
-            self.jobs.push(jobs::deliver(delivery, endpoint, site.team));
+            let turns = vec![vec![delivery]];
+            self.jobs.push(jobs::deliver(turns, endpoint, site.team));
         }
     }
 }

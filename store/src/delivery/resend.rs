@@ -95,7 +95,7 @@ pub async fn resend(
     .await?;
     let endpoint = row.endpoint_id.into();
     let team = row.team_id.into();
-    let jobs = NewJobs::from(jobs::deliver(delivery, endpoint, team));
+    let jobs = NewJobs::from(jobs::deliver(vec![vec![delivery]], endpoint, team));
     queue::enqueue(conn, &jobs).await?;
     Ok(Ok(Resent {
         team,

@@ -14,12 +14,17 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::Recovery;
-use crate::{Error, chain, delivery::MOST_ATTEMPTS, jobs, media::ids_within};
+use crate::{
+    Error, chain,
+    delivery::MOST_ATTEMPTS,
+    jobs::{self, Pages},
+    media::ids_within,
+};
 
 /// Deliveries or events of a slice: some milliseconds' work in all.
 pub const SLICE: i64 = 500;
-/// While an endpoint has so many due deliveries, nothing is added to them.
-pub const ENOUGH: i64 = 5_000;
+/// While an endpoint has so many due jobs, nothing is added to them: about 5,000 deliveries in pages.
+pub const ENOUGH: i64 = 160;
 /// After how long it is looked again whether they are fewer.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -314,12 +319,15 @@ impl Effect for Slice {
             if !slice.is_next(tx.conn).await? {
                 continue;
             }
-            let sent = slice.send(tx.conn).await?;
+            let mut sent = slice.send(tx.conn).await?;
+            // Ids begin with the time of their event: what an endpoint should get first comes first.
+            sent.sort_unstable();
             slice.advance(tx.conn, sent.len()).await?;
+            let mut pages = Pages::default();
             for delivery in sent {
-                tx.jobs
-                    .push(jobs::deliver(delivery.into(), slice.endpoint, slice.team));
+                pages.push(slice.team, slice.endpoint, vec![delivery.into()]);
             }
+            pages.add_to(&mut tx.jobs);
             if slice.end == End::Open {
                 tx.jobs.push(jobs::recover(slice.recovery, slice.team));
             }

@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{EndpointId, MediaId},
+    id::{DeliveryId, EndpointId, MediaId},
     media::{ModerationType, Status, Step},
 };
 use metrics::{Counter, counter, histogram};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     analysis::{Analysed, to_json},
     created::Created,
-    jobs,
+    jobs::{Pages, Turn},
 };
 
 /// A verdict to store.
@@ -61,22 +61,25 @@ pub(crate) async fn conclude(
     jobs: &mut NewJobs,
 ) -> Result<Vec<(MediaId, DateTime<Utc>)>, sqlx::Error> {
     let mut decided = Vec::with_capacity(verdicts.len());
-    let mut last = None;
-    for row in decide(conn, &Columns::of(verdicts)?).await? {
-        if last != Some(row.media_id) {
-            last = Some(row.media_id);
-            decisions(row.status, row.moderation_type).increment(1);
-            // People take hours, and would hide in one figure how long the machine takes.
-            if row.number == 1 {
-                histogram!("gatehouse_time_to_decision_seconds").record(row.seconds);
-            }
-            decided.push((row.media_id.into(), row.moderated_at));
+    let mut pages = Pages::default();
+    let rows = decide(conn, &Columns::of(verdicts)?).await?;
+    let item = |row: &Decided| row.media_id;
+    for rows in rows.chunk_by(|one, other| item(one) == item(other)) {
+        let Some(first) = rows.first() else { continue };
+        decisions(first.status.clone(), first.moderation_type.clone()).increment(1);
+        // People take hours, and would hide in one figure how long the machine takes.
+        if first.number == 1 {
+            histogram!("gatehouse_time_to_decision_seconds").record(first.seconds);
         }
-        if let (Some(endpoint), Some(delivery)) = (row.endpoint_id, row.delivery_id) {
-            let endpoint = EndpointId::from(endpoint);
-            jobs.push(jobs::deliver(delivery.into(), endpoint, row.team_id.into()));
+        decided.push((first.media_id.into(), first.moderated_at));
+        for rows in rows.chunk_by(|one, other| one.endpoint_id == other.endpoint_id) {
+            let turn: Turn = rows.iter().filter_map(|row| row.delivery_id).map(DeliveryId::from).collect();
+            if let Some(endpoint) = rows.first().and_then(|row| row.endpoint_id) {
+                pages.push(first.team_id.into(), EndpointId::from(endpoint), turn);
+            }
         }
     }
+    pages.add_to(jobs);
     Ok(decided)
 }
 

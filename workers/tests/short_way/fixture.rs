@@ -11,6 +11,7 @@ use domain::{
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, SiteId, TeamId},
     key::SiteKey,
     rules::{Draft, Limits, Rule},
+    score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
 };
 use queue::{Queue, QueueName};
@@ -92,15 +93,18 @@ impl Fixture {
     }
 
     /// The live version of a new group with these rules.
-    pub(crate) async fn version(&self, rules: &[Value]) -> (RuleGroupId, GroupVersionId) {
-        let rules: Vec<Rule> = rules
+    pub(crate) async fn version(&self, documents: &[Value]) -> (RuleGroupId, GroupVersionId) {
+        let rules: Vec<Rule> = documents
             .iter()
             .map(|rule| {
                 let draft: Draft = serde_json::from_value(rule.clone()).unwrap();
                 draft.into_rule(Uuid::now_v7().into())
             })
             .collect();
-        let categories = domain::rules::categories(&rules);
+        let categories: Vec<Category> = documents
+            .iter()
+            .filter_map(|rule| rule["category"].as_str()?.parse().ok())
+            .collect();
         let version = NewVersion {
             rules: &rules,
             categories: &categories,
