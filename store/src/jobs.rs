@@ -2,7 +2,9 @@
 
 mod webhooks;
 
-use domain::id::{BacktestId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId};
+use domain::id::{
+    BacktestId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId,
+};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 

@@ -110,12 +110,7 @@ pub(crate) async fn analyse(
 }
 
 impl Analyst {
-    async fn run(
-        &self,
-        media: MediaId,
-        run: &Run,
-        telling: &Telling,
-    ) -> Result<Left, BoxDynError> {
+    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
         let Some(mut item) = self.media.load(media).await? else {
             return Ok(Finish::Done(None));
         };
@@ -168,12 +163,7 @@ impl Analyst {
 
     /// Judges an item that was just analysed. Whenever that cannot be done now, the analysis is kept, and the item gets a job of
     /// the rules.
-    async fn judge_at_once(
-        &self,
-        item: &ToAnalyse,
-        analysed: Analysed,
-        started: Instant,
-    ) -> Stage {
+    async fn judge_at_once(&self, item: &ToAnalyse, analysed: Analysed, started: Instant) -> Stage {
         let is_late = started.elapsed() + AT_ONCE > ASKING;
         let verdicts = self.verdicts.as_ref();
         let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {

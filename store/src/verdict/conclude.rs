@@ -73,7 +73,11 @@ pub(crate) async fn conclude(
         }
         decided.push((first.media_id.into(), first.moderated_at));
         for rows in rows.chunk_by(|one, other| one.endpoint_id == other.endpoint_id) {
-            let turn: Turn = rows.iter().filter_map(|row| row.delivery_id).map(DeliveryId::from).collect();
+            let turn: Turn = rows
+                .iter()
+                .filter_map(|row| row.delivery_id)
+                .map(DeliveryId::from)
+                .collect();
             if let Some(endpoint) = rows.first().and_then(|row| row.endpoint_id) {
                 pages.push(first.team_id.into(), EndpointId::from(endpoint), turn);
             }

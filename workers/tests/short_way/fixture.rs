@@ -63,8 +63,9 @@ impl Fixture {
     pub(crate) async fn new(pool: PgPool) -> Self {
         schema::migrate(&pool).await.unwrap();
         let mut conn = pool.acquire().await.unwrap();
-        let team = team::create(&mut conn, &"team".parse().unwrap(), plan::UNLIMITED);
-        let team = team.await.unwrap().id;
+        let name = "team".parse().unwrap();
+        let team = team::create(&mut conn, &name, plan::UNLIMITED).await;
+        let team = team.unwrap().id;
         let mut tx = pool.begin().await.unwrap();
         let nothing = NewVersion {
             rules: &[],
@@ -103,7 +104,7 @@ impl Fixture {
             .collect();
         let categories: Vec<Category> = documents
             .iter()
-            .filter_map(|rule| rule["category"].as_str()?.parse().ok())
+            .filter_map(|rule| serde_json::from_value(rule["category"].clone()).ok())
             .collect();
         let version = NewVersion {
             rules: &rules,
@@ -120,7 +121,12 @@ impl Fixture {
     }
 
     /// Submits a text that these versions judge.
-    pub(crate) async fn submit(&self, versions: &[GroupVersionId], uses_ai: bool, text: &str) -> MediaId {
+    pub(crate) async fn submit(
+        &self,
+        versions: &[GroupVersionId],
+        uses_ai: bool,
+        text: &str,
+    ) -> MediaId {
         let raw = RawSubmission {
             body: Some(text),
             ..RawSubmission::default()

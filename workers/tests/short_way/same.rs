@@ -59,8 +59,13 @@ async fn stored(pool: &PgPool) -> Vec<Stored> {
         for group in item.trace.0["groups"].as_array_mut().unwrap() {
             group["micros"].take();
         }
-        for said in item.providers.iter_mut().flat_map(|said| said.0.as_array_mut()) {
-            said.iter_mut().for_each(|said| _ = said["elapsed_ms"].take());
+        for said in item
+            .providers
+            .iter_mut()
+            .flat_map(|said| said.0.as_array_mut())
+        {
+            said.iter_mut()
+                .for_each(|said| _ = said["elapsed_ms"].take());
         }
     }
     stored
@@ -120,7 +125,9 @@ async fn one_run_decides_exactly_as_two_runs_do(pool: PgPool) {
     drop(conn);
     // Too heavy to judge, within the bounds of these workers.
     let (_, heavy) = fixture
-        .version(&[json!({"name": "r", "type": "regex", "pattern": "\\w{190}", "effect": "reject"}); 40])
+        .version(
+            &vec![json!({"name": "r", "type": "regex", "pattern": "\\w{190}", "effect": "reject"}); 40],
+        )
         .await;
 
     for on_failure in ["review", "reject", "approve"] {
@@ -147,21 +154,28 @@ async fn one_run_decides_exactly_as_two_runs_do(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn an_item_takes_one_job_and_each_of_its_events_is_told_once(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
-    let rules = [json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8})];
+    let rules = [
+        json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
+    ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
     fixture.short_way(&[live], true).await;
     fixture.decided().await;
     reset(&fixture).await;
 
-    let before = fixture.count("select last_value from queue.jobs_id_seq").await;
+    let before = fixture
+        .count("select last_value from queue.jobs_id_seq")
+        .await;
     for text in TEXTS {
         fixture.submit(&[live], true, text).await;
     }
     fixture.decided().await;
     let items = i64::try_from(TEXTS.len()).unwrap();
     // What the queue itself takes of the sequence is nothing.
-    let jobs = fixture.count("select last_value from queue.jobs_id_seq").await - before;
+    let jobs = fixture
+        .count("select last_value from queue.jobs_id_seq")
+        .await
+        - before;
     let webhooks = fixture
         .count("select count(*) from queue.jobs where queue = 'webhooks'")
         .await;

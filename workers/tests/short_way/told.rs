@@ -72,7 +72,9 @@ async fn a_judgement_that_fails_tells_the_acceptance_before_it_is_tried_again(po
 #[sqlx::test(migrations = false)]
 async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
-    let rules = [json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8})];
+    let rules = [
+        json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
+    ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
     fixture.short_way(&[live], true).await;
@@ -98,7 +100,7 @@ async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: P
         sqlx::query(
             "update queue.jobs
              set format = 1, attempt = max_attempts, state = 3,
-                 payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($2))::text
+                 payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($2))
              where queue = $1",
         )
         .bind(queue)
@@ -157,7 +159,7 @@ async fn an_item_that_was_decided_meanwhile_keeps_its_verdict_and_its_acceptance
         fixture.execute("truncate events, deliveries").await;
         sqlx::query(
             "update queue.jobs
-             set format = 1, payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($1))::text
+             set format = 1, payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($1))
              where queue in ('analysis', 'rules')",
         )
         .bind(fixture.endpoint.to_string())

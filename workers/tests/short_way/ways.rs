@@ -17,18 +17,26 @@ const ASIDE: &str = "select count(*) from queue.jobs where queue = 'rules' and f
 #[sqlx::test(migrations = false)]
 async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
-    let rules = [json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8})];
+    let rules = [
+        json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
+    ];
     let (_, live) = fixture.version(&rules).await;
     let working = fixture.work(&[ANALYSIS, RULES]);
     fixture.short_way(&[live], true).await;
     fixture.decided().await;
     let lane = Lane(fixture.team.as_uuid());
     let mut conn = fixture.pool.acquire().await.unwrap();
-    for held in ["the queue is paused", "the lane is paused", "the lane is capped"] {
+    for held in [
+        "the queue is paused",
+        "the lane is paused",
+        "the lane is capped",
+    ] {
         match held {
             "the queue is paused" => queues::pause(&mut conn, RULES, None).await.unwrap(),
             "the lane is paused" => lanes::pause(&mut conn, RULES, lane, None).await.unwrap(),
-            _ => lanes::set_cap(&mut conn, RULES, lane, Some(0)).await.unwrap(),
+            _ => lanes::set_cap(&mut conn, RULES, lane, Some(0))
+                .await
+                .unwrap(),
         }
         let [analysed, decided, created] = [
             fixture.count(ANALYSED).await,
