@@ -8,7 +8,7 @@ use std::{
 use database::Clock;
 use domain::{
     event::EventKind,
-    id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, SiteId, TeamId},
+    id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
     rules::{Draft, Limits, Rule},
     score::Category,
@@ -45,7 +45,6 @@ pub(crate) struct Fixture {
     pub(crate) pool: PgPool,
     pub(crate) queue: Queue,
     pub(crate) team: TeamId,
-    pub(crate) site: SiteId,
     pub(crate) endpoint: EndpointId,
     acceptor: Acceptor,
     sites: Sites,
@@ -88,7 +87,6 @@ impl Fixture {
             pool,
             queue,
             team,
-            site,
             key,
         }
     }

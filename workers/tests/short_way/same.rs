@@ -125,9 +125,10 @@ async fn one_run_decides_exactly_as_two_runs_do(pool: PgPool) {
     drop(conn);
     // Too heavy to judge, within the bounds of these workers.
     let (_, heavy) = fixture
-        .version(
-            &vec![json!({"name": "r", "type": "regex", "pattern": "\\w{190}", "effect": "reject"}); 40],
-        )
+        .version(&vec![
+            json!({"name": "r", "type": "regex", "pattern": "\\w{190}", "effect": "reject"});
+            40
+        ])
         .await;
 
     for on_failure in ["review", "reject", "approve"] {

@@ -99,7 +99,7 @@ async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: P
         // Its attempts are spent by workers that died.
         sqlx::query(
             "update queue.jobs
-             set format = 1, attempt = max_attempts, state = 3,
+             set format = 1, attempt = max_attempts, state = 3, cause = 'worker_lost',
                  payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($2))
              where queue = $1",
         )
