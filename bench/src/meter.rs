@@ -162,9 +162,11 @@ impl Traces {
 
 /// Lets submissions take the short way, as beside workers that live elsewhere: each is stored with one job.
 pub(crate) async fn announce_workers(conn: &mut PgConnection) -> anyhow::Result<()> {
-    sqlx::query("insert into item_workers values (gen_random_uuid(), '{analysis,rules}', 'infinity')")
-        .execute(conn)
-        .await?;
+    sqlx::query(
+        "insert into item_workers values (gen_random_uuid(), '{analysis,rules}', 'infinity')",
+    )
+    .execute(conn)
+    .await?;
     Ok(())
 }
 
