@@ -270,9 +270,6 @@ impl Shared {
 
     /// The worker on this queue that takes new jobs at once, if there is one.
     pub(crate) fn taker(&self, queue: &str) -> Option<Arc<dyn Taker>> {
-        if self.claiming.is_cancelled() {
-            return None;
-        }
         self.takers.of(queue)
     }
 

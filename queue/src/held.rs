@@ -278,9 +278,25 @@ pub(crate) async fn enqueue_held(
             taken: Taken::default(),
         });
     }
+    let (places, ids) = insert(conn, &offer, &jobs).await?;
+    let inserted = Inserted::new(&places, &ids);
+    let taken = offer.take(&jobs, &inserted);
+    Ok(Enqueued {
+        jobs,
+        inserted,
+        taken,
+    })
+}
+
+/// Inserts all of these jobs, some as already claimed; returns their places, and the ids of those that were.
+pub(crate) async fn insert(
+    conn: &mut PgConnection,
+    offer: &Offer,
+    jobs: &NewJobs,
+) -> Result<(Vec<i32>, Vec<Option<i64>>), sqlx::Error> {
     let columns = jobs.columns()?;
     let held = offer.columns();
-    let (places, ids): (Vec<i32>, Vec<Option<i64>>) = sqlx::query_as(
+    sqlx::query_as(
         "select places, ids
            from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
     )
@@ -298,12 +314,5 @@ pub(crate) async fn enqueue_held(
     .bind(held.group_caps)
     .bind(held.lane_caps)
     .fetch_one(conn)
-    .await?;
-    let inserted = Inserted::new(&places, &ids);
-    let taken = offer.take(&jobs, &inserted);
-    Ok(Enqueued {
-        jobs,
-        inserted,
-        taken,
-    })
+    .await
 }

@@ -65,7 +65,7 @@ impl Lease {
     }
 
     /// Notes a heartbeat that was sent then and has arrived.
-    fn renew(&self, sent: Instant) {
+    pub(crate) fn renew(&self, sent: Instant) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let unbroken = held.filter(|held| held.until.elapsed() < self.valid_for);
         *held = Some(Held {
@@ -74,6 +74,14 @@ impl Lease {
         });
         drop(held);
         self.renewed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+impl Lease {
+    /// As if nothing had been heard of the database for long.
+    pub(crate) fn lapse(&self) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -207,7 +207,7 @@ async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
 }
 
 const HELD: &str = "select (queue.enqueue_held(gen_random_uuid(), '{0}', '{more}', array[$1]::uuid[], array[$1]::uuid[],
-                            '{null}', '{0}', '{0}', '{0}', '{5}', '{true}', '{null}', '{5}')).ids";
+                            array['null'], '{0}', '{0}', '{0}', '{5}', '{true}', '{null}', '{5}')).ids";
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_backlog_is_left_to_claims(pool: PgPool) {

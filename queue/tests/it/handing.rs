@@ -294,7 +294,7 @@ async fn an_offer_that_is_dropped_gives_its_room_back(pool: PgPool) {
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings().prefetch(8));
     leased(&pool).await;
-    let jobs = six();
+    let jobs: NewJobs = (0..10).map(|n| job(&act(&n.to_string()))).collect();
     let wanted = |offer: &Offer| offer.columns().wanted.iter().filter(|&&one| one).count();
     let first = process.queue.offer(&jobs);
     let room = wanted(&first);

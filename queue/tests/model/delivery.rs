@@ -133,7 +133,7 @@ fn every_promise_holds_for_a_follow_up_job_taken_at_once() {
 
 #[test]
 fn every_promise_holds_for_a_new_job_taken_at_once() {
-    assert_eq!(states(INSERTED), 84_932);
+    assert_eq!(states(INSERTED), 84_933);
 }
 
 /// The promise that is broken first without a mechanism.

@@ -394,7 +394,9 @@ impl Protocol {
     fn takes_at_once(&self, state: &State, worker: usize) -> bool {
         let is_open = !state.is_paused || !self.has(Mechanism::EagerMindsThePause);
         let has_room = state.running() < self.cap || !self.has(Mechanism::EagerMindsTheCap);
-        is_open && has_room && state.workers[worker].has_lease
+        // Under a cap, what is due goes first.
+        let is_first = state.jobs.iter().all(|job| job.row != Row::Due);
+        is_open && has_room && is_first && state.workers[worker].has_lease
     }
 
     fn record(&self, next: &mut State, hand: Hand, commit: Commit) {
