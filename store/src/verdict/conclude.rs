@@ -223,46 +223,54 @@ async fn decide(
             on conflict (id) do nothing
             returning id
         ),
+        -- One row for each delivery, or for an item without any.
         told as materialized (
-            select c.id, e.id as endpoint_id, k.event_id, delivery_id_of(k.event_id, e.id) as delivery_id, k.place
+            select
+                c.id, c.team_id, c.number, c.status, c.moderation_type, c.moderated_at, c.created_at,
+                d.endpoint_id, d.event_id, d.place, delivery_id_of(d.event_id, d.endpoint_id) as delivery_id
             from concluded c
-            join webhook_endpoints e on e.site_id = c.site_id
-            cross join lateral (values (c.created_id, 1), (c.event_id, 2)) as k (event_id, place)
-            where
-                case k.place
-                    when 2 then e.disabled_at is null and 'media.moderated' = any(e.events)
-                    else
-                        k.event_id in (select id from new_events)
-                        and (
-                            e.id = any(c.endpoints)
-                            -- As in `created::tell`: recoveries of what an endpoint has missed.
-                            or e.disabled_at is null and 'media.created' = any(e.events) and exists (
-                                select
-                                from webhook_recoveries r
-                                where
-                                    r.endpoint_id = e.id and r.kind = 'missing' and r.state in ('running', 'finished')
-                                    and coalesce(r.event, 'media.created') = 'media.created'
-                                    and r.created_at > c.created_at and r.since <= c.created_at and r.until > c.created_at
+            left join lateral (
+                select e.id as endpoint_id, k.event_id, k.place
+                from webhook_endpoints e
+                cross join (values (c.created_id, 1), (c.event_id, 2)) as k (event_id, place)
+                where
+                    e.site_id = c.site_id
+                    and case k.place
+                        when 2 then e.disabled_at is null and 'media.moderated' = any(e.events)
+                        else
+                            k.event_id in (select id from new_events)
+                            and (
+                                e.id = any(c.endpoints)
+                                -- As in `created::tell`: recoveries of what an endpoint has missed.
+                                or e.disabled_at is null and 'media.created' = any(e.events) and exists (
+                                    select
+                                    from webhook_recoveries r
+                                    where
+                                        r.endpoint_id = e.id and r.kind = 'missing' and r.state in ('running', 'finished')
+                                        and coalesce(r.event, 'media.created') = 'media.created'
+                                        and r.created_at > c.created_at
+                                        and r.since <= c.created_at and r.until > c.created_at
+                                )
                             )
-                        )
-                end
+                    end
+            ) d on true
         ),
         new_deliveries as (
-            insert into deliveries (id, event_id, endpoint_id) select delivery_id, event_id, endpoint_id from told
+            insert into deliveries (id, event_id, endpoint_id)
+            select delivery_id, event_id, endpoint_id from told where delivery_id is not null
         )
         select
-            c.id as "media_id!",
-            c.team_id as "team_id!",
-            c.number as "number!",
-            c.status as "status!",
-            c.moderation_type as "moderation_type!",
-            c.moderated_at as "moderated_at!",
-            extract(epoch from c.moderated_at - c.created_at)::float8 as "seconds!",
-            t.endpoint_id as "endpoint_id?",
-            t.delivery_id as "delivery_id?"
-        from concluded c
-        left join told t on t.id = c.id
-        order by c.id, t.endpoint_id, t.place
+            id as "media_id!",
+            team_id as "team_id!",
+            number as "number!",
+            status as "status!",
+            moderation_type as "moderation_type!",
+            moderated_at as "moderated_at!",
+            extract(epoch from moderated_at - created_at)::float8 as "seconds!",
+            endpoint_id as "endpoint_id?",
+            delivery_id as "delivery_id?"
+        from told
+        order by id, endpoint_id, place
         "#,
         &verdicts.media,
         &verdicts.number,
