@@ -65,10 +65,10 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 640, 512, 32.
+    /// 2,048, 512, 32.
     fn default() -> Self {
         Self {
-            connections: 640,
+            connections: 2_048,
             idle: 512,
             lookups: 32,
         }

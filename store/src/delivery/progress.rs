@@ -82,6 +82,6 @@ impl Obituary for DeliveryDied {
                 disable: None,
             }));
         }
-        record::update_deliveries(tx.conn, &died.iter().collect::<Vec<_>>()).await
+        record::write(tx.conn, &died.iter().collect::<Vec<_>>()).await
     }
 }
