@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use domain::id::MediaId;
-use queue::NewJobs;
+use queue::{NewJobs, Queue};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -16,11 +16,11 @@ pub(super) struct Inserted {
     pub(super) settled: HashMap<MediaId, Acceptance>,
     /// Those in whose way an idempotency key stands that has expired.
     pub(super) expired: HashSet<MediaId>,
-    /// What was enqueued.
-    pub(super) jobs: NewJobs,
 }
 
 /// Stores those of the batch that may be stored, and says what became of each. No two of them may have one idempotency key.
+///
+/// Their jobs go to the workers of this process, if it has such and they have room, or to whoever claims them.
 ///
 /// # Errors
 /// Two processes that store requests of one idempotency key at the same time meet in its unique index; see
@@ -30,9 +30,12 @@ pub(super) async fn insert(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
     ways: &Ways,
+    queue: &Queue,
 ) -> Result<Inserted, sqlx::Error> {
     let columns = Columns::of(batch.iter().copied(), ways);
     let jobs = columns.jobs.columns()?;
+    let offer = queue.offer(&columns.jobs);
+    let held = offer.columns();
     let rows = sqlx::query!(
         r#"
         with input as materialized (
@@ -162,15 +165,28 @@ pub(super) async fn insert(
             join admitted a using (ordinal)
         ),
         new_jobs as (
-            select queue.enqueue(
-                array_agg(j.queue), array_agg(j.grp), array_agg(j.lane), array_agg(j.payload), array_agg(j.format),
-                array_agg(j.priority), array_agg(j.delay_ms), array_agg(j.max_attempts)
-            )
-            from unnest(
-                $17::bigint [], $18::text [], $25::uuid [], $19::uuid [], $20::text [], $26::smallint [], $21::smallint [],
-                $22::bigint [], $23::smallint []
-            ) as j (ordinal, queue, grp, lane, payload, format, priority, delay_ms, max_attempts)
-            join admitted a using (ordinal)
+            select e.places, e.ids
+            from (
+                select
+                    array_agg(j.place) as places, array_agg(j.queue) as queues, array_agg(j.grp) as groups,
+                    array_agg(j.lane) as lanes, array_agg(j.payload) as payloads, array_agg(j.format) as formats,
+                    array_agg(j.priority) as priorities, array_agg(j.delay_ms) as delays_ms,
+                    array_agg(j.max_attempts) as max_attempts, array_agg(j.wanted) as wanted,
+                    array_agg(j.group_cap) as group_caps, array_agg(j.lane_cap) as lane_caps
+                from unnest(
+                    $17::bigint [], $18::text [], $25::uuid [], $19::uuid [], $20::text [], $26::smallint [],
+                    $21::smallint [], $22::bigint [], $23::smallint [], $27::integer [], $28::boolean [], $29::integer [],
+                    $30::integer []
+                ) as j (
+                    ordinal, queue, grp, lane, payload, format, priority, delay_ms, max_attempts, place, wanted,
+                    group_cap, lane_cap
+                )
+                join admitted a using (ordinal)
+            ) j
+            cross join lateral queue.enqueue_held(
+                $31, j.places, j.queues, j.groups, j.lanes, j.payloads, j.formats, j.priorities, j.delays_ms,
+                j.max_attempts, j.wanted, j.group_caps, j.lane_caps
+            ) e
         )
         select
             i.id as "id!",
@@ -189,12 +205,15 @@ pub(super) async fn insert(
                     where u.team_id = k.team_id and u.period_start = billing_period(k.started_at, now())
                 ),
                 0
-            ) < coalesce(k.quota, 9223372036854775807) as "has_submissions?"
+            ) < coalesce(k.quota, 9223372036854775807) as "has_submissions?",
+            -- What became of the jobs is told once.
+            case when i.ordinal = 1 then j.places end as "places?",
+            case when i.ordinal = 1 then j.ids end as "ids?: Vec<Option<i64>>"
         from input i
         left join known k using (ordinal)
         left join admitted a using (ordinal)
         -- Reading new_jobs makes it run.
-        cross join new_jobs
+        cross join new_jobs j
         "#,
         &columns.id,
         &columns.event as &[Option<Uuid>],
@@ -222,19 +241,27 @@ pub(super) async fn insert(
         &columns.webhooks,
         jobs.groups,
         jobs.formats,
+        held.places,
+        held.wanted,
+        held.group_caps as &[Option<i32>],
+        held.lane_caps as &[Option<i32>],
+        held.worker,
     )
     .fetch_all(conn)
     .await?;
 
+    let told = rows
+        .iter()
+        .find_map(|row| row.places.as_ref().zip(row.ids.as_ref()));
+    if let Some((places, ids)) = told {
+        offer.committed(&columns.jobs, places, ids);
+    }
     let mut inserted = Inserted::default();
-    let mut accepted = 0;
+    let mut stored_before = HashSet::new();
     for row in rows {
         let id = MediaId::from(row.id);
         let acceptance = match row.first_id.map(MediaId::from) {
-            _ if row.admitted => {
-                accepted += 1;
-                Acceptance::Accepted
-            }
+            _ if row.admitted => Acceptance::Accepted,
             _ if !row.known => Acceptance::Stale,
             _ if !row.subscribed => Acceptance::NoSubscription,
             None if row.has_submissions == Some(true) => Acceptance::DeliveriesExceeded,
@@ -244,19 +271,16 @@ pub(super) async fn insert(
                 continue;
             }
             // Its own row: the commit whose answer was lost has happened.
-            Some(first) if first == id => Acceptance::Accepted,
+            Some(first) if first == id => {
+                stored_before.insert(id);
+                Acceptance::Accepted
+            }
             Some(first) if row.is_repetition => Acceptance::Repeated(first),
             Some(_) => Acceptance::IdempotencyConflict,
         };
         inserted.settled.insert(id, acceptance);
     }
-    inserted.jobs = if accepted == batch.len() {
-        columns.jobs
-    } else {
-        jobs_of(batch, ways, |id| {
-            inserted.settled.get(&id) == Some(&Acceptance::Accepted)
-        })
-    };
+    queue.enqueued(&jobs_of(batch, ways, |id| stored_before.contains(&id)));
     Ok(inserted)
 }
 
@@ -285,6 +309,7 @@ pub(super) async fn existing(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
     ways: &Ways,
+    queue: &Queue,
 ) -> Result<Inserted, sqlx::Error> {
     let ids: Vec<Uuid> = batch.iter().map(|media| media.id.as_uuid()).collect();
     let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids)
@@ -294,11 +319,10 @@ pub(super) async fn existing(
         .into_iter()
         .map(|id| (MediaId::from(id), Acceptance::Accepted))
         .collect();
-    let jobs = jobs_of(batch, ways, |id| settled.contains_key(&id));
+    queue.enqueued(&jobs_of(batch, ways, |id| settled.contains_key(&id)));
     Ok(Inserted {
         settled,
         expired: HashSet::new(),
-        jobs,
     })
 }
 

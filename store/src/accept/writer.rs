@@ -161,7 +161,7 @@ impl Writing {
                 Ok(inserted) => inserted,
                 Err(error) if self.in_doubt && insert::is_own_row(&error) => {
                     let mut conn = self.pool.acquire().await?;
-                    insert::existing(&mut conn, &left, &self.ways).await?
+                    insert::existing(&mut conn, &left, &self.ways, &self.queue).await?
                 }
                 Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
                 Err(error)
@@ -180,9 +180,7 @@ impl Writing {
             let Inserted {
                 settled: certain,
                 expired,
-                jobs,
             } = inserted;
-            self.queue.enqueued(&jobs);
             settled.extend(certain);
             left.retain(|media| !settled.contains_key(&media.id));
             if !expired.is_empty() {
@@ -201,7 +199,7 @@ impl Writing {
     async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
-            insert::insert(&mut conn, media, &self.ways).await
+            insert::insert(&mut conn, media, &self.ways, &self.queue).await
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await
