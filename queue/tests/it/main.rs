@@ -8,6 +8,7 @@
 mod claiming;
 mod dying;
 mod finishing;
+mod groups;
 mod lifecycle;
 mod operating;
 mod outages;
