@@ -4,6 +4,7 @@
 mod backlog;
 pub(crate) mod bare;
 mod neighbours;
+pub(crate) mod slow_team;
 mod table;
 
 use std::{
@@ -52,9 +53,15 @@ pub(crate) struct Options {
     /// Deliveries that wait for the flooded endpoint
     #[arg(long, default_value_t = 100_000)]
     backlog: u32,
+    /// Items of which a job tells; 0: a job for each delivery, as binaries without pages left them
+    #[arg(long, default_value_t = 32)]
+    page_turns: u32,
     /// Seconds of each round with neighbours; none skips them
     #[arg(long, default_value_t = 20)]
     seconds: u64,
+    /// Measures nothing but an endpoint beside a hundred slow ones of another team
+    #[arg(long)]
+    pub(crate) slow_team: bool,
 }
 
 /// What came out.
@@ -62,6 +69,7 @@ pub(crate) struct Options {
 pub(crate) struct Delivered {
     machine: Machine,
     deliveries: u32,
+    page_turns: u32,
     endpoints: usize,
     connections: usize,
     rounds: Vec<Round>,
@@ -81,6 +89,10 @@ struct Round {
 
 /// Runs the benchmark.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
+    ensure!(
+        options.deliveries.is_multiple_of(2),
+        "--deliveries must be even: each item has two"
+    );
     let load_before = Machine::load_before();
     let seed = options.common.seed();
     let shape = Shape {
@@ -108,7 +120,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
             options.connections,
         )
         .await?;
-        let (delivered, cost) = full_speed(&stack, &mut conn, options.deliveries).await?;
+        let (delivered, cost) = full_speed(&stack, &mut conn, &options).await?;
         if number > 0 {
             eprintln!("round {number}: {delivered:.0}/s, bare {bare:.0}/s");
             rounds.push(Round {
@@ -127,6 +139,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
     Ok(Delivered {
         machine,
         deliveries: options.deliveries,
+        page_turns: options.page_turns,
         endpoints: options.endpoints,
         connections: options.connections,
         ratio: median(rounds.iter().map(|round| round.delivered / round.bare)),
@@ -139,11 +152,13 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
 async fn full_speed(
     stack: &Stack,
     conn: &mut PgConnection,
-    deliveries: u32,
+    options: &Options,
 ) -> anyhow::Result<(f64, Cost)> {
+    let deliveries = options.deliveries;
     queue::queues::pause(conn, WEBHOOKS, None).await?;
     empty_tables(conn).await?;
-    Backlog::of_all(conn).await?.fill(conn, deliveries).await?;
+    let backlog = Backlog::of_all(conn).await?;
+    backlog.fill(conn, deliveries, options.page_turns).await?;
     stack.receiver.clear();
     let meter = Meter::start(conn).await?;
     queue::queues::resume(conn, WEBHOOKS).await?;

@@ -205,7 +205,11 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         }
         Command::Deliveries(options) => {
             let json = options.common.ground.json;
-            report::print(&deliveries::run(options).await?, json)?;
+            if options.slow_team {
+                report::print(&deliveries::slow_team::run(options).await?, json)?;
+            } else {
+                report::print(&deliveries::run(options).await?, json)?;
+            }
             true
         }
         Command::Images(options) => {

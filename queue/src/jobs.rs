@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use crate::{JobId, Lane};
+use crate::{JobId, Lane, NewJobs};
 
 /// Where a live job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -117,4 +117,30 @@ pub async fn list(
         .persistent(false)
         .fetch_all(conn)
         .await
+}
+
+/// Replaces the payloads of running jobs, in their order. Call it only from an effect of these very jobs: they are this
+/// worker's then, and their rows are locked. The next run gets the new payload.
+///
+/// # Errors
+/// [`sqlx::Error::Encode`] when a payload could not become JSON or was too long.
+pub async fn replace_payloads(
+    conn: &mut PgConnection,
+    jobs: &[JobId],
+    with: &NewJobs,
+) -> Result<(), sqlx::Error> {
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "update queue.jobs j
+            set payload = n.payload::json
+           from unnest($1::bigint[], $2::text[]) as n (id, payload)
+          where j.id = n.id",
+    )
+    .bind(jobs)
+    .bind(with.columns()?.payloads)
+    .execute(conn)
+    .await?;
+    Ok(())
 }

@@ -24,7 +24,7 @@ pub(crate) struct EgressOptions {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct OutboundOptions {
     /// Connections to webhook receivers and image servers in use at once; a team may have as many as it leaves free
-    /// [default: ten times --concurrency]
+    /// [default: 32 times --concurrency]
     #[arg(id = "outbound_connections", long = "outbound-connections", env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = whole(8..=100_000_u32))]
     connections: Option<u32>,
     /// Idle connections kept for the next webhook; the team that has most of them makes room for others
@@ -35,9 +35,8 @@ pub(crate) struct OutboundOptions {
     lookups: u32,
 }
 
-/// What one team may have of the connections is a half of them if it is alone: for all webhooks and images that a process
-/// works on at once, five times its concurrency, it needs twice as many.
-const FOR_EACH_JOB: usize = 10;
+/// Deliveries that wait for slow receivers need nothing but a connection each. One team alone may have a half of them.
+const FOR_EACH_JOB: usize = 32;
 
 impl OutboundOptions {
     /// The bounds of a process that works on so many jobs of a queue at once.

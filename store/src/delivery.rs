@@ -77,11 +77,14 @@ pub struct ToDeliver {
     pub at: DateTime<Utc>,
     /// How many requests a second the endpoint takes; none: as many as there are.
     pub max_per_second: Option<u32>,
-    /// What it tells is younger than something that the endpoint has not been told: the acceptance of the same item.
-    pub is_held: bool,
+    /// What the endpoint should be told first and has not been told: the acceptance of the same item.
+    pub held_by: Option<DeliveryId>,
     /// The raw body to sign and send; the same for every attempt.
     pub body: Vec<u8>,
 }
+
+/// Who asks: a team. Jobs of older binaries do not name theirs, and are taken for one team's.
+pub type Asker = Option<TeamId>;
 
 const BOUNDS: Bounds = Bounds {
     waiting: 8_192,
@@ -101,8 +104,8 @@ pub enum Loaded {
 }
 
 /// Loads deliveries that have not ended.
-pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Loaded> {
-    Loader::start(pool, "deliveries", BOUNDS, move |pool, deliveries| {
+pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Loaded, Asker> {
+    Loader::shared(pool, "deliveries", BOUNDS, move |pool, deliveries| {
         let key = key.clone();
         async move { load(&pool, &key, &deliveries).await }
     })
@@ -205,11 +208,9 @@ async fn load(
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
         let delivery = DeliveryId::from(row.id);
-        let is_held = row
-            .told_before()
-            .is_some_and(|first| ahead.contains(&first));
+        let held_by = row.told_before().filter(|first| ahead.contains(first));
         // One row that cannot be read must not keep its neighbours from being delivered.
-        let loaded = match row.prepare(key, is_held) {
+        let loaded = match row.prepare(key, held_by) {
             Ok(prepared) => Loaded::Ready(Arc::new(prepared)),
             Err(error) => {
                 error!(%error, delivery.id = %delivery, "a delivery cannot be prepared");
@@ -251,7 +252,7 @@ impl Row {
         })
     }
 
-    fn prepare(self, key: &MasterKey, is_held: bool) -> Result<ToDeliver, Error> {
+    fn prepare(self, key: &MasterKey, held_by: Option<DeliveryId>) -> Result<ToDeliver, Error> {
         let kind: EventKind = self.kind.parse()?;
         let site_id = self.site_id.into();
         let endpoint = EndpointId::from(self.endpoint_id);
@@ -304,7 +305,7 @@ impl Row {
             health: health.health(),
             at: self.at,
             max_per_second: self.max_per_second.map(i32::unsigned_abs),
-            is_held,
+            held_by,
             body: told.to_body()?,
         })
     }

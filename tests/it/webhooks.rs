@@ -8,6 +8,7 @@ mod limits;
 mod managed;
 mod neighbours;
 mod order;
+mod pages;
 mod recovered;
 mod rotation;
 mod rude;

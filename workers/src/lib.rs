@@ -130,6 +130,7 @@ pub async fn run(
         darkroom: Darkroom::default(),
         concurrency: settings.concurrency,
         judges_at_once: settings.queues.contains(&jobs::RULES),
+        stopping: shutdown.clone(),
         pool,
         queue,
         master_key,

@@ -65,10 +65,10 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 640, 512, 32.
+    /// 2,048, 512, 32.
     fn default() -> Self {
         Self {
-            connections: 640,
+            connections: 2_048,
             idle: 512,
             lookups: 32,
         }
@@ -134,6 +134,11 @@ impl Outbound {
     /// The rules that it obeys.
     pub fn policy(&self) -> &EgressPolicy {
         &self.0.policy
+    }
+
+    /// How many connections may be in use at once.
+    pub fn connections(&self) -> usize {
+        self.0.sockets.bound()
     }
 
     /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.

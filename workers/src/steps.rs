@@ -20,6 +20,7 @@ use store::{
     seal::MasterKey,
     verdict::JudgementDied,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     RETRY, RUN_DEADLINE,
@@ -40,12 +41,11 @@ use crate::{
     webhooks::{self, Courier},
 };
 
-/// Deliveries under way for each job of another queue: they do nothing but wait for receivers, and several endpoints that
-/// never answer, each with its share of them, must leave room for the others.
-const DELIVERIES_PER_JOB: usize = 4;
+/// Pages that are sent quickly at the same time, for each job of another queue. Whatever waits for a slow receiver does not count.
+const PAGES_PER_JOB: usize = 2;
 
-/// Deliveries claimed ahead at most. A claim takes little longer for many than for few.
-const DELIVERIES_AHEAD: usize = 1_024;
+/// Pages claimed ahead at most: up to half a second's work.
+const PAGES_AHEAD: usize = 256;
 
 /// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
 const REPLAYS: usize = 1;
@@ -73,6 +73,8 @@ pub(crate) struct Steps {
     pub(crate) concurrency: usize,
     /// Whether an item is judged in the run of its analysis: only where the process works on the rules anyway.
     pub(crate) judges_at_once: bool,
+    /// The process is about to end.
+    pub(crate) stopping: CancellationToken,
 }
 
 impl Steps {
@@ -245,23 +247,27 @@ impl Steps {
         })
     }
 
+    /// As many at once as there are connections: whatever waits for its receiver has one, and no team may have more than a half of
+    /// either. The queue keeps what would have to wait for a connection.
     fn webhooks(&self, monitor: Monitor) -> Monitor {
         let courier = Courier::new(
             self.pool.clone(),
             self.master_key.clone(),
             self.outbound.clone(),
             self.clock.clone(),
+            PAGES_PER_JOB * self.concurrency,
+            self.stopping.clone(),
         );
-        let (queue, concurrency) = (self.queue.clone(), DELIVERIES_PER_JOB * self.concurrency);
-        Self::offer(jobs::WEBHOOKS, concurrency);
+        let (queue, slots) = (self.queue.clone(), self.outbound.connections());
+        Self::offer(jobs::WEBHOOKS, slots);
         monitor.register(move |_| {
             let backend = settings(jobs::WEBHOOKS)
-                .prefetch(concurrency.min(DELIVERIES_AHEAD))
+                .prefetch(slots.min(PAGES_AHEAD))
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")
                 .backend(queue.backend::<DeliveryJob>(backend))
                 .data(courier.clone())
-                .concurrency(concurrency)
+                .concurrency(slots)
                 .timeout(RUN_DEADLINE)
                 .build(webhooks::deliver)
         })

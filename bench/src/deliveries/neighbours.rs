@@ -69,7 +69,7 @@ pub(super) async fn run(options: &Options, seed: u64) -> anyhow::Result<Neighbou
     for number in 1..=options.rounds {
         street.calm().await?;
         idle.push(street.round(options.seconds).await?);
-        street.trouble(options.backlog).await?;
+        street.trouble(options).await?;
         troubled.push(street.round(options.seconds).await?);
         if let (Some(idle), Some(troubled)) = (idle.last(), troubled.last()) {
             eprintln!("round {number}: all well {idle}; troubled {troubled}");
@@ -111,14 +111,15 @@ impl Street {
         self.stack.workers[0].start().await
     }
 
-    async fn trouble(&mut self, backlog: u32) -> anyhow::Result<()> {
+    async fn trouble(&mut self, options: &Options) -> anyhow::Result<()> {
         self.calm().await?;
         let (dead, slow) = (Duration::from_mins(1), Duration::from_secs(5));
         self.stack.receiver.slow_down([(DEAD, dead), (SLOW, slow)]);
         let flooded = format!("/{FLOODED}");
         let flooded = Backlog::of(&mut self.conn, &flooded).await?;
-        flooded.fill(&mut self.conn, backlog).await?;
-        Ok(())
+        flooded
+            .fill(&mut self.conn, options.backlog, options.page_turns)
+            .await
     }
 
     /// How long webhooks to endpoints that are well took, from when their submissions were due.

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use domain::id::{EndpointId, TeamId};
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{DeadJob, Effect, FinishTx, NewJob, NewJobs, Obituary, Survivor};
 use tracing::error;
 
 use super::{Attempted, DeliveryState, record};
 use crate::jobs::{self, DeliveryJob, Turn};
 
-/// The effect of a run of a page.
+/// The effect of a run, or of a part of it. What a page has sent or handed on, it names no more: each delivery that has not
+/// ended is in exactly one job, also when the run is killed right after this.
 #[derive(Debug)]
 pub struct Progress {
     /// Where the page goes.
@@ -20,6 +21,8 @@ pub struct Progress {
     pub attempted: Vec<Attempted>,
     /// What goes on as jobs of its own.
     pub handed_on: Vec<HandedOn>,
+    /// What the job itself has still to send, if it goes on with less than it had.
+    pub rest: Option<Vec<Turn>>,
 }
 
 /// Turns that become a job of their own.
@@ -38,13 +41,26 @@ impl Effect for Progress {
             .flat_map(|survivor| &survivor.effect.attempted)
             .collect();
         record::record(tx.conn, &runs).await?;
-        for Survivor { effect: page, .. } in batch {
+        let (mut going_on, mut payloads) = (Vec::new(), NewJobs::new());
+        for Survivor {
+            job, effect: page, ..
+        } in batch
+        {
             for HandedOn { turns, delay } in &page.handed_on {
-                let job = jobs::deliver(turns.clone(), page.endpoint, page.team);
-                tx.jobs.push(job.delay(*delay));
+                tx.jobs.push(page.job(turns).delay(*delay));
+            }
+            if let Some(rest) = &page.rest {
+                going_on.push(*job);
+                payloads.push(page.job(rest));
             }
         }
-        Ok(())
+        queue::jobs::replace_payloads(tx.conn, &going_on, &payloads).await
+    }
+}
+
+impl Progress {
+    fn job(&self, turns: &[Turn]) -> NewJob {
+        jobs::deliver(turns.to_vec(), self.endpoint, self.team)
     }
 }
 
@@ -66,6 +82,6 @@ impl Obituary for DeliveryDied {
                 disable: None,
             }));
         }
-        record::update_deliveries(tx.conn, &died.iter().collect::<Vec<_>>()).await
+        record::write(tx.conn, &died.iter().collect::<Vec<_>>()).await
     }
 }

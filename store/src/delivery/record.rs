@@ -18,9 +18,8 @@ pub(super) async fn record(
     if runs.is_empty() {
         return Ok(());
     }
-    log_attempts(conn, runs).await?;
+    write(conn, runs).await?;
     forget_older_answers(conn, runs).await?;
-    update_deliveries(conn, runs).await?;
     let signs: Vec<Sign> = runs.iter().filter_map(|run| run.sign()).collect();
     health::learn(conn, &signs).await?;
     let gone: Vec<_> = runs.iter().filter_map(|run| run.disable).collect();
@@ -38,58 +37,101 @@ impl Attempted {
     }
 }
 
-async fn log_attempts(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
-    let attempts: Vec<(&Attempted, &Attempt)> = runs
-        .iter()
-        .filter_map(|run| run.attempt.as_ref().map(|attempt| (*run, attempt)))
-        .collect();
-    if attempts.is_empty() {
-        return Ok(());
-    }
-    let deliveries: Vec<Uuid> = attempts
-        .iter()
-        .map(|(run, _)| run.delivery.as_uuid())
-        .collect();
-    let numbers: Vec<i16> = attempts.iter().map(|(_, a)| small(a.number)).collect();
-    let durations: Vec<i32> = attempts
-        .iter()
-        .map(|(_, a)| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX))
-        .collect();
-    let outcomes: Vec<&str> = attempts.iter().map(|(_, a)| a.outcome).collect();
-    let codes: Vec<Option<i16>> = attempts
-        .iter()
-        .map(|(_, a)| a.status_code.map(small))
-        .collect();
-    let bodies: Vec<Option<&[u8]>> = attempts
-        .iter()
-        .map(|(_, a)| a.response_body.as_deref())
-        .collect();
-    let urls: Vec<&str> = attempts.iter().map(|(_, a)| a.url.as_str()).collect();
-    let errors: Vec<Option<&str>> = attempts.iter().map(|(_, a)| a.error.as_deref()).collect();
+/// Logs the attempts that were made, and moves the deliveries. One statement: two take a quarter longer for 32 deliveries.
+pub(super) async fn write(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
+    let columns = Columns::of(runs);
     // The start is reckoned back from Postgres's clock: workers' clocks may differ.
     sqlx::query!(
         "
-        insert into delivery_attempts
-            (delivery_id, number, started_at, duration_ms, outcome, status_code, response_body, url, error)
-        select
-            delivery_id, number, clock_timestamp() - duration_ms * interval '1 millisecond', duration_ms,
-            outcome, status_code, response_body, url, error
-        from unnest(
-            $1::uuid [], $2::smallint [], $3::integer [], $4::text [], $5::smallint [], $6::bytea [], $7::text [], $8::text []
-        ) as a (delivery_id, number, duration_ms, outcome, status_code, response_body, url, error)
+        with runs as materialized (
+            select *
+            from unnest(
+                $1::uuid [], $2::text [], $3::bigint [], $4::smallint [], $5::integer [], $6::text [], $7::smallint [],
+                $8::bytea [], $9::text [], $10::text []
+            ) as r (
+                delivery_id, state, delay_ms, number, duration_ms, outcome, status_code, response_body, url, error
+            )
+        ),
+        new_attempts as (
+            insert into delivery_attempts
+                (delivery_id, number, started_at, duration_ms, outcome, status_code, response_body, url, error)
+            select
+                delivery_id, number, clock_timestamp() - duration_ms * interval '1 millisecond', duration_ms,
+                outcome, status_code, response_body, url, error
+            from runs
+            where number is not null
+        )
+        update deliveries d
+        set
+            state = r.state,
+            attempts = d.attempts + case when r.number is null then 0 else 1 end,
+            next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
+            ended_at = case when r.delay_ms is null then now() end
+        from runs r
+        where d.id = r.delivery_id and d.state = 'pending'
         ",
-        &deliveries,
-        &numbers,
-        &durations,
-        &outcomes as &[&str],
-        &codes as &[Option<i16>],
-        &bodies as &[Option<&[u8]>],
-        &urls as &[&str],
-        &errors as &[Option<&str>],
+        &columns.delivery,
+        &columns.state as &[&str],
+        &columns.delay_ms as &[Option<i64>],
+        &columns.number as &[Option<i16>],
+        &columns.duration_ms as &[Option<i32>],
+        &columns.outcome as &[Option<&str>],
+        &columns.status_code as &[Option<i16>],
+        &columns.response_body as &[Option<&[u8]>],
+        &columns.url as &[Option<&str>],
+        &columns.error as &[Option<&str>],
     )
     .execute(conn)
     .await?;
     Ok(())
+}
+
+/// A row for each run. Without an attempt, what is told of one is null.
+#[derive(Default)]
+struct Columns<'a> {
+    delivery: Vec<Uuid>,
+    state: Vec<&'static str>,
+    /// None: it has ended.
+    delay_ms: Vec<Option<i64>>,
+    number: Vec<Option<i16>>,
+    duration_ms: Vec<Option<i32>>,
+    outcome: Vec<Option<&'static str>>,
+    status_code: Vec<Option<i16>>,
+    response_body: Vec<Option<&'a [u8]>>,
+    url: Vec<Option<&'a str>>,
+    error: Vec<Option<&'a str>>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(runs: &[&'a Attempted]) -> Self {
+        let mut columns = Self::default();
+        for run in runs {
+            columns.push(run);
+        }
+        columns
+    }
+
+    fn push(&mut self, run: &'a Attempted) {
+        self.delivery.push(run.delivery.as_uuid());
+        self.state.push(run.state.as_str());
+        self.delay_ms.push(match run.state {
+            DeliveryState::Pending(delay) => {
+                Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
+            }
+            DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => None,
+        });
+        let attempt: Option<&Attempt> = run.attempt.as_ref();
+        self.number.push(attempt.map(|a| small(a.number)));
+        self.duration_ms
+            .push(attempt.map(|a| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX)));
+        self.outcome.push(attempt.map(|a| a.outcome));
+        self.status_code
+            .push(attempt.and_then(|a| a.status_code.map(small)));
+        self.response_body
+            .push(attempt.and_then(|a| a.response_body.as_deref()));
+        self.url.push(attempt.map(|a| a.url.as_str()));
+        self.error.push(attempt.and_then(|a| a.error.as_deref()));
+    }
 }
 
 /// Forgets the answers to all but the last attempts of these deliveries. The attempts themselves stay.
@@ -116,46 +158,6 @@ async fn forget_older_answers(
         ",
         &deliveries,
         &older,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-pub(super) async fn update_deliveries(
-    conn: &mut PgConnection,
-    runs: &[&Attempted],
-) -> Result<(), sqlx::Error> {
-    let deliveries: Vec<Uuid> = runs.iter().map(|run| run.delivery.as_uuid()).collect();
-    let made: Vec<i16> = runs
-        .iter()
-        .map(|run| i16::from(run.attempt.is_some()))
-        .collect();
-    let states: Vec<&str> = runs.iter().map(|run| run.state.as_str()).collect();
-    let delays: Vec<Option<i64>> = runs
-        .iter()
-        .map(|run| match run.state {
-            DeliveryState::Pending(delay) => {
-                Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
-            }
-            DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => None,
-        })
-        .collect();
-    sqlx::query!(
-        "
-        update deliveries d
-        set
-            state = r.state,
-            attempts = d.attempts + r.made,
-            next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
-            ended_at = case when r.delay_ms is null then now() end
-        from unnest($1::uuid [], $2::smallint [], $3::text [], $4::bigint []) as r (delivery_id, made, state, delay_ms)
-        where d.id = r.delivery_id and d.state = 'pending'
-        ",
-        &deliveries,
-        &made,
-        &states as &[&str],
-        &delays as &[Option<i64>],
     )
     .execute(conn)
     .await?;
@@ -202,7 +204,7 @@ mod tests {
             let runs = [run(delivery, number), run(other, 2 * number)];
             // The other one's numbers have gaps.
             let runs: Vec<&Attempted> = runs.iter().collect();
-            log_attempts(&mut conn, &runs).await.unwrap();
+            write(&mut conn, &runs).await.unwrap();
             forget_older_answers(&mut conn, &runs).await.unwrap();
             let kept: Vec<(Uuid, i16)> = sqlx::query_as(
                 "select delivery_id, number from delivery_attempts where response_body is not null order by 1, 2",

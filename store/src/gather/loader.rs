@@ -15,15 +15,16 @@ use crate::{
     isolate::{Pieces, Spoiled},
 };
 
-/// Looks rows up by key, many callers to a statement. A row that cannot be read fails only those who asked for it.
-pub struct Loader<K, V> {
-    gather: Gather<K, Found<V>>,
+/// Looks rows up by key, many callers to a statement. A row that cannot be read fails only those who asked for it. Callers
+/// may belong to holders, as those of [`Gather`] do.
+pub struct Loader<K, V, H: Clone + Eq + Hash = ()> {
+    gather: Gather<K, Found<V>, H>,
 }
 
 /// A row, if there is one, or why it cannot be read.
 type Found<V> = Result<Option<V>, String>;
 
-impl<K, V> Clone for Loader<K, V> {
+impl<K, V, H: Clone + Eq + Hash> Clone for Loader<K, V, H> {
     fn clone(&self) -> Self {
         Self {
             gather: self.gather.clone(),
@@ -55,21 +56,48 @@ where
     /// # Errors
     /// [`Error::Unreadable`] if this very row cannot be read; otherwise those of [`Gather::ask`].
     pub async fn load(&self, key: K) -> Result<Option<V>, Error> {
-        let found = self.gather.ask(key, size_of::<K>()).await?;
+        self.load_for((), key).await
+    }
+}
+
+impl<K, V, H> Loader<K, V, H>
+where
+    K: Clone + Eq + Hash + Send + Sync + 'static,
+    V: Clone + Send + 'static,
+    H: Clone + Eq + Hash + Send + Sync + 'static,
+{
+    /// Starts a loader for callers of several holders, none of which may use up what there is.
+    pub fn shared<F, R>(pool: PgPool, name: &'static str, bounds: Bounds, query: F) -> Self
+    where
+        F: Fn(PgPool, Vec<K>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<HashMap<K, V>, Error>> + Send + 'static,
+    {
+        let query = Arc::new(query);
+        let gather = Gather::shared(bounds, move |batch| {
+            let (pool, query) = (pool.clone(), Arc::clone(&query));
+            async move { read(&pool, name, &*query, batch).await }
+        });
+        Self { gather }
+    }
+
+    /// The row of this key, if there is one, for this holder. See [`Loader::load`].
+    pub async fn load_for(&self, holder: H, key: K) -> Result<Option<V>, Error> {
+        let found = self.gather.ask_for(holder, key, size_of::<K>()).await?;
         found.map_err(Error::Unreadable)
     }
 }
 
 /// Reads a batch, and splits it when a row spoils it.
-async fn read<K, V, F, R>(pool: &PgPool, name: &str, query: &F, batch: Vec<Call<K, Found<V>>>)
+async fn read<K, V, H, F, R>(pool: &PgPool, name: &str, query: &F, batch: Vec<Call<K, Found<V>, H>>)
 where
+    H: Clone + Eq + Hash,
     K: Clone + Eq + Hash,
     V: Clone,
     F: Fn(PgPool, Vec<K>) -> R,
     R: Future<Output = Result<HashMap<K, V>, Error>>,
 {
     // Calls for one key stay together: they are answered together.
-    let mut asked: Vec<Vec<Call<K, Found<V>>>> = Vec::with_capacity(batch.len());
+    let mut asked: Vec<Vec<Call<K, Found<V>, H>>> = Vec::with_capacity(batch.len());
     let mut places: HashMap<K, usize> = HashMap::with_capacity(batch.len());
     for call in batch {
         match places.entry(call.question.clone()) {
@@ -113,12 +141,13 @@ where
     }
 }
 
-async fn rows_of<K, V, F, R>(
+async fn rows_of<K, V, H, F, R>(
     pool: &PgPool,
     query: &F,
-    piece: &[Vec<Call<K, Found<V>>>],
+    piece: &[Vec<Call<K, Found<V>, H>>],
 ) -> Result<HashMap<K, V>, Error>
 where
+    H: Clone + Eq + Hash,
     K: Clone,
     F: Fn(PgPool, Vec<K>) -> R,
     R: Future<Output = Result<HashMap<K, V>, Error>>,

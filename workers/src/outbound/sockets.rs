@@ -37,6 +37,11 @@ impl Sockets {
         Self(Shares::new(bound))
     }
 
+    /// How many there are.
+    pub(super) fn bound(&self) -> usize {
+        self.0.capacity()
+    }
+
     /// Waits for its turn, but not for ever.
     pub(super) async fn take(&self, team: TeamId) -> Result<Socket, Busy> {
         let mut taken = std::pin::pin!(self.0.take(team, 1, Limit::Fair));

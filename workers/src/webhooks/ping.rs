@@ -8,7 +8,7 @@ use domain::{event, id::EventId, webhook::Outcome};
 use store::endpoint::{Pinged, Target};
 use uuid::Uuid;
 
-use super::{Message, failure};
+use super::{attempt::failure, message::Message};
 use crate::outbound::{Busy, Outbound, OutboundError};
 
 /// Sends `webhook.test.ping`, with everything that real events carry, and says how that went.

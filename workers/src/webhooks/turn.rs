@@ -19,7 +19,9 @@ use crate::outbound::{Outbound, Socket};
 pub(super) enum Turn {
     /// Be sent, through this.
     Now(Right, Socket),
-    /// Come back in so long.
+    /// Come back in so long: something else goes before it.
+    Held(Duration),
+    /// Come back in so long, like all others to its endpoint.
     Later(Duration),
 }
 
@@ -35,11 +37,12 @@ pub(super) async fn turn(
     pool: &PgPool,
     outbound: &Outbound,
     delivery: &ToDeliver,
+    is_held: bool,
 ) -> Result<Turn, Error> {
     let allowed = delivery.health.breaker.allows(delivery.at);
     match allowed {
         // Only while the endpoint is well: one that is probed gets whatever comes first.
-        Allowed::Asking if delivery.is_held => return Ok(Turn::Later(next_look(delivery))),
+        Allowed::Asking if is_held => return Ok(Turn::Held(next_look(delivery))),
         Allowed::Nothing(until) => {
             let wait = (until - delivery.at).to_std().unwrap_or_default();
             return Ok(Turn::Later(wait));

@@ -1,0 +1,85 @@
+//! A worker is killed while it sends a page.
+
+use std::{collections::HashMap, time::Duration};
+
+use sqlx::{PgPool, types::Uuid};
+
+use super::{BUSY, SOON, stage::Stage};
+use crate::support::{Act, Receiver, ScriptedServer, eventually};
+
+const LEASE: (&str, &str) = ("GATEHOUSE_LEASE_SECONDS", "2");
+
+#[sqlx::test(migrations = false)]
+async fn case_58_a_killed_page_sends_again_only_what_was_not_recorded(pool: PgPool) {
+    let receiver = Receiver::start().await;
+    // A page takes more than a second, and is recorded every 250 ms.
+    receiver.answer(200, Duration::from_millis(40));
+    let stage = Stage::new(pool, &receiver.url(), &receiver.allowed()).await;
+    let items = stage.singles(32).await;
+    stage.enqueue(&items).await;
+    let worker = stage.worker(&[BUSY, LEASE]).await;
+    eventually("something is recorded", SOON, async || {
+        (stage.attempts().await > 0).then_some(())
+    })
+    .await;
+    worker.kill();
+    drop(worker);
+    // What the server was still doing for it ends.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let recorded: Vec<Uuid> = stage.all("select delivery_id from delivery_attempts").await;
+    let sent = receiver.received().len();
+    assert!((1..32).contains(&recorded.len()), "{}", recorded.len());
+
+    let worker = stage.worker(&[LEASE]).await;
+    stage.all_are("delivered", &items, SOON).await;
+    let mut requests: HashMap<String, usize> = HashMap::new();
+    for request in receiver.received() {
+        let id = request.header("x-service-delivery-id").to_owned();
+        *requests.entry(id).or_default() += 1;
+    }
+    for delivery in &recorded {
+        assert_eq!(requests[&delivery.to_string()], 1, "it was recorded");
+    }
+    let again = requests.values().filter(|times| **times == 2).count();
+    assert_eq!(again, sent - recorded.len());
+    assert!(requests.values().all(|times| *times <= 2), "{requests:?}");
+    // One of them may be what killed it.
+    assert!(stage.spread("rerun", &worker).await > 0);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_58_what_a_page_handed_on_before_it_was_killed_is_in_one_job(pool: PgPool) {
+    // The first request is never answered, and all others are refused.
+    let server = ScriptedServer::start(|_, asked| match asked {
+        1 => Act::Hang,
+        _ => Act::head("500 Oops"),
+    })
+    .await;
+    let stage = Stage::new(pool, &server.url("/"), &server.allowed()).await;
+    let items = stage.singles(6).await;
+    stage.enqueue(&items).await;
+    let worker = stage.worker(&[BUSY, LEASE]).await;
+    eventually("the others have failed", SOON, async || {
+        (stage.attempts().await == 5).then_some(())
+    })
+    .await;
+    for delivery in items.concat() {
+        assert_eq!(stage.jobs_of(delivery).await, 1, "{delivery}");
+    }
+    worker.kill();
+    drop(worker);
+    // Long enough for the retries that are not due.
+    stage
+        .run("update queue.jobs set run_at = now() + interval '1 hour' where state = 2")
+        .await;
+    let _worker = stage.worker(&[LEASE]).await;
+    let first = items[0][0];
+    eventually("the first one is sent again", SOON, async || {
+        (stage.standing(first).await.1 == 1).then_some(())
+    })
+    .await;
+    assert_eq!(server.asked("/"), 7, "nothing else was");
+    for delivery in items.concat() {
+        assert_eq!(stage.standing(delivery).await, ("pending".to_owned(), 1));
+    }
+}

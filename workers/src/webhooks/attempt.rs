@@ -1,0 +1,153 @@
+//! One attempt: a request, and what its answer means for the delivery.
+
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use domain::{
+    breaker::Right,
+    webhook::{Outcome, kept_answer, next_delay, retry_after},
+};
+use metrics::{Counter, counter, histogram};
+use store::delivery::{Attempt, Attempted, DeliveryState, ToDeliver};
+use tracing::debug;
+
+use super::{Courier, message::Message};
+use crate::outbound::{Answer, OutboundError, Socket};
+
+/// Shows all metrics as 0 from the start: a counter that first appears with its first attempt has no increase then.
+pub(super) fn expect_none() {
+    for outcome in OUTCOMES {
+        attempts(outcome).increment(0);
+    }
+}
+
+/// Sends a delivery. None: nothing was sent for want of a connection, and the endpoint has nothing to do with it.
+pub(super) async fn attempt(
+    courier: &Courier,
+    delivery: &ToDeliver,
+    right: Right,
+    socket: Socket,
+) -> Option<Attempted> {
+    let message = Message {
+        event: delivery.kind.as_str(),
+        id: delivery.event,
+        delivery: delivery.delivery,
+        secrets: &delivery.secrets,
+        custom: &delivery.headers,
+        body: &delivery.body,
+        clock: &courier.clock,
+    };
+    let started = Instant::now();
+    let answer = message.send(&courier.outbound, socket, &delivery.url).await;
+    let elapsed = started.elapsed();
+    if matches!(answer, Err(OutboundError::Busy(_))) {
+        return None;
+    }
+    let attempted = judge(delivery, answer, elapsed, right);
+    count(delivery, &attempted);
+    Some(attempted)
+}
+
+/// What an attempt means for its delivery.
+fn judge(
+    delivery: &ToDeliver,
+    answer: Result<Answer, OutboundError>,
+    elapsed: Duration,
+    right: Right,
+) -> Attempted {
+    let number = delivery.attempts + 1;
+    let of_schedule = number.saturating_sub(delivery.earlier_attempts);
+    let again = |wish: Option<Duration>| match next_delay(of_schedule, rand::random(), wish) {
+        Some(delay) => DeliveryState::Pending(delay),
+        None => DeliveryState::Exhausted,
+    };
+    let mut attempted = Attempted {
+        delivery: delivery.delivery,
+        attempt: None,
+        state: DeliveryState::Delivered,
+        disable: None,
+    };
+    let (outcome, status_code, response_body, error) = match answer {
+        Ok(answer) => {
+            let outcome = Outcome::of_status(answer.status);
+            match outcome {
+                Outcome::Delivered => {}
+                Outcome::Gone => {
+                    attempted.state = DeliveryState::Discarded;
+                    attempted.disable = Some((delivery.endpoint, "the endpoint answered 410 Gone"));
+                }
+                Outcome::Failed => {
+                    let asked = answer.retry_after.as_deref();
+                    let now = Utc::now();
+                    attempted.state =
+                        again(asked.and_then(|value| retry_after(answer.status, value, now)));
+                }
+            }
+            let word = outcome.as_str();
+            let kept = kept_answer(outcome, &answer.body);
+            (word, Some(answer.status), kept, None)
+        }
+        Err(error) => {
+            debug!(delivery.id = %delivery.delivery, %error, "an attempt failed");
+            attempted.state = again(None);
+            (failure(&error), None, None, Some(error.to_string()))
+        }
+    };
+    let is_as_ever = attempted.state == DeliveryState::Delivered && delivery.health.is_well();
+    attempted.attempt = Some(Attempt {
+        number,
+        elapsed,
+        outcome,
+        status_code,
+        response_body,
+        url: delivery.url.clone(),
+        error,
+        sign: (!is_as_ever).then_some((delivery.endpoint, right)),
+    });
+    attempted
+}
+
+pub(super) const fn failure(error: &OutboundError) -> &'static str {
+    match error {
+        OutboundError::Refused(_) => "refused",
+        OutboundError::Busy(_) => "busy",
+        OutboundError::Timeout => "timeout",
+        OutboundError::Connect(_) => "connect",
+        OutboundError::Tls(_) => "tls",
+        OutboundError::Protocol(_) => "protocol",
+    }
+}
+
+/// How attempts end; `busy` is none.
+const OUTCOMES: [&str; 8] = [
+    "delivered",
+    "gone",
+    "status",
+    "refused",
+    "timeout",
+    "connect",
+    "tls",
+    "protocol",
+];
+
+fn attempts(outcome: &'static str) -> Counter {
+    counter!("gatehouse_webhook_attempts_total", "outcome" => outcome)
+}
+
+fn count(delivery: &ToDeliver, attempted: &Attempted) {
+    let Some(attempt) = &attempted.attempt else {
+        return;
+    };
+    attempts(attempt.outcome).increment(1);
+    if attempted.state == DeliveryState::Delivered {
+        let class = if attempt.number == 1 {
+            "first"
+        } else {
+            "retry"
+        };
+        let since = (Utc::now() - delivery.occurred_at)
+            .to_std()
+            .unwrap_or_default();
+        histogram!("gatehouse_webhook_delivery_seconds", "attempt_class" => class).record(since);
+    }
+}

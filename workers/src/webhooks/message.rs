@@ -1,0 +1,69 @@
+//! An event as an endpoint gets it: signed, with all its headers.
+
+use bytes::Bytes;
+use database::Clock;
+use domain::{
+    id::{DeliveryId, EventId},
+    signature::{SignatureHeaders, SigningSecrets},
+    webhook::{ATTEMPT_DEADLINE, CustomHeader},
+};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+
+use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
+
+/// An event on its way to an endpoint.
+pub(super) struct Message<'a> {
+    /// The event's name.
+    pub(super) event: &'a str,
+    pub(super) id: EventId,
+    pub(super) delivery: DeliveryId,
+    pub(super) secrets: &'a SigningSecrets,
+    /// What the endpoint's owner wants on every request.
+    pub(super) custom: &'a [CustomHeader],
+    pub(super) body: &'a [u8],
+    /// Says when it is signed.
+    pub(super) clock: &'a Clock,
+}
+
+impl Message<'_> {
+    pub(super) async fn send(
+        &self,
+        outbound: &Outbound,
+        socket: Socket,
+        url: &str,
+    ) -> Result<Answer, OutboundError> {
+        let post = Post {
+            url,
+            headers: self.headers(self.clock.unix_seconds()),
+            body: Bytes::copy_from_slice(self.body),
+            deadline: ATTEMPT_DEADLINE,
+        };
+        outbound.post(socket, post).await
+    }
+
+    fn headers(&self, timestamp: i64) -> HeaderMap {
+        let signatures = SignatureHeaders::sign(self.secrets, self.id, timestamp, self.body);
+        let id = self.delivery.to_string();
+        let event = [
+            ("x-service-event", self.event),
+            ("x-service-delivery-id", id.as_str()),
+        ];
+        let mut headers = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            headers.insert(
+                HeaderName::from_bytes(name.as_bytes()).expect("names were checked"),
+                HeaderValue::from_str(value).expect("values were checked"),
+            );
+        };
+        // Ours last: whatever the owner wants, nobody else signs in our name.
+        for header in self.custom {
+            set(header.name(), header.expose());
+        }
+        for (name, value) in signatures.iter().chain(event) {
+            set(name, value);
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(USER_AGENT, HeaderValue::from_static("Service-Webhook/1.0"));
+        headers
+    }
+}
