@@ -29,8 +29,8 @@ fn item(held: bool) -> ToAnalyse {
     }
 }
 
-/// Analyses and judges, on so many items at once.
-fn analyst(pool: &PgPool, places: usize) -> Analyst {
+/// Analyses and judges, one item at a time.
+fn analyst(pool: &PgPool) -> Analyst {
     let judges = Judges::new(Groups::new(pool.clone(), RuleSettings::default()));
     let providers: Providers = Arc::new([]);
     Analyst::new(
@@ -39,7 +39,7 @@ fn analyst(pool: &PgPool, places: usize) -> Analyst {
         judges.groups().clone(),
         Duration::ZERO,
         Darkroom::default(),
-        Some(Verdicts::new(judges, places)),
+        Some(Verdicts::new(judges, 1)),
     )
 }
 
@@ -52,7 +52,7 @@ async fn judged(analyst: &Analyst, item: &ToAnalyse, started: Instant) -> Stage 
 async fn what_cannot_be_judged_now_keeps_its_analysis_and_waits_for_the_rules(pool: PgPool) {
     schema::migrate(&pool).await.unwrap();
     let now = Instant::now();
-    let one = analyst(&pool, 1);
+    let one = analyst(&pool);
     let stage = judged(&one, &item(false), now).await;
     assert!(matches!(
         stage,
@@ -103,7 +103,12 @@ async fn what_cannot_be_judged_now_keeps_its_analysis_and_waits_for_the_rules(po
     );
 
     // Its job waits for as long as the place said.
-    let stage = judged(&analyst(&pool, 0), &item(false), now).await;
+    let other = TeamId::from(Uuid::now_v7());
+    let verdicts = one.verdicts.as_ref().unwrap();
+    let Ok(_place) = verdicts.take_place(other).await else {
+        panic!("nobody had it");
+    };
+    let stage = judged(&one, &item(false), now).await;
     let Stage::Analysed { wait, .. } = stage else {
         panic!("there is no place");
     };
