@@ -193,10 +193,9 @@ begin
             ),
             lanes as materialized (
                 select o.queue, o.lane,
-                       case when exists (select from unnest(v_live) e (gen)
-                                          where exists (select from queue.jobs d
-                                                         where d.gen = e.gen and d.queue = o.queue and d.state = 0
-                                                           and d.grp = o.grp and d.lane = o.lane and d.fence >= 0))
+                       case when exists (select from queue.jobs d
+                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                            and d.grp = o.grp and d.lane = o.lane and d.fence >= 0)
                             then 0
                             else o.lane_cap - (select count(*) from queue.jobs r
                                                 where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
@@ -213,10 +212,9 @@ begin
             ),
             groups as materialized (
                 select o.queue, o.grp,
-                       case when exists (select from unnest(v_live) e (gen)
-                                          where exists (select from queue.jobs d
-                                                         where d.gen = e.gen and d.queue = o.queue and d.state = 0
-                                                           and d.grp = o.grp and d.fence >= 0))
+                       case when exists (select from queue.jobs d
+                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                            and d.grp = o.grp and d.fence >= 0)
                             then 0
                             else o.group_cap - (select count(*) from queue.jobs r
                                                  where r.gen = any (v_live) and r.queue = o.queue and r.state = 1

@@ -118,7 +118,10 @@ declare
     v_cut_lanes   uuid[];
     v_first       integer;
     v_first_lane  uuid;
+    v_first_mask  integer;
+    v_first_room  integer;
     v_contended   boolean := false;
+    v_is_split    boolean := false;
     v_served      integer;
     v_leftover    boolean;
 begin
@@ -330,16 +333,13 @@ begin
                           where g.queue = p_queue and g.grp = m.grp), p_group_cap) as cap
           from merged m
     )
-    select array_agg(x.grp order by x.n) filter (where x.room > 0 and not x.is_paused),
-           array_agg(x.is_own order by x.n) filter (where x.room > 0 and not x.is_paused),
-           array_agg(x.mask order by x.n) filter (where x.room > 0 and not x.is_paused),
-           array_agg(x.room order by x.n) filter (where x.room > 0 and not x.is_paused),
-           array_agg(x.cap order by x.n) filter (where x.room > 0 and not x.is_paused),
-           (array_agg(x.grp order by x.n desc))[1],
-           coalesce(bool_and(x.is_own) filter (where x.room > 0 and not x.is_paused), true),
-           count(*)
-      from excepted x
-      into v_groups, v_owns, v_masks, v_rooms, v_caps, v_last, v_is_own, met;
+    -- In order because its input is: an `order by` in each aggregate would sort as often.
+    select array_agg(o.grp), array_agg(o.is_own), array_agg(o.mask), array_agg(o.room), array_agg(o.cap),
+           coalesce(bool_and(o.is_own), true), coalesce(bool_or(o.cap is not null), false),
+           (select count(*) from merged),
+           (select m.grp from merged m order by m.n desc limit 1)
+      from (select * from excepted x where x.room > 0 and not x.is_paused order by x.n) o
+      into v_groups, v_owns, v_masks, v_rooms, v_caps, v_is_own, capped, met, v_last;
     visited := met;
     next_group := coalesce(v_last, p_after);
     more := met >= p_window;
@@ -349,8 +349,7 @@ begin
 
     -- One claim at a time for each capped group, or two claims would both see room under its cap. Groups come before lanes, and
     -- nobody waits for a group while holding anything.
-    if exists (select from unnest(v_caps) c (cap) where c.cap is not null) then
-        capped := true;
+    if capped then
         select array_agg(case when l.got then l.room else 0 end order by l.n),
                bool_or(not l.got), min(l.n) filter (where not l.got)
           from (select g.n, g.room,
@@ -431,20 +430,23 @@ begin
               from walk m
              group by m.place, m.wrapped, m.lane
         ),
-        met as materialized (
+        all_met as materialized (
             select m.place, m.lane, m.mask, m.n::integer as n from merged m where m.n <= v_window
              union all
             select g.n::integer, g.grp, g.mask, 1
               from unnest(v_groups, v_owns, v_masks) with ordinality g (grp, is_own, mask, n)
              where g.is_own
+        ),
+        -- While older binaries enqueue, a lane may be in two groups. It is claimed from in one of them at a time.
+        met as materialized (
+            select a.*, row_number() over (partition by a.lane order by a.n, a.place) as turn from all_met a
         )
-        select array_agg(m.lane order by m.n, m.place), array_agg(m.place order by m.n, m.place),
-               array_agg(m.mask order by m.n, m.place),
+        select array_agg(m.lane), array_agg(m.place), array_agg(m.mask),
                array_agg(v_groups[m.place]) filter (where m.n >= v_window),
                array_agg(m.lane) filter (where m.n >= v_window),
-               greatest(visited, count(*)::integer)
-          from met m
-          into v_lanes, v_lane_groups, v_lane_masks, v_cut_groups, v_cut_lanes, visited;
+               greatest(visited, count(*)::integer), exists (select from met m where m.turn > 1)
+          from (select * from met m where m.turn = 1 order by m.n, m.place) m
+          into v_lanes, v_lane_groups, v_lane_masks, v_cut_groups, v_cut_lanes, visited, v_is_split;
         if v_cut_groups is not null then
             visited := greatest(visited, p_window);
             more := true;
@@ -473,27 +475,29 @@ begin
         select o.*, pg_try_advisory_xact_lock(hashtext(p_queue), uuid_hash(o.lane)) as got
           from opened o
     )
-    select array_agg(k.lane order by k.n) filter (where k.got),
-           array_agg(k.place order by k.n) filter (where k.got),
-           array_agg(k.mask order by k.n) filter (where k.got),
-           array_agg(k.room order by k.n) filter (where k.got),
-           (array_agg(k.lane order by k.n))[1],
+    select array_agg(k.lane) filter (where k.got), array_agg(k.place) filter (where k.got),
+           array_agg(k.mask) filter (where k.got), array_agg(k.room) filter (where k.got),
+           (array_agg(k.lane))[1], (array_agg(k.place))[1], (array_agg(k.mask))[1], (array_agg(k.room))[1],
            v_contended or coalesce(bool_or(not k.got), false) or count(*) < (select count(*) from unpaused),
            case when count(*) < (select count(*) from unpaused) then v_groups[max(k.place)] end
-      from locked k
-      into v_lanes, v_lane_groups, v_lane_masks, v_lane_rooms, v_first_lane, v_contended, v_last;
+      from (select * from locked l order by l.n) k
+      into v_lanes, v_lane_groups, v_lane_masks, v_lane_rooms,
+           v_first_lane, v_first, v_first_mask, v_first_room, v_contended, v_last;
     next_group := coalesce(v_last, next_group);
     ring_groups := v_cut_groups;
     ring_lanes := v_cut_lanes;
-    if v_lanes is null then
+    if v_lanes is null and v_first_lane is null then
         more := more or v_contended;
-        -- Every open lane is being claimed from by others: queue up for the first instead of spinning. Holders are claims too,
-        -- which end by themselves, and nobody waits while holding a lane.
-        if v_first_lane is not null then
-            next_group := p_after;
-            perform pg_advisory_xact_lock(hashtext(p_queue), uuid_hash(v_first_lane));
-        end if;
         return;
+    end if;
+    -- Every open lane is being claimed from by others: queue up for the first instead of spinning. Holders are claims too, which
+    -- end by themselves, and nobody waits while holding a lane.
+    if v_lanes is null then
+        perform pg_advisory_xact_lock(hashtext(p_queue), uuid_hash(v_first_lane));
+        v_lanes := array[v_first_lane];
+        v_lane_groups := array[v_first];
+        v_lane_masks := array[v_first_mask];
+        v_lane_rooms := array[v_first_room];
     end if;
 
     v_taken := queue.live_generations();
@@ -578,10 +582,10 @@ begin
            capped or exists (select from room r where r.room <= 0 and r.is_capped)
                or exists (select from chosen c where c.fills_cap),
            -- With fewer jobs than lanes, a group's next turn begins behind the last lane served.
-           (select array_agg(v_groups[s.place] order by s.place) from shared s
+           (select array_agg(v_groups[s.place]) from shared s
              where s.lanes > s.group_share and s.nth = s.group_share
                and s.place <= (select max(c.place) from chosen c)),
-           (select array_agg(s.lane order by s.place) from shared s
+           (select array_agg(s.lane) from shared s
              where s.lanes > s.group_share and s.nth = s.group_share
                and s.place <= (select max(c.place) from chosen c))
       from ordered o
@@ -591,7 +595,7 @@ begin
     next_group := coalesce(v_groups[v_served], next_group);
     ring_groups := ring_groups || v_cut_groups;
     ring_lanes := ring_lanes || v_cut_lanes;
-    more := more or v_leftover or v_contended or v_served is not null;
+    more := more or v_leftover or v_contended or v_served is not null or (v_is_split and ids is not null);
 end
 $$;
 

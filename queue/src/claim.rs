@@ -170,21 +170,18 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             () = self.stop.cancelled() => return None,
             () = self.shared.lease.held() => {}
         }
-        loop {
-            let called = async {
-                sleep(CROWDED).await;
-                let _ = timeout(self.shared.config.poll, calls.changed()).await;
-            };
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return None,
-                room = self.buffer.room() => return Some(room),
-                () = called => {
-                    if let Some(room) = self.buffer.any_room() {
-                        return Some(room);
-                    }
-                }
-            }
+        let called = async {
+            sleep(CROWDED).await;
+            let _ = timeout(self.shared.config.poll, calls.changed()).await;
+        };
+        tokio::select! {
+            () = self.stop.cancelled() => return None,
+            room = self.buffer.room() => return Some(room),
+            () = called => {}
+        }
+        tokio::select! {
+            () = self.stop.cancelled() => None,
+            room = self.buffer.some_room() => Some(room),
         }
     }
 

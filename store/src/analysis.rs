@@ -154,6 +154,10 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 select from queue.queues q where q.queue = $2 and q.paused_until > now()
                 union all
                 select
+                from queue.groups g
+                where g.queue = $2 and g.grp = m.team_id and (g.cap is not null or g.paused_until > now())
+                union all
+                select
                 from queue.lanes l
                 where l.queue = $2 and l.lane = m.team_id and (l.cap is not null or l.paused_until > now())
             ) as "rules_are_held!",

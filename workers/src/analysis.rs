@@ -321,3 +321,6 @@ fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Left {
         charged: false,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,6 +115,12 @@ impl Verdicts {
         }
     }
 
+    /// A place that a test keeps to itself.
+    #[cfg(test)]
+    pub(crate) async fn take_place(&self, team: TeamId) -> Result<Place, Duration> {
+        self.places.take(team).await
+    }
+
     /// Judges an item that was loaded then.
     pub(crate) async fn reach(
         &self,
@@ -281,6 +287,9 @@ fn findings<'a>(item: &ToJudge, examined: Vec<Examined>, wanted: &'a [Category])
         on_failure: item.on_failure,
     }
 }
+
+#[cfg(test)]
+use {crate::places::Place, domain::id::TeamId};
 
 #[cfg(test)]
 mod tests;

@@ -139,17 +139,21 @@ impl<T> Drop for Aside<T> {
 impl<T> Buffer<T> {
     /// Waits until there is room for a claim that is worth its while, and takes it. Several claims can be under way at once.
     pub(crate) async fn room(&self) -> Room<'_, T> {
+        self.room_for(self.part()).await
+    }
+
+    /// Waits until there is any room for a claim, because somebody new may have come.
+    pub(crate) async fn some_room(&self) -> Room<'_, T> {
+        self.room_for(1).await
+    }
+
+    async fn room_for(&self, at_least: usize) -> Room<'_, T> {
         loop {
-            if let Some(room) = self.take_room(self.part()) {
+            if let Some(room) = self.take_room(at_least) {
                 return room;
             }
             self.taken.notified().await;
         }
-    }
-
-    /// What room there is for a claim, if any: somebody new may have come.
-    pub(crate) fn any_room(&self) -> Option<Room<'_, T>> {
-        self.take_room(1)
     }
 
     /// Waits until one of those has room again.

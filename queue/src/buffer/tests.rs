@@ -133,62 +133,63 @@ fn so_does_a_lane_in_its_group() {
     assert_eq!(room.limits().lane_has, 0);
 }
 
+/// As many jobs as a claim may bring of a group.
+fn bring(buffer: &Buffer<u128>, n: u128) -> usize {
+    let Some(room) = buffer.some_room().now_or_never() else {
+        return 0;
+    };
+    let limits = room.limits();
+    let listed = limits.groups.iter().find(|(other, _)| *other == group(n));
+    let most = listed.map_or(limits.group, |(_, room)| *room);
+    let jobs = vec![(group(n), lane(n), n); most.min(room.jobs())];
+    let brought = jobs.len();
+    assert!(room.fill(jobs).is_empty());
+    brought
+}
+
 #[test]
-fn whatever_groups_do_somebody_new_finds_a_place() {
+fn who_is_here_leaves_the_next_place_to_a_newcomer() {
     let buffer = buffer(8, None);
-    for n in 1..50 {
-        loop {
-            let Some(room) = buffer.any_room() else { break };
-            let listed = room.limits().groups.iter();
-            let listed = listed.filter(|(other, _)| *other == group(n));
-            let most = listed
-                .map(|(_, room)| *room)
-                .next()
-                .unwrap_or(room.limits().group);
-            let bring = most.min(room.jobs());
-            if bring == 0 {
-                break;
-            }
-            let jobs = vec![(group(n), lane(n), n); bring];
-            assert!(room.fill(jobs).is_empty());
-        }
-        let contents = buffer.lock();
-        assert!(contents.len <= 16);
-        if n < 12 {
-            assert!(contents.len_of(group(n), lane(n)).0 > 0, "group {n}");
-        }
+    for n in 1..=5 {
+        while bring(&buffer, n) > 0 {}
     }
+    assert_eq!(buffer.lock().len, 16, "8, 4, 2, 1 and 1");
+    assert_eq!(bring(&buffer, 6), 0);
+    assert_eq!(take(&buffer).unwrap().0, 1);
+    for n in 1..=4 {
+        assert_eq!(bring(&buffer, n), 0, "group {n}");
+    }
+    assert_eq!(bring(&buffer, 6), 1);
 }
 
 #[test]
 fn a_claim_is_told_of_so_many_groups_and_no_more() {
-    let buffer = buffer(500, None);
+    let buffer = buffer(20_000, None);
     for n in 1..=100 {
         put(&buffer, (0..n).map(|_| (n, ())));
-        put_in(
-            &buffer,
-            (0..n / 2)
-                .map(|m| (1000 + n, 2000 + n, m))
-                .map(|(g, l, _)| (g, l, ())),
-        );
-        while buffer.lock().len > 600 {
-            take(&buffer).unwrap();
-        }
+        put_in(&buffer, (0..n).map(|_| (n, 1_000 + n, ())));
     }
-    let room = buffer.any_room().unwrap();
+    let first = buffer.room().now_or_never().unwrap();
+    let room = buffer.room().now_or_never().unwrap();
     let limits = room.limits();
     assert_eq!(limits.groups.len(), 64);
-    assert!(limits.lanes.len() <= 64);
-    let contents = buffer.lock();
+    assert_eq!(limits.lanes.len(), 64);
+    assert_eq!(limits.in_flight, first.jobs());
+    let (group_room, lane_has) = (limits.group, limits.lane_has);
     let listed: Vec<Group> = limits.groups.iter().map(|(group, _)| *group).collect();
-    let others = contents
-        .groups
-        .iter()
-        .filter(|(group, _)| !listed.contains(group));
-    for (&group, _) in others {
-        // Those that are not listed may have what they have now and what they are told.
-        let room = contents.room_of_group(group, buffer.capacity) + limits.in_flight;
-        assert!(limits.group <= room.max(1));
+    drop(room);
+    let contents = buffer.lock();
+    assert_eq!(lane_has, 36);
+    for n in 1..=100 {
+        assert_eq!(
+            listed.contains(&group(n)),
+            n > 36,
+            "those that have the most"
+        );
+        if n <= 36 {
+            let room = contents.room_of_group(group(n), buffer.capacity);
+            assert!(group_room <= room, "what holds for all holds for {n}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{BackendSettings, Config, NewJob, lanes, queues};
+use queue::{BackendSettings, Config, Group, NewJob, groups, lanes, queues};
 use sqlx::PgPool;
 
 use crate::{
@@ -121,6 +121,16 @@ async fn what_is_paused_is_not_taken(pool: PgPool) {
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(names(&pool, INSERTED).await, ["2: 0 0 0"]);
     assert_eq!(process.started(), 3, "the second follow-up job waits");
+    assert!(lanes::resume(&mut conn, MORE, lane(1)).await.unwrap());
+    process.queue.wake([MORE]);
+    until_idle(&pool).await;
+    let group = Group(lane(1).0);
+    groups::pause(&mut conn, MORE, group, None).await.unwrap();
+    enqueue(&pool, [job(&with_follow_up("3"))]).await;
+    until(&pool, "select count(*) = 5 from effects").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(names(&pool, INSERTED).await, ["3: 0 0 0"]);
+    assert_eq!(process.started(), 5, "the third follow-up job waits");
     process.stop().await;
 }
 
@@ -128,21 +138,33 @@ async fn what_is_paused_is_not_taken(pool: PgPool) {
 async fn a_lane_at_its_cap_is_left_to_claims(pool: PgPool) {
     prepare(&pool).await;
     watch_inserts(&pool).await;
-    let process = start(&pool, quick(), more().lane_cap(2));
+    at_its_cap(&pool, more().lane_cap(2)).await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    at_its_cap(&pool, more().group_cap(2)).await;
+}
+
+/// Two may run at once, and a third one comes.
+async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
+    let process = start(pool, quick(), more);
     let acts = (0..2).map(|n| Act {
         follow_up_sleep_ms: 600,
         ..with_follow_up(&n.to_string())
     });
-    enqueue(&pool, acts.map(|act| job(&act))).await;
+    enqueue(pool, acts.map(|act| job(&act))).await;
     until(
-        &pool,
+        pool,
         "select count(*) = 2 from queue.jobs where queue = 'more' and state = 1",
     )
     .await;
-    enqueue(&pool, [job(&with_follow_up("third"))]).await;
-    until(&pool, "select count(*) = 3 from effects").await;
-    assert_eq!(names(&pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
-    until_idle(&pool).await;
+    enqueue(pool, [job(&with_follow_up("third"))]).await;
+    until(pool, "select count(*) = 3 from effects").await;
+    assert_eq!(names(pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
+    until_idle(pool).await;
     assert_eq!(process.started(), 6);
     process.stop().await;
 }
@@ -151,22 +173,32 @@ async fn a_lane_at_its_cap_is_left_to_claims(pool: PgPool) {
 async fn the_cap_is_exact_over_processes_that_claim_and_take(pool: PgPool) {
     prepare(&pool).await;
     watch_inserts(&pool).await;
-    let more = more().lane_cap(3);
-    let (one, other) = (start(&pool, quick(), more), start(&pool, quick(), more));
+    never_more_than_three(&pool, more().lane_cap(3)).await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn so_is_that_of_a_group(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    never_more_than_three(&pool, more().group_cap(3)).await;
+}
+
+async fn never_more_than_three(pool: &PgPool, more: BackendSettings) {
+    let (one, other) = (start(pool, quick(), more), start(pool, quick(), more));
     let acts = (0..100).map(|n| Act {
         sleep_ms: n % 7,
         follow_up_sleep_ms: 5,
         ..with_follow_up(&n.to_string())
     });
-    enqueue(&pool, acts.map(|act| job(&act))).await;
+    enqueue(pool, acts.map(|act| job(&act))).await;
     let mut most = 0;
-    while count(&pool, "select count(*) from queue.jobs").await > 0 {
+    while count(pool, "select count(*) from queue.jobs").await > 0 {
         let running = "select count(*) from queue.jobs where queue = 'more' and state = 1";
-        most = most.max(count(&pool, running).await);
+        most = most.max(count(pool, running).await);
     }
     assert_eq!(most, 3);
-    assert_eq!(count(&pool, "select count(*) from effects").await, 200);
-    assert!(count(&pool, "select count(*) from inserted where state = 1").await > 0);
+    assert_eq!(count(pool, "select count(*) from effects").await, 200);
+    assert!(count(pool, "select count(*) from inserted where state = 1").await > 0);
     one.stop().await;
     other.stop().await;
 }

@@ -10,6 +10,7 @@ mod claiming;
 mod dying;
 mod eager;
 mod finishing;
+mod groups;
 mod handing;
 mod lifecycle;
 mod operating;

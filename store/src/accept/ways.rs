@@ -58,6 +58,10 @@ async fn read(pool: &PgPool) -> Result<Ways, sqlx::Error> {
                 select l.lane
                 from queue.lanes l
                 where l.queue = q.queue and (l.cap is not null or l.paused_until > now())
+                union all
+                select g.grp
+                from queue.groups g
+                where g.queue = q.queue and (g.cap is not null or g.paused_until > now())
                 limit $2
             ) as "held!"
         from unnest($1::text []) as q (queue)

@@ -18,7 +18,7 @@ use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{Acceptance, Acceptor, NewMedia},
+    accept::{self, Acceptance, Acceptor, NewMedia},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
@@ -81,7 +81,7 @@ impl Fixture {
         let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), Default::default()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
             sites: Sites::new(pool.clone()),
             endpoint: endpoint.unwrap(),
             pool,

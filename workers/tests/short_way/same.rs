@@ -62,10 +62,11 @@ async fn stored(pool: &PgPool) -> Vec<Stored> {
         for said in item
             .providers
             .iter_mut()
-            .flat_map(|said| said.0.as_array_mut())
+            .filter_map(|said| said.0.as_array_mut())
         {
-            said.iter_mut()
-                .for_each(|said| _ = said["elapsed_ms"].take());
+            for said in said {
+                said["elapsed_ms"].take();
+            }
         }
     }
     stored

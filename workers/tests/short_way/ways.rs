@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use queue::{Lane, lanes, queues};
+use queue::{Group, Lane, groups, lanes, queues};
 use serde_json::json;
 use sqlx::PgPool;
 use store::jobs::{ANALYSIS, RULES};
@@ -26,12 +26,19 @@ async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool:
     fixture.decided().await;
     let lane = Lane(fixture.team.as_uuid());
     let mut conn = fixture.pool.acquire().await.unwrap();
+    let group = Group(fixture.team.as_uuid());
     for held in [
+        "the group is paused",
+        "the group is capped",
         "the queue is paused",
         "the lane is paused",
         "the lane is capped",
     ] {
         match held {
+            "the group is paused" => groups::pause(&mut conn, RULES, group, None).await.unwrap(),
+            "the group is capped" => groups::set_cap(&mut conn, RULES, group, Some(0))
+                .await
+                .unwrap(),
             "the queue is paused" => queues::pause(&mut conn, RULES, None).await.unwrap(),
             "the lane is paused" => lanes::pause(&mut conn, RULES, lane, None).await.unwrap(),
             _ => lanes::set_cap(&mut conn, RULES, lane, Some(0))
@@ -52,6 +59,10 @@ async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool:
         tokio::time::sleep(Duration::from_millis(700)).await;
         assert_eq!(fixture.count(DECIDED).await, decided, "{held}");
         match held {
+            "the group is paused" => _ = groups::resume(&mut conn, RULES, group).await.unwrap(),
+            "the group is capped" => groups::set_cap(&mut conn, RULES, group, None)
+                .await
+                .unwrap(),
             "the queue is paused" => _ = queues::resume(&mut conn, RULES).await.unwrap(),
             "the lane is paused" => _ = lanes::resume(&mut conn, RULES, lane).await.unwrap(),
             _ => lanes::set_cap(&mut conn, RULES, lane, None).await.unwrap(),
