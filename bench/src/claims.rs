@@ -46,20 +46,21 @@ impl Claimer {
     pub(crate) async fn claim(&mut self, limit: i32) -> anyhow::Result<Batch> {
         let window = self.window(limit);
         let begun = Instant::now();
-        let row = sqlx::query("select * from queue.claim($1, $2, $3, $4, $5, null)")
-            .bind(self.worker)
-            .bind(QUEUE.as_str())
-            .bind(limit)
-            .bind(self.cursor)
-            .bind(window)
-            .fetch_one(&mut self.conn)
-            .await?;
+        let row =
+            sqlx::query("select * from queue.claim($1, $2, $3, $4, $5, null, null, 0::smallint)")
+                .bind(self.worker)
+                .bind(QUEUE.as_str())
+                .bind(limit)
+                .bind(self.cursor)
+                .bind(window)
+                .fetch_one(&mut self.conn)
+                .await?;
         let took = begun.elapsed();
         let ids: Vec<i64> = row
             .try_get::<Option<Vec<i64>>, _>("ids")?
             .unwrap_or_default();
         let lanes = row.try_get::<Option<Vec<Uuid>>, _>("lanes")?;
-        self.cursor = row.try_get("next_cursor")?;
+        self.cursor = row.try_get("next_group")?;
         self.widen(row.try_get("visited")?, window, ids.len(), limit);
         Ok(Batch {
             ids,

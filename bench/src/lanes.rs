@@ -290,7 +290,7 @@ async fn search(ground: &Ground, conn: &mut PgConnection, lanes: u64) -> anyhow:
     for _ in 0..SEARCHES {
         let mut claimer = Claimer::new(ground.cluster.connect().await?);
         // Opens the connection's plans, which a process does once.
-        sqlx::query("select queue.claim($1, 'no such queue', 1, $1, 1, null)")
+        sqlx::query("select queue.claim($1, 'no such queue', 1, $1, 1, null, null, 0::smallint)")
             .bind(Uuid::nil())
             .execute(&mut claimer.conn)
             .await?;

@@ -122,6 +122,8 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Measured> {
         never = sample(pid, &mut samples_mib) => never?,
     };
     let traces = Traces {
+        // No worker lives.
+        short: false,
         submissions: throughput.answered,
         named: true,
     };

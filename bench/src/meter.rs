@@ -111,6 +111,8 @@ pub(crate) struct Traces {
     pub(crate) submissions: u64,
     /// Whether each had an `Idempotency-Key`.
     pub(crate) named: bool,
+    /// Whether each came with one job, which also tells of it, and not with an event and a delivery.
+    pub(crate) short: bool,
 }
 
 impl Traces {
@@ -134,11 +136,12 @@ impl Traces {
         .fetch_one(conn)
         .await?;
         let each = i64::try_from(self.submissions)?;
+        let told = if self.short { 0 } else { each };
         let expected = [
             ("media", each),
-            ("events", each),
-            ("deliveries", each),
-            ("jobs", 2 * each),
+            ("events", told),
+            ("deliveries", told),
+            ("jobs", each + told),
             ("usage", each),
             ("idempotency_keys", if self.named { each } else { 0 }),
         ];
@@ -155,6 +158,16 @@ impl Traces {
         );
         Ok(())
     }
+}
+
+/// Lets submissions take the short way, as beside workers that live elsewhere: each is stored with one job.
+pub(crate) async fn announce_workers(conn: &mut PgConnection) -> anyhow::Result<()> {
+    sqlx::query(
+        "insert into item_workers values (gen_random_uuid(), '{analysis,rules}', 'infinity')",
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 /// How many jobs there are in any state but dead.

@@ -15,7 +15,7 @@ use crate::{
     http,
     latency::{Medians, Percentiles, median},
     load::{self, Extent},
-    meter::{Cost, Meter, Traces, empty_tables},
+    meter::{Cost, Meter, Traces, announce_workers, empty_tables},
     pgbench::{self, Measured, Variables},
     receiver::Manners,
     report::Machine,
@@ -53,6 +53,9 @@ pub(crate) struct Options {
     /// Send no Idempotency-Key, which tells what it costs
     #[arg(long)]
     no_idempotency_key: bool,
+    /// As if no worker lived: the acceptance of each submission is told at once, by an event and a delivery of its own
+    #[arg(long)]
+    no_worker: bool,
     /// One short round: shows that it works, not how fast
     #[arg(long)]
     quick: bool,
@@ -155,6 +158,9 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Submitted> {
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     pgbench::tell_sites(&mut conn, &stack.sites).await?;
+    if !options.no_worker {
+        announce_workers(&mut conn).await?;
+    }
     let plan = options.plan();
     let mut bench = Bench::prepare(&options, &stack, conn, seed)?;
 
@@ -208,6 +214,8 @@ struct Bench<'a> {
     requests: Requests,
     /// Whether they have an `Idempotency-Key`.
     named: bool,
+    /// Whether each comes with one job.
+    short: bool,
     connections: usize,
     duration: Duration,
     script: PathBuf,
@@ -239,6 +247,7 @@ impl<'a> Bench<'a> {
             conn,
             requests: Requests::submissions(&stack.sites, named, text),
             named,
+            short: !options.no_worker,
             connections: options.connections,
             duration: options.plan().duration,
             script: stack.write("plain.sql", pgbench::PLAIN)?,
@@ -316,6 +325,7 @@ impl<'a> Bench<'a> {
         let traces = Traces {
             submissions: throughput.answered,
             named: self.named,
+            short: self.short,
         };
         traces.expect(&mut self.conn).await?;
         Ok((throughput, cost))

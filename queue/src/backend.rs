@@ -25,7 +25,9 @@ use crate::{
     handle::Shared,
     metrics,
     outcome::{Ended, Outcome},
+    slots::Slots,
     supervise::supervise,
+    takers::Taker,
 };
 
 /// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
@@ -67,7 +69,10 @@ impl<Args> LaneBackend<Args> {
 impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
     fn start(&self, worker: WorkerContext) -> Running<Args> {
         let stop = self.shared.claiming.child_token();
-        let buffer = Arc::new(Buffer::new(self.settings.prefetch));
+        let buffer = Arc::new(Buffer::new(
+            self.settings.prefetch,
+            Slots::new(self.settings.slots),
+        ));
         let claimer = Arc::new(Claimer {
             shared: self.shared.clone(),
             settings: self.settings,
@@ -77,6 +82,10 @@ impl<Args: DeserializeOwned + Send + 'static> LaneBackend<Args> {
             durations: metrics::claims(self.settings.queue),
             backlog: Notify::new(),
         });
+        let taker: Arc<dyn Taker> = claimer.clone();
+        self.shared
+            .takers
+            .add(Arc::downgrade(&taker), self.settings.queue);
         let claims = self.shared.claimers.spawn(async move {
             tokio::join!(
                 supervise("claims", || claimer.clone().run()),
@@ -118,7 +127,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             return Poll::Ready(None);
         };
         loop {
-            let Some(Ready { hold, args }) = ready!(running.buffer.poll_take(cx)) else {
+            let Some((Ready { hold, args }, slot)) = ready!(running.buffer.poll_take(cx)) else {
                 return Poll::Ready(None);
             };
             if !self.shared.lease.is_held_since(hold.since) {
@@ -129,6 +138,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 });
                 continue;
             }
+            hold.occupy(slot);
             let run = hold.claim.run();
             let task = TaskBuilder::new(args)
                 .task_id(TaskId::from_int(run.job.0.unsigned_abs()))

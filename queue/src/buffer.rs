@@ -1,210 +1,255 @@
-//! Jobs claimed and not yet started, handed out fairly by lane: a newcomer's job goes next, whatever
-//! was claimed before it.
+//! Jobs claimed and not yet started, handed out fairly: groups take turns, and within a group its lanes do. A newcomer's job
+//! goes next, whatever was claimed before it.
+//!
+//! A group may have as much of the buffer as it leaves free, and so may a lane of what its group may have: whatever waits here
+//! because its slots are taken, a newcomer's jobs find room.
+
+mod room;
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
 };
 
-use futures::task::AtomicWaker;
 use tokio::sync::Notify;
 
-use crate::Lane;
+pub(crate) use room::{Aside, Full, Limits, Room};
+
+use crate::{
+    Group, Lane,
+    slots::{Slot, Slots},
+};
+
+/// Claims under way at once.
+const CLAIMS: usize = 2;
 
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
+    /// Twice as many as one group may have, because it leaves as much free as it has.
     capacity: usize,
-    lanes: Mutex<Lanes<T>>,
-    /// The worker that waits for a job.
-    taker: AtomicWaker,
+    slots: Arc<Slots>,
+    contents: Mutex<Contents<T>>,
     /// The claims that wait for room.
     taken: Notify,
+    /// The claim that waits for the room of groups and lanes that have none here.
+    eased: Notify,
 }
 
 #[derive(Debug)]
-struct Lanes<T> {
-    /// The jobs of each lane that has any, in the order of their claims.
-    jobs: HashMap<Lane, VecDeque<T>>,
-    /// The same lanes; the front one is next.
-    turns: VecDeque<Lane>,
+struct Contents<T> {
+    /// The groups that have jobs here, or places set aside for them.
+    groups: HashMap<Group, OfGroup<T>>,
+    /// Those that have jobs; the front one is next.
+    turns: VecDeque<Group>,
+    /// Jobs, and places set aside for a lane.
     len: usize,
-    /// Room that claims under way may fill.
-    reserved: usize,
+    /// Places that claims under way may fill, with jobs of anybody.
+    in_flight: usize,
     closed: bool,
 }
 
-/// Room for jobs that a claim may bring; given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Room<'a, T> {
-    buffer: &'a Buffer<T>,
-    jobs: usize,
+struct OfGroup<T> {
+    lanes: HashMap<Lane, OfLane<T>>,
+    /// The lanes that have jobs; the front one is next.
+    turns: VecDeque<Lane>,
+    len: usize,
 }
 
-impl<T> Room<'_, T> {
-    /// For how many jobs.
-    pub(crate) const fn jobs(&self) -> usize {
-        self.jobs
-    }
-
-    /// Adds the jobs that came and wakes the worker.
-    pub(crate) fn fill(self, jobs: impl IntoIterator<Item = (Lane, T)>) {
-        self.buffer.push(jobs);
-    }
-}
-
-impl<T> Drop for Room<'_, T> {
-    fn drop(&mut self) {
-        self.buffer.lock().reserved -= self.jobs;
-        self.buffer.taken.notify_one();
-    }
+#[derive(Debug)]
+struct OfLane<T> {
+    /// In the order of their claims.
+    jobs: VecDeque<T>,
+    aside: usize,
 }
 
 impl<T> Buffer<T> {
-    pub(crate) fn new(capacity: usize) -> Self {
-        let lanes = Lanes {
-            jobs: HashMap::new(),
+    /// For as many jobs of one group as `prefetch` says.
+    pub(crate) fn new(prefetch: usize, slots: Arc<Slots>) -> Self {
+        let contents = Contents {
+            groups: HashMap::new(),
             turns: VecDeque::new(),
             len: 0,
-            reserved: 0,
+            in_flight: 0,
             closed: false,
         };
         Self {
-            capacity,
-            lanes: Mutex::new(lanes),
-            taker: AtomicWaker::new(),
+            capacity: prefetch.saturating_mul(2),
+            slots,
+            contents: Mutex::new(contents),
             taken: Notify::new(),
+            eased: Notify::new(),
         }
     }
 
-    fn push(&self, jobs: impl IntoIterator<Item = (Lane, T)>) {
-        let mut lanes = self.lock();
-        for (lane, job) in jobs {
-            let waiting = lanes.jobs.entry(lane).or_default();
-            waiting.push_back(job);
-            if waiting.len() == 1 {
-                lanes.turns.push_back(lane);
-            }
-            lanes.len += 1;
+    /// Adds jobs; returns them when the buffer was closed.
+    #[must_use]
+    fn push<I: Iterator<Item = (Group, Lane, T)>>(&self, jobs: I) -> Option<I> {
+        let mut contents = self.lock();
+        if contents.closed {
+            return Some(jobs);
         }
-        drop(lanes);
-        self.taker.wake();
+        for (group, lane, job) in jobs {
+            contents.push(group, lane, job);
+        }
+        drop(contents);
+        self.slots.taker.wake();
+        None
     }
 
-    /// The next job, once there is one; none when the buffer was closed.
-    pub(crate) fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+    /// The next job that may start, with its slot, once there is one; none when the buffer was closed.
+    pub(crate) fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<(T, Slot)>> {
         // Registered first: a push between the look and the registration would be missed.
-        self.taker.register(cx.waker());
-        let mut lanes = self.lock();
-        if lanes.closed {
+        self.slots.taker.register(cx.waker());
+        let mut contents = self.lock();
+        if contents.closed {
             return Poll::Ready(None);
         }
-        match lanes.take() {
-            Some(job) => {
-                drop(lanes);
-                self.taken.notify_one();
-                Poll::Ready(Some(job))
+        match contents.take(&self.slots) {
+            Some(taken) => {
+                drop(contents);
+                self.notify();
+                Poll::Ready(Some(taken))
             }
             None => Poll::Pending,
         }
     }
 
-    /// Waits until half of the buffer is free, and takes it for a claim: two claims can be under way at once.
-    pub(crate) async fn room(&self) -> Room<'_, T> {
-        let half = self.capacity.div_ceil(2);
-        loop {
-            {
-                let mut lanes = self.lock();
-                if self.capacity.saturating_sub(lanes.len + lanes.reserved) >= half {
-                    lanes.reserved += half;
-                    return Room {
-                        buffer: self,
-                        jobs: half,
-                    };
-                }
-            }
-            self.taken.notified().await;
-        }
-    }
-
     /// Hands out nothing more, and returns what is left.
     pub(crate) fn close(&self) -> Vec<T> {
-        let mut lanes = self.lock();
-        lanes.closed = true;
-        let left = std::iter::from_fn(|| lanes.take()).collect();
-        drop(lanes);
-        self.taker.wake();
+        let mut contents = self.lock();
+        contents.closed = true;
+        contents.turns.clear();
+        let groups = std::mem::take(&mut contents.groups).into_values();
+        let lanes = groups.flat_map(|group| group.lanes.into_values());
+        let left = lanes.flat_map(|lane| lane.jobs).collect();
+        drop(contents);
+        self.slots.taker.wake();
         left
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lanes<T>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn notify(&self) {
+        self.taken.notify_one();
+        self.eased.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Contents<T>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T> Lanes<T> {
-    fn take(&mut self) -> Option<T> {
-        let lane = self.turns.pop_front()?;
-        let waiting = self.jobs.get_mut(&lane)?;
-        let job = waiting.pop_front();
-        if waiting.is_empty() {
-            self.jobs.remove(&lane);
-        } else {
+impl<T> Contents<T> {
+    /// The lane's part of the buffer.
+    fn lane(&mut self, group: Group, lane: Lane) -> &mut OfLane<T> {
+        let group = self.groups.entry(group).or_default();
+        group.lanes.entry(lane).or_default()
+    }
+
+    fn push(&mut self, group: Group, lane: Lane, job: T) {
+        self.len += 1;
+        let of_group = self.groups.entry(group).or_default();
+        of_group.len += 1;
+        let of_lane = of_group.lanes.entry(lane).or_default();
+        of_lane.jobs.push_back(job);
+        if of_lane.jobs.len() > 1 {
+            return;
+        }
+        if of_group.turns.is_empty() {
+            self.turns.push_back(group);
+        }
+        of_group.turns.push_back(lane);
+    }
+
+    /// The next job whose group and lane have a slot free. Who has none keeps its place among those who have none either.
+    fn take(&mut self, slots: &Arc<Slots>) -> Option<(T, Slot)> {
+        let mut running = slots.lock();
+        for _ in 0..self.turns.len() {
+            let group = self.turns.pop_front()?;
+            let room = slots.room(&running, group);
+            let lane = self.groups.get_mut(&group).and_then(|of_group| {
+                of_group.next(|lane| slots.has_room(&running, group, lane, room))
+            });
+            let Some(lane) = lane else {
+                self.turns.push_back(group);
+                continue;
+            };
+            let job = self.remove(group, lane);
+            return job.map(|job| (job, slots.take(&mut running, group, lane)));
+        }
+        None
+    }
+
+    /// Takes a lane's job out, whose group and lane have given up their turns for it.
+    fn remove(&mut self, group: Group, lane: Lane) -> Option<T> {
+        let of_group = self.groups.get_mut(&group)?;
+        let of_lane = of_group.lanes.get_mut(&lane)?;
+        let job = of_lane.jobs.pop_front();
+        if !of_lane.jobs.is_empty() {
+            of_group.turns.push_back(lane);
+        }
+        if !of_group.turns.is_empty() {
+            self.turns.push_back(group);
+        }
+        of_group.len -= 1;
+        self.len -= 1;
+        self.forget(group, lane);
+        job
+    }
+
+    /// Forgets whoever has nothing here.
+    fn forget(&mut self, group: Group, lane: Lane) {
+        let Some(of_group) = self.groups.get_mut(&group) else {
+            return;
+        };
+        let is_empty = |lane: &OfLane<T>| lane.jobs.is_empty() && lane.aside == 0;
+        if of_group.lanes.get(&lane).is_some_and(is_empty) {
+            of_group.lanes.remove(&lane);
+        }
+        if of_group.lanes.is_empty() {
+            self.groups.remove(&group);
+        }
+    }
+}
+
+impl<T> OfGroup<T> {
+    /// The next lane that may have a job started; its turn is over.
+    fn next(&mut self, may_start: impl Fn(Lane) -> bool) -> Option<Lane> {
+        for _ in 0..self.turns.len() {
+            let lane = self.turns.pop_front()?;
+            if may_start(lane) {
+                return Some(lane);
+            }
             self.turns.push_back(lane);
         }
-        self.len -= usize::from(job.is_some());
-        job
+        None
+    }
+}
+
+impl<T> Default for OfGroup<T> {
+    fn default() -> Self {
+        Self {
+            lanes: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+        }
+    }
+}
+
+impl<T> Default for OfLane<T> {
+    fn default() -> Self {
+        Self {
+            jobs: VecDeque::new(),
+            aside: 0,
+        }
+    }
+}
+
+impl<T> OfLane<T> {
+    fn len(&self) -> usize {
+        self.jobs.len() + self.aside
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use futures::FutureExt as _;
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn lane(n: u128) -> Lane {
-        Lane(Uuid::from_u128(n))
-    }
-
-    #[test]
-    fn a_newcomer_goes_next_and_a_lane_keeps_its_order() {
-        let buffer = Buffer::new(8);
-        let mut cx = Context::from_waker(std::task::Waker::noop());
-        buffer.push([(lane(1), "a1"), (lane(1), "a2"), (lane(1), "a3")]);
-        assert_eq!(buffer.poll_take(&mut cx), Poll::Ready(Some("a1")));
-        buffer.push([(lane(2), "b1"), (lane(2), "b2")]);
-        let order: Vec<_> = (0..4).map(|_| buffer.poll_take(&mut cx)).collect();
-        assert_eq!(
-            order,
-            ["a2", "b1", "a3", "b2"].map(|job| Poll::Ready(Some(job)))
-        );
-        assert_eq!(buffer.poll_take(&mut cx), Poll::Pending);
-    }
-
-    #[test]
-    fn two_claims_share_the_room_and_a_third_waits() {
-        let buffer = Buffer::new(5);
-        let first = buffer.room().now_or_never().unwrap();
-        assert_eq!(first.jobs(), 3);
-        assert!(
-            buffer.room().now_or_never().is_none(),
-            "2 are left, not half"
-        );
-        first.fill([(lane(1), "a1"), (lane(1), "a2")]);
-        let second = buffer.room().now_or_never().unwrap();
-        assert!(buffer.room().now_or_never().is_none());
-        drop(second);
-        assert!(buffer.room().now_or_never().is_some());
-    }
-
-    #[test]
-    fn a_closed_buffer_gives_back_what_it_held() {
-        let buffer = Buffer::new(8);
-        buffer.push([(lane(1), 1), (lane(2), 2)]);
-        assert_eq!(buffer.close(), [1, 2]);
-        let mut cx = Context::from_waker(std::task::Waker::noop());
-        assert_eq!(buffer.poll_take(&mut cx), Poll::Ready(None));
-    }
-}
+mod tests;

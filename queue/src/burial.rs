@@ -7,18 +7,13 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
-use sqlx::{Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::time::timeout;
 use tracing::{error, warn};
 
 use crate::{
-    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs,
-    enqueue::enqueue,
-    fault::Fault,
-    handle::Shared,
-    metrics,
-    settle::{Failure, bounded_begin},
-    supervise::panic_text,
+    BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
+    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
 };
 
 /// The most jobs buried in one transaction.
@@ -105,6 +100,15 @@ struct Doomed {
     cause: DeathCause,
     error: String,
     payload: String,
+}
+
+/// Begins a transaction in which neither a stuck statement nor a process stopped in the middle keeps its rows locked.
+fn bounded_begin(deadline: Duration) -> AssertSqlSafe<String> {
+    let deadline = deadline.as_millis();
+    AssertSqlSafe(format!(
+        "begin; set local statement_timeout = {deadline}; \
+         set local idle_in_transaction_session_timeout = {deadline}"
+    ))
 }
 
 async fn bury_in(

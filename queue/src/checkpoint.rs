@@ -92,16 +92,25 @@ impl Checkpoint {
     /// When nothing was recorded, and never will be.
     pub async fn record<E: Effect>(&self, effect: E) -> Result<(), NotRecorded> {
         let hold = self.hold.upgrade().ok_or(NotRecorded::NoLongerOurs)?;
-        let turn = hold.turn().await.ok_or(NotRecorded::NoLongerOurs)?;
-        let (sender, answer) = oneshot::channel();
-        let outcome = Outcome::Checkpoint {
-            effect: AnyEffect::new(effect),
-            answer: Answer { sender, turn },
-        };
-        self.shared.inbox.record(Ended { hold, outcome }).await;
+        let (reached, answer) = reach(hold, AnyEffect::new(effect))
+            .await
+            .ok_or(NotRecorded::NoLongerOurs)?;
+        self.shared.inbox.record(reached).await;
         // Without an answer the queue has closed: the job is left to the rescue.
         answer.await.unwrap_or(Err(NotRecorded::NoLongerOurs))
     }
+}
+
+/// A checkpoint for the inbox, once it is this job's turn; none when its run is over.
+pub(crate) async fn reach(
+    hold: Arc<Hold>,
+    effect: AnyEffect,
+) -> Option<(Ended, oneshot::Receiver<Result<(), NotRecorded>>)> {
+    let turn = hold.turn().await?;
+    let (sender, receiver) = oneshot::channel();
+    let answer = Answer { sender, turn };
+    let outcome = Outcome::Checkpoint { effect, answer };
+    Some((Ended { hold, outcome }, receiver))
 }
 
 impl<Args: Sync> FromRequest<Task<Args>> for Checkpoint {

@@ -1,33 +1,33 @@
-//! Claiming: keeps a backend's buffer filled from the database, fairly across lanes.
+//! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
+
+mod walk;
 
 use std::{
-    ops::RangeInclusive,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use ::metrics::Histogram;
 use serde::de::DeserializeOwned;
-use tokio::{sync::Notify, time::timeout};
+use tokio::{
+    sync::{Notify, watch},
+    time::{sleep, timeout},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 use uuid::Uuid;
 
+use self::walk::Walk;
 use crate::{
-    BackendSettings, DeathCause, JobId, Lane, Retry,
-    buffer::{Buffer, Room},
+    BackendSettings, DeathCause, Group, JobId, Lane, Retry,
+    buffer::{Buffer, Full, Limits, Room},
     handle::Shared,
     hold::Hold,
     outcome::{Claim, Ended, Outcome, bounded},
 };
 
-/// The lanes that a claim visits at first: twice as many as it wants jobs, within these bounds.
-const NARROW: RangeInclusive<i32> = 8..=64;
-/// The lanes that a claim visits at most.
-const WIDEST: i32 = 1024;
-/// Claims without a job in a row, each over lanes not yet seen, before sleeping all the same: with
-/// so many lanes paused or full the walk shall not spin.
-const EMPTY_CLAIMS: u32 = 32;
+/// The shortest time between two claims that look for newcomers while there is no room here for those who have jobs.
+const CROWDED: Duration = Duration::from_millis(5);
 
 /// A claimed job with its arguments, not yet started.
 #[derive(Debug)]
@@ -52,14 +52,18 @@ pub(crate) struct Claimer<A> {
 #[derive(sqlx::FromRow)]
 struct Claimed {
     ids: Option<Vec<i64>>,
+    groups: Option<Vec<Uuid>>,
     lanes: Option<Vec<Uuid>>,
     fences: Option<Vec<i32>>,
     attempts: Option<Vec<i16>>,
     max_attempts: Option<Vec<i16>>,
     payloads: Option<Vec<String>>,
     waited_ms: Option<Vec<i64>>,
-    next_cursor: Uuid,
+    next_group: Uuid,
+    ring_groups: Option<Vec<Uuid>>,
+    ring_lanes: Option<Vec<Uuid>>,
     visited: i32,
+    met: i32,
     more: bool,
     capped: bool,
     next_due_ms: Option<i64>,
@@ -69,19 +73,15 @@ struct Claimed {
 struct Found {
     /// It brought as many jobs as there was room for.
     is_full: bool,
+    /// It brought nothing.
+    is_empty: bool,
     /// Another claim may find something now.
     more: bool,
-    /// A lane has reached its cap.
+    /// A lane or a group has reached its cap.
     capped: bool,
+    /// Who had no room here.
+    full: Full,
     next_due_ms: Option<i64>,
-}
-
-/// Where the walk over the ring of lanes stands.
-struct Walk {
-    cursor: Uuid,
-    /// How often the window has been doubled, because claims came back short.
-    widened: u32,
-    empty_claims: u32,
 }
 
 impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
@@ -91,40 +91,41 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let mut calls = waker.subscribe();
         let mut walk = Walk::anywhere();
         let mut failures = 0;
-        while let Some(room) = self.room().await {
-            let mut sleep = Duration::ZERO;
-            if self.shared.lease.is_held() {
-                // Before the claim: whoever is woken by what comes later must not sleep.
-                calls.mark_unchanged();
-                waker.set_capped(true);
-                match self.claim(&mut walk, room).await {
-                    Ok(found) => {
-                        failures = 0;
-                        waker.set_capped(found.capped);
-                        if found.is_full {
-                            self.backlog.notify_one();
-                        }
-                        if !found.more {
-                            sleep = self.nap(found.next_due_ms);
-                        }
-                    }
-                    Err(error) => {
-                        failures += 1;
-                        sleep = Retry::OUTAGE.delay(failures);
-                        warn!(%error, queue = %self.settings.queue, "could not claim");
+        while let Some(room) = self.next_room(&mut calls).await {
+            // Before the claim: whoever is woken by what comes later must not sleep.
+            calls.mark_unchanged();
+            waker.set_capped(true);
+            let found = match self.claim(&mut walk, room).await {
+                Ok(found) => found,
+                Err(error) => {
+                    failures += 1;
+                    warn!(%error, queue = %self.settings.queue, "could not claim");
+                    // A wake-up does not help against an outage.
+                    tokio::select! {
+                        () = self.stop.cancelled() => return,
+                        () = sleep(Retry::OUTAGE.delay(failures)) => continue,
                     }
                 }
-            } else {
-                sleep = Duration::from_millis(20);
+            };
+            failures = 0;
+            waker.set_capped(found.capped);
+            if found.is_full {
+                self.backlog.notify_one();
             }
-            if sleep.is_zero() {
+            if found.more {
                 continue;
             }
+            let called = async {
+                if found.is_empty && !found.full.is_empty() {
+                    sleep(CROWDED).await;
+                }
+                calls.changed().await
+            };
             tokio::select! {
                 () = self.stop.cancelled() => return,
-                // A wake-up does not help against an outage.
-                _ = calls.changed(), if failures == 0 => {}
-                () = tokio::time::sleep(sleep) => {}
+                _ = called => {}
+                () = self.buffer.eased(&found.full) => {}
+                () = sleep(self.nap(found.next_due_ms)) => {}
             }
         }
     }
@@ -134,15 +135,21 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     pub(crate) async fn help(self: Arc<Self>) {
         let waker = self.shared.wakers.of(self.settings.queue.as_str());
         let mut walk = Walk::anywhere();
+        walk.is_deep = true;
         loop {
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = self.backlog.notified() => {}
             }
             while self.shared.lease.is_held() {
-                let Some(room) = self.room().await else {
-                    return;
+                let room = tokio::select! {
+                    () = self.stop.cancelled() => return,
+                    room = self.buffer.room() => room,
                 };
+                // Only for newcomers: the other one looks for them.
+                if !room.limits().has_room() {
+                    break;
+                }
                 // An error is the other one's to tell and to wait out.
                 let Ok(found) = self.claim(&mut walk, room).await else {
                     break;
@@ -157,11 +164,24 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
-    /// Room for a claim; none once stopped.
-    async fn room(&self) -> Option<Room<'_, Ready<A>>> {
+    /// Room for a claim; or when a call may be for somebody who has nothing here yet, what is left. None once stopped.
+    async fn next_room(&self, calls: &mut watch::Receiver<u64>) -> Option<Room<'_, Ready<A>>> {
+        tokio::select! {
+            () = self.stop.cancelled() => return None,
+            () = self.shared.lease.held() => {}
+        }
+        let called = async {
+            sleep(CROWDED).await;
+            let _ = timeout(self.shared.config.poll, calls.changed()).await;
+        };
+        tokio::select! {
+            () = self.stop.cancelled() => return None,
+            room = self.buffer.room() => return Some(room),
+            () = called => {}
+        }
         tokio::select! {
             () = self.stop.cancelled() => None,
-            room = self.buffer.room() => Some(room),
+            room = self.buffer.some_room() => Some(room),
         }
     }
 
@@ -178,34 +198,66 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
     async fn claim(&self, walk: &mut Walk, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
         let wanted = room.jobs();
         let since = Instant::now();
-        let claimed = self.ask(walk, wanted).await;
+        let claimed = self.ask(walk, wanted, room.limits()).await;
         self.durations.record(since.elapsed());
         let claimed = claimed?;
         let got = claimed.ids.as_ref().map_or(0, Vec::len);
-        let found = Found {
+        let only = claimed.only_group();
+        let mut found = Found {
             is_full: got >= wanted,
+            is_empty: got == 0,
             more: walk.go_on(&claimed, got, wanted),
             capped: claimed.capped,
+            full: room.limits().full().clone(),
             next_due_ms: claimed.next_due_ms,
         };
         self.accept(claimed, since, room).await;
+        // Nobody else has anything: the next claim is for when this group has room.
+        if let Some(group) = only
+            && found.more
+            && !self.buffer.has_room(group)
+        {
+            found.more = false;
+            found.full = Full::group(group);
+        }
         Ok(found)
     }
 
-    async fn ask(&self, walk: &Walk, wanted: usize) -> Result<Claimed, sqlx::Error> {
+    async fn ask(
+        &self,
+        walk: &Walk,
+        wanted: usize,
+        limits: &Limits,
+    ) -> Result<Claimed, sqlx::Error> {
         let mut conn = self.shared.pool.acquire().await?;
-        let claim = sqlx::query_as("select * from queue.claim($1, $2, $3, $4, $5, $6)")
-            .bind(self.shared.worker)
-            .bind(self.settings.queue.as_str())
-            .bind(i32::try_from(wanted).unwrap_or(i32::MAX))
-            .bind(walk.cursor)
-            .bind(walk.window(wanted))
-            .bind(
-                self.settings
-                    .lane_cap
-                    .map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)),
-            )
-            .fetch_one(&mut *conn);
+        let (groups, group_rooms) = columns(&limits.groups);
+        let (lanes, lane_rooms) = columns(&limits.lanes);
+        let (ring_groups, ring_lanes) = walk.rings();
+        let cap = |cap: Option<u32>| cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX));
+        let claim = sqlx::query_as(
+            "select * from queue.claim($1, $2, $3, $4, $5, $6, $7, $8, $9,
+                                       $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+        )
+        .bind(self.shared.worker)
+        .bind(self.settings.queue.as_str())
+        .bind(integer(wanted))
+        .bind(walk.after)
+        .bind(walk.window(wanted))
+        .bind(cap(self.settings.lane_cap))
+        .bind(cap(self.settings.group_cap))
+        // What this binary does not understand, its successor has to keep from it.
+        .bind(i16::MAX)
+        .bind(walk.is_deep)
+        .bind(integer(limits.group))
+        .bind(groups)
+        .bind(group_rooms)
+        .bind(lanes)
+        .bind(lane_rooms)
+        .bind(integer(limits.lane_has))
+        .bind(integer(limits.in_flight))
+        .bind(ring_groups)
+        .bind(ring_lanes)
+        .fetch_one(&mut *conn);
         if let Ok(answer) = timeout(self.shared.config.deadline, claim).await {
             answer
         } else {
@@ -224,7 +276,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 continue;
             };
             match serde_json::from_str(&payload) {
-                Ok(args) => ready.push((claim.lane, Ready { hold, args })),
+                Ok(args) => ready.push((claim.group, claim.lane, Ready { hold, args })),
                 Err(error) => {
                     let outcome = Outcome::Dead {
                         cause: DeathCause::Undecodable,
@@ -234,85 +286,56 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 }
             }
         }
-        if !ready.is_empty() {
-            room.fill(ready);
+        for (_, _, Ready { hold, .. }) in room.fill(ready) {
+            self.release(hold).await;
         }
     }
 
     /// Gives back what was claimed and not started.
     pub(crate) async fn release_all(&self) {
         for Ready { hold, .. } in self.buffer.close() {
-            self.shared
-                .inbox
-                .send(Ended {
-                    hold,
-                    outcome: Outcome::Released,
-                })
-                .await;
-        }
-    }
-}
-
-impl Walk {
-    /// A walk that begins at any lane, so that several do not contend for the same ones.
-    fn anywhere() -> Self {
-        Self {
-            cursor: Uuid::from_u128(rand::random()),
-            widened: 0,
-            empty_claims: 0,
+            self.release(hold).await;
         }
     }
 
-    /// How many lanes to visit for that many jobs.
-    fn window(&self, wanted: usize) -> i32 {
-        let wanted = i32::try_from(wanted).unwrap_or(i32::MAX);
-        let narrow = wanted
-            .saturating_mul(2)
-            .clamp(*NARROW.start(), *NARROW.end());
-        narrow
-            .checked_shl(self.widened)
-            .map_or(WIDEST, |window| window.min(WIDEST))
-    }
-
-    /// Notes how far the walk came; false when another claim would find nothing now.
-    fn go_on(&mut self, claimed: &Claimed, got: usize, wanted: usize) -> bool {
-        self.cursor = claimed.next_cursor;
-        let window = self.window(wanted);
-        if claimed.visited >= window && got < wanted && window < WIDEST {
-            self.widened += 1;
-        } else if claimed.visited < window / 2 || got >= wanted {
-            self.widened = self.widened.saturating_sub(1);
-        }
-        self.empty_claims = if got == 0 { self.empty_claims + 1 } else { 0 };
-        if self.empty_claims >= EMPTY_CLAIMS {
-            self.empty_claims = 0;
-            return false;
-        }
-        claimed.more
+    async fn release(&self, hold: Arc<Hold>) {
+        let outcome = Outcome::Released;
+        self.shared.inbox.send(Ended { hold, outcome }).await;
     }
 }
 
 impl Claimed {
+    /// The only group that has due jobs, if the claim saw that there is no other.
+    fn only_group(&self) -> Option<Group> {
+        let group = self.groups.as_ref()?.first().copied();
+        group.filter(|_| self.met == 1).map(Group)
+    }
+
     fn into_claims(self, settings: &BackendSettings) -> impl Iterator<Item = (Claim, String)> {
         let settings = *settings;
         let ids = self.ids.unwrap_or_default().into_iter();
+        let groups = self.groups.unwrap_or_default().into_iter();
         let lanes = self.lanes.unwrap_or_default().into_iter();
         let fences = self.fences.unwrap_or_default().into_iter();
         let attempts = self.attempts.unwrap_or_default().into_iter();
         let max_attempts = self.max_attempts.unwrap_or_default().into_iter();
         let waited_ms = self.waited_ms.unwrap_or_default().into_iter();
         let payloads = self.payloads.unwrap_or_default().into_iter();
-        ids.zip(lanes)
+        ids.zip(groups.zip(lanes))
             .zip(fences)
             .zip(attempts.zip(max_attempts))
             .zip(waited_ms)
             .zip(payloads)
             .map(
-                move |(((((id, lane), fence), (attempt, max_attempts)), waited_ms), payload)| {
+                move |(
+                    ((((id, (group, lane)), fence), (attempt, max_attempts)), waited_ms),
+                    payload,
+                )| {
                     let claim = Claim {
                         job: JobId(id),
                         fence,
                         queue: settings.queue,
+                        group: Group(group),
                         lane: Lane(lane),
                         attempt,
                         max_attempts,
@@ -323,4 +346,16 @@ impl Claimed {
                 },
             )
     }
+}
+
+fn integer(number: usize) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// The arrays to bind: names, and the room of each.
+fn columns<N: Copy>(rooms: &[(N, usize)]) -> (Vec<N>, Vec<i32>) {
+    rooms
+        .iter()
+        .map(|&(name, room)| (name, integer(room)))
+        .unzip()
 }

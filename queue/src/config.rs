@@ -55,6 +55,8 @@ pub struct Config {
     /// The caps of their lanes, as [`BackendSettings::lane_cap`] sets them in the processes that work on them. The gauge of the
     /// jobs that can run follows from them.
     pub lane_caps: &'static [(QueueName, u32)],
+    /// The same for groups, as [`BackendSettings::group_cap`] sets them.
+    pub group_caps: &'static [(QueueName, u32)],
 }
 
 impl Default for Config {
@@ -72,6 +74,7 @@ impl Default for Config {
             dead_retention: Duration::from_hours(90 * 24),
             queues: &[],
             lane_caps: &[],
+            group_caps: &[],
         }
     }
 }
@@ -136,6 +139,8 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), SettingsE
 pub struct BackendSettings {
     pub(crate) queue: QueueName,
     pub(crate) prefetch: usize,
+    pub(crate) slots: Option<usize>,
+    pub(crate) group_cap: Option<u32>,
     pub(crate) lane_cap: Option<u32>,
     pub(crate) retry: Retry,
     pub(crate) obituary: Option<ObituaryFn>,
@@ -148,6 +153,8 @@ impl BackendSettings {
         Self {
             queue,
             prefetch: 64,
+            slots: None,
+            group_cap: None,
             lane_cap: None,
             retry: Retry::default(),
             obituary: None,
@@ -155,10 +162,25 @@ impl BackendSettings {
         }
     }
 
-    /// How many jobs to hold claimed and not yet started, 1 to 10,000. More means fewer claims; less means
-    /// that a newcomer's job waits behind fewer others. Half a second's work at most is a good measure.
+    /// How many jobs of one group to hold claimed and not yet started, 1 to 10,000; of all groups, twice as many. More means
+    /// fewer claims. Less means that a newcomer's job waits behind fewer others. Half a second's work at most is a good measure.
     pub fn prefetch(mut self, jobs: usize) -> Self {
         self.prefetch = jobs;
+        self
+    }
+
+    /// How many jobs the worker runs at once, which is what it was given as `.concurrency(n)`. With this, no group gets more
+    /// slots than it leaves free, and no lane more than it leaves free of what its group may have: a half for one greedy group,
+    /// a third for each of two. Without it, jobs start as they come.
+    pub fn slots(mut self, jobs: usize) -> Self {
+        self.slots = Some(jobs);
+        self
+    }
+
+    /// How many jobs of one group may run at once, at least one, over all processes, where
+    /// [`groups::set_cap`](crate::groups::set_cap) has set nothing else. Claimed and unstarted ones count.
+    pub fn group_cap(mut self, jobs: u32) -> Self {
+        self.group_cap = Some(jobs);
         self
     }
 
@@ -207,6 +229,14 @@ impl BackendSettings {
                 "lane_cap of the queue {queue} is 0, so that nothing would ever run; pause lanes instead"
             )
         })?;
+        ensure(self.group_cap != Some(0), || {
+            format!(
+                "group_cap of the queue {queue} is 0, so that nothing would ever run; pause groups instead"
+            )
+        })?;
+        ensure(self.slots != Some(0), || {
+            format!("slots of the queue {queue} is 0, so that nothing would ever run")
+        })?;
         self.retry
             .check()
             .map_err(|reason| SettingsError(format!("retry of the queue {queue}: {reason}")))
@@ -253,6 +283,8 @@ mod tests {
         for (settings, expected) in [
             (settings.prefetch(0), "prefetch of the queue tests is 0"),
             (settings.lane_cap(0), "lane_cap of the queue tests is 0"),
+            (settings.group_cap(0), "group_cap of the queue tests is 0"),
+            (settings.slots(0), "slots of the queue tests is 0"),
             (
                 settings.retry(Retry {
                     factor: f64::NAN,

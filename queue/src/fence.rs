@@ -1,6 +1,6 @@
-//! The fence: the statements that write what became of a job into its row, if it is still this worker's.
+//! The fence: the statement that writes what became of jobs into their rows, if they are still this worker's.
 //!
-//! A row is ours when it carries this worker and the number of our claim. Each statement changes one of the two, so
+//! A row is ours when it carries this worker and the number of our claim. Whatever is written changes one of the two, so
 //! a second try of the same outcome finds nothing and changes nothing.
 
 use sqlx::PgConnection;
@@ -20,57 +20,12 @@ pub(crate) struct Ours {
     pub(crate) transaction: Option<i64>,
 }
 
-/// Deletes the rows of finished jobs that are still ours.
-pub(crate) async fn delete_finished(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    ended: &[Ended],
-) -> Result<Ours, sqlx::Error> {
-    let finished = ended
-        .iter()
-        .filter(|ended| ended.verdict() == Verdict::Delete);
-    let (ids, fences): (Vec<_>, Vec<_>) = finished
-        .map(|ended| (ended.hold.claim.job, ended.hold.fence()))
-        .unzip();
-    if ids.is_empty() {
-        return Ok(Ours::default());
-    }
-    sqlx::query_as("select * from queue.finish($1, $2, $3)")
-        .bind(worker)
-        .bind(ids)
-        .bind(fences)
-        .fetch_one(conn)
-        .await
-}
-
-/// Moves the rows of jobs that reached a checkpoint, and are still ours, on to the next fence.
-pub(crate) async fn advance_running(
-    conn: &mut PgConnection,
-    worker: Uuid,
-    ended: &[Ended],
-) -> Result<Ours, sqlx::Error> {
-    let running = ended
-        .iter()
-        .filter(|ended| ended.verdict() == Verdict::GoOn);
-    let (ids, fences): (Vec<_>, Vec<_>) = running
-        .map(|ended| (ended.hold.claim.job, ended.hold.fence()))
-        .unzip();
-    if ids.is_empty() {
-        return Ok(Ours::default());
-    }
-    sqlx::query_as("select * from queue.checkpoint($1, $2, $3)")
-        .bind(worker)
-        .bind(ids)
-        .bind(fences)
-        .fetch_one(conn)
-        .await
-}
-
-/// The rows of jobs that live on, in columns.
+/// What is to be written, in columns.
 #[derive(Default)]
-struct Updates<'a> {
-    ids: Vec<JobId>,
-    fences: Vec<i32>,
+struct Columns<'a> {
+    done: Jobs,
+    running: Jobs,
+    kept: Jobs,
     states: Vec<i16>,
     refunds: Vec<i16>,
     delays_ms: Vec<Option<i64>>,
@@ -78,12 +33,33 @@ struct Updates<'a> {
     errors: Vec<Option<&'a str>>,
 }
 
-impl<'a> Updates<'a> {
+#[derive(Default)]
+struct Jobs {
+    ids: Vec<JobId>,
+    fences: Vec<i32>,
+}
+
+impl Jobs {
+    fn push(&mut self, ended: &Ended) {
+        self.ids.push(ended.hold.claim.job);
+        self.fences.push(ended.hold.fence());
+    }
+}
+
+impl<'a> Columns<'a> {
     fn of(ended: &'a [Ended]) -> Self {
-        let mut updates = Self::default();
+        let mut columns = Self::default();
         for ended in ended {
             let (state, charged, delay_ms, cause, error) = match ended.verdict() {
-                Verdict::Delete | Verdict::GoOn => continue,
+                Verdict::Delete => {
+                    columns.done.push(ended);
+                    continue;
+                }
+                Verdict::GoOn => {
+                    columns.running.push(ended);
+                    continue;
+                }
+                // It keeps its place: `run_at` stays as it was.
                 Verdict::Release => (0, false, None, None, None),
                 Verdict::Schedule {
                     delay_ms: 0,
@@ -99,38 +75,47 @@ impl<'a> Updates<'a> {
                     (3, true, Some(0), Some(cause.as_str()), Some(error))
                 }
             };
-            updates.ids.push(ended.hold.claim.job);
-            updates.fences.push(ended.hold.fence());
-            updates.states.push(state);
-            updates.refunds.push(i16::from(!charged));
-            updates.delays_ms.push(delay_ms);
-            updates.causes.push(cause);
-            updates.errors.push(error);
+            columns.kept.push(ended);
+            columns.states.push(state);
+            columns.refunds.push(i16::from(!charged));
+            columns.delays_ms.push(delay_ms);
+            columns.causes.push(cause);
+            columns.errors.push(error);
         }
-        updates
+        columns
     }
 }
 
-/// Updates the rows of jobs that live on and are still ours.
-pub(crate) async fn update_unfinished(
+/// Deletes the rows of finished jobs, moves those of jobs that reached a checkpoint on to the next fence, and updates those
+/// of jobs that live on; each if it is still ours. Returns which were, under the fences that they had.
+pub(crate) async fn settle(
     conn: &mut PgConnection,
     worker: Uuid,
     ended: &[Ended],
 ) -> Result<Ours, sqlx::Error> {
-    let updates = Updates::of(ended);
-    if updates.ids.is_empty() {
-        return Ok(Ours::default());
+    let columns = Columns::of(ended);
+    if columns.kept.ids.is_empty() && columns.running.ids.is_empty() {
+        // Nearly always: the shortest statement.
+        return sqlx::query_as("select * from queue.finish($1, $2, $3)")
+            .bind(worker)
+            .bind(columns.done.ids)
+            .bind(columns.done.fences)
+            .fetch_one(conn)
+            .await;
     }
-    // A released job keeps its place: `run_at` stays as it was.
-    sqlx::query_as("select * from queue.keep($1, $2, $3, $4, $5, $6, $7, $8)")
+    sqlx::query_as("select * from queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
         .bind(worker)
-        .bind(updates.ids)
-        .bind(updates.fences)
-        .bind(updates.states)
-        .bind(updates.refunds)
-        .bind(updates.delays_ms)
-        .bind(updates.causes)
-        .bind(updates.errors)
+        .bind(columns.done.ids)
+        .bind(columns.done.fences)
+        .bind(columns.running.ids)
+        .bind(columns.running.fences)
+        .bind(columns.kept.ids)
+        .bind(columns.kept.fences)
+        .bind(columns.states)
+        .bind(columns.refunds)
+        .bind(columns.delays_ms)
+        .bind(columns.causes)
+        .bind(columns.errors)
         .fetch_one(conn)
         .await
 }

@@ -19,7 +19,7 @@ use crate::{
     handle::Shared,
     link::Link,
     outcome::{Ended, Outcome, RetryReason, bounded},
-    settle::{Failure, settle},
+    settle::{Failure, bounded_link, settle},
 };
 
 /// How often a failure that may be anybody's is waited out before the effects are blamed.
@@ -111,7 +111,7 @@ struct Batch {
 
 /// Finishes jobs until the queue has closed and all are written.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    let mut link = Link::new(&shared.pool);
+    let mut link = bounded_link(&shared.pool, shared.config.deadline);
     while let Some(ended) = shared
         .inbox
         .gather(shared.config.finish_batch, &shared.draining)
@@ -122,7 +122,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
 }
 
 /// Writes a batch, in as many pieces and tries as that takes.
-async fn finish(shared: &Shared, link: &mut Link, ended: Vec<Ended>) {
+async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
     let mut batches = vec![Batch { ended, unclear: 0 }];
     let mut failures = 0;
     while let Some(mut batch) = batches.pop() {

@@ -14,14 +14,17 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, QueueName, Retry, SettingsError, burial, finish,
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, Retry, SettingsError, burial,
+    finish,
     finish::Inbox,
+    held::Inserted,
     hold::Holds,
     housekeeping,
     lease::{self, Lease},
     link::Link,
     metrics, strays,
     supervise::supervise,
+    takers::{Taker, Takers},
     wake::{self, Wakers},
 };
 
@@ -58,6 +61,8 @@ pub(crate) struct Shared {
     helpers: TaskTracker,
     /// The queues that this process works on.
     known: Mutex<HashMap<&'static str, BackendSettings>>,
+    /// The workers that take new jobs at once.
+    pub(crate) takers: Takers,
 }
 
 impl Queue {
@@ -86,6 +91,7 @@ impl Queue {
             finishers: TaskTracker::new(),
             helpers: TaskTracker::new(),
             known: Mutex::default(),
+            takers: Takers::default(),
         });
         for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
@@ -134,8 +140,69 @@ impl Queue {
         self.0.enqueued(jobs);
     }
 
+    /// Asks this process's own workers what room they have for jobs that are about to be enqueued, so that these are
+    /// inserted as already claimed and start without a claim. For whoever enqueues in a process that also works; in any other
+    /// one there is no room, and the jobs are enqueued as ever.
+    ///
+    /// The caller calls the SQL function `queue.enqueue_held` instead of `queue.enqueue`, within a statement of its own, for
+    /// all of the jobs or for some of them, and says what it answered once that is committed:
+    ///
+    /// ```no_run
+    /// # async fn f(queue: &queue::Queue, conn: &mut sqlx::PgConnection, jobs: queue::NewJobs) -> Result<(), sqlx::Error> {
+    /// let offer = queue.offer(&jobs);
+    /// let (columns, held) = (jobs.columns()?, offer.columns());
+    /// let (places, ids): (Vec<i32>, Vec<Option<i64>>) = sqlx::query_as(
+    ///     "with admitted as (
+    ///          select *
+    ///            from unnest($2::int[], $3::text[], $4::uuid[], $5::uuid[], $6::text[], $7::smallint[], $8::smallint[],
+    ///                        $9::bigint[], $10::smallint[], $11::bool[], $12::int[], $13::int[])
+    ///                 as j (place, queue, grp, lane, payload, format, priority, delay_ms, max_attempts, wanted,
+    ///                       group_cap, lane_cap)
+    ///           where place % 2 = 0
+    ///      )
+    ///      select e.places, e.ids
+    ///        from (select array_agg(place) as places, array_agg(queue) as queues, array_agg(grp) as groups,
+    ///                     array_agg(lane) as lanes, array_agg(payload) as payloads, array_agg(format) as formats,
+    ///                     array_agg(priority) as priorities, array_agg(delay_ms) as delays_ms,
+    ///                     array_agg(max_attempts) as max_attempts, array_agg(wanted) as wanted,
+    ///                     array_agg(group_cap) as group_caps, array_agg(lane_cap) as lane_caps
+    ///                from admitted) a
+    ///       cross join lateral queue.enqueue_held($1, a.places, a.queues, a.groups, a.lanes, a.payloads, a.formats,
+    ///                                             a.priorities, a.delays_ms, a.max_attempts, a.wanted, a.group_caps,
+    ///                                             a.lane_caps) e",
+    /// )
+    /// .bind(held.worker)
+    /// .bind(held.places)
+    /// .bind(columns.queues)
+    /// .bind(columns.groups)
+    /// .bind(columns.lanes)
+    /// .bind(columns.payloads)
+    /// .bind(columns.formats)
+    /// .bind(columns.priorities)
+    /// .bind(columns.delays_ms)
+    /// .bind(columns.max_attempts)
+    /// .bind(held.wanted)
+    /// .bind(held.group_caps)
+    /// .bind(held.lane_caps)
+    /// .fetch_one(conn)
+    /// .await?;
+    /// // Here a statement alone is a transaction. Otherwise: after the commit.
+    /// offer.committed(&jobs, &places, &ids);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`Offer::committed`] takes the place of [`enqueued`](Self::enqueued). Drop the offer when nothing was committed. When
+    /// nobody knows, because the answer was lost, drop it too: what was committed after all is found to be in nobody's hands,
+    /// and is due again within twice [`Config::deadline`].
+    ///
+    /// Ask right before the statement: places in the workers' buffers are set aside meanwhile.
+    pub fn offer(&self, jobs: &NewJobs) -> Offer {
+        Offer::new(self.0.clone(), jobs)
+    }
+
     #[cfg(test)]
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.0
     }
 
@@ -190,6 +257,20 @@ impl Shared {
         }
         let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
         self.wakers.wake(due.map(|(queue, _)| queue));
+    }
+
+    /// The same, of which some were inserted, and some of those are in hand.
+    pub(crate) fn enqueued_but(&self, jobs: &NewJobs, inserted: &Inserted) {
+        let (counts, due) = jobs.left_to_claims(inserted);
+        for (queue, count) in counts {
+            metrics::enqueued(queue, count);
+        }
+        self.wakers.wake(due);
+    }
+
+    /// The worker on this queue that takes new jobs at once, if there is one.
+    pub(crate) fn taker(&self, queue: &str) -> Option<Arc<dyn Taker>> {
+        self.takers.of(queue)
     }
 
     /// Jobs of a queue are due again: wakes who works on it, if this process knows the queue.

@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::{JobId, outcome::Claim};
+use crate::{JobId, outcome::Claim, slots::Slot};
 
 /// A claimed job in the hands of this process.
 #[derive(Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Hold {
     fence: AtomicI32,
     /// One permit, for whatever of this job is being written; closed once its run has ended.
     writing: Arc<Semaphore>,
+    /// From its hand-out until its run ends.
+    slot: Mutex<Option<Slot>>,
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
     _pending: TaskTrackerToken,
@@ -68,10 +70,22 @@ impl Hold {
                 since,
                 fence: AtomicI32::new(claim.fence),
                 writing: Arc::new(Semaphore::new(1)),
+                slot: Mutex::new(None),
                 holds: holds.clone(),
                 _pending: pending,
             })
         })
+    }
+
+    /// Keeps the slot until the job starts.
+    pub(crate) fn occupy(&self, slot: Slot) {
+        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
+    }
+
+    /// The job's slot, which whoever takes it frees.
+    pub(crate) fn take_slot(&self) -> Option<Slot> {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
     }
 
     /// The number that the row carries while it is ours.

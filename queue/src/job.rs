@@ -22,7 +22,7 @@ impl fmt::Display for JobId {
 pub struct Lane(pub Uuid);
 
 /// Whose lanes these are, where one owner has several: claims are fair across the groups of a queue first, and across the lanes
-/// of a group then.
+/// of a group then. A group with the id of a lane has that lane only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Group(pub Uuid);
@@ -73,6 +73,8 @@ pub struct Run {
     pub job: JobId,
     /// Its queue.
     pub queue: QueueName,
+    /// Its group.
+    pub group: Group,
     /// Its lane.
     pub lane: Lane,
     /// Which charged attempt this is, from 1.

@@ -26,6 +26,7 @@ use crate::{
     hold::Hold,
     metrics,
     outcome::{Ended, Outcome, RetryReason, bounded},
+    slots::Slot,
     supervise::panic_text,
 };
 
@@ -103,6 +104,7 @@ where
         let mut run = Interruptible {
             shared,
             busy,
+            _slot: hold.take_slot(),
             hold: Some(hold),
         };
         let call = catch_unwind(AssertUnwindSafe(|| self.inner.call(task)));
@@ -127,6 +129,8 @@ where
 struct Interruptible {
     shared: Arc<Shared>,
     busy: Gauge,
+    /// Freed with the run.
+    _slot: Option<Slot>,
     hold: Option<Arc<Hold>>,
 }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use sqlx::PgConnection;
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
@@ -20,6 +21,7 @@ pub(crate) struct Lease {
     /// How long after a heartbeat jobs may still be started.
     valid_for: Duration,
     held: Mutex<Option<Held>>,
+    renewed: Notify,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +37,25 @@ impl Lease {
         Self {
             valid_for: lease.mul_f64(0.8),
             held: Mutex::new(None),
+            renewed: Notify::new(),
         }
     }
 
     /// Whether claims may be made and jobs started now.
     pub(crate) fn is_held(&self) -> bool {
         self.is_held_since(Instant::now())
+    }
+
+    /// Waits until claims may be made.
+    pub(crate) async fn held(&self) {
+        loop {
+            // Before the look: what comes between the two is not missed.
+            let renewed = self.renewed.notified();
+            if self.is_held() {
+                return;
+            }
+            renewed.await;
+        }
     }
 
     /// Whether the lease was held without a break from then until now.
@@ -50,13 +65,23 @@ impl Lease {
     }
 
     /// Notes a heartbeat that was sent then and has arrived.
-    fn renew(&self, sent: Instant) {
+    pub(crate) fn renew(&self, sent: Instant) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let unbroken = held.filter(|held| held.until.elapsed() < self.valid_for);
         *held = Some(Held {
             since: unbroken.map_or(sent, |held| held.since),
             until: sent,
         });
+        drop(held);
+        self.renewed.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+impl Lease {
+    /// As if nothing had been heard of the database for long.
+    pub(crate) fn lapse(&self) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

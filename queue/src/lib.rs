@@ -67,7 +67,9 @@ mod fault;
 mod fence;
 mod finish;
 mod generations;
+pub mod groups;
 mod handle;
+mod held;
 mod hold;
 mod housekeeping;
 mod job;
@@ -86,9 +88,11 @@ pub mod retry;
 #[cfg(test)]
 mod schedules;
 mod settle;
+mod slots;
 pub mod stats;
 mod strays;
 mod supervise;
+mod takers;
 mod wake;
 pub mod workers;
 
@@ -100,6 +104,7 @@ pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obit
 pub use enqueue::{Columns, DEFAULT_MAX_ATTEMPTS, MAX_PAYLOAD, NewJob, NewJobs, enqueue};
 pub use fault::Fault;
 pub use handle::Queue;
+pub use held::{HeldColumns, Offer};
 pub use job::{Group, JobId, Lane, QueueName, Run};
 pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;

@@ -15,6 +15,8 @@ pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
 pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
 /// Effects that running jobs have recorded, by `queue`.
 pub const JOB_CHECKPOINTS: &str = "gatehouse_job_checkpoints_total";
+/// Jobs that the process which enqueued them took at once, without a claim, by `queue`.
+pub const JOBS_HANDED_OVER: &str = "gatehouse_jobs_handed_over_total";
 /// Seconds from the start of a run to its end, by `queue`.
 pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
 /// Seconds from being due to the start, by `queue`.
@@ -63,6 +65,11 @@ pub(crate) fn describe() {
         JOB_CHECKPOINTS,
         Unit::Count,
         "Effects recorded by running jobs"
+    );
+    describe_counter!(
+        JOBS_HANDED_OVER,
+        Unit::Count,
+        "Jobs that started without a claim"
     );
     describe_histogram!(
         JOB_DURATION,
@@ -132,6 +139,7 @@ pub(crate) fn expect_none(queue: QueueName) {
         finished(queue, outcome, 0);
     }
     checkpoints(queue, 0);
+    handed_over(queue, 0);
     let reasons = RetryReason::ALL.map(RetryReason::as_str);
     for reason in reasons.into_iter().chain([WORKER_LOST]) {
         retried(queue.as_str(), reason, 0);
@@ -153,6 +161,10 @@ pub(crate) fn finished(queue: QueueName, outcome: &'static str, count: u64) {
 
 pub(crate) fn checkpoints(queue: QueueName, count: u64) {
     counter!(JOB_CHECKPOINTS, "queue" => queue.as_str()).increment(count);
+}
+
+pub(crate) fn handed_over(queue: QueueName, count: u64) {
+    counter!(JOBS_HANDED_OVER, "queue" => queue.as_str()).increment(count);
 }
 
 pub(crate) fn retried(queue: &str, reason: &'static str, count: u64) {

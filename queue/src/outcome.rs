@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    DeathCause, Finish, JobId, Lane, QueueName, Retry, Run, checkpoint::Answer, effect::AnyEffect,
-    enqueue::millis, hold::Hold,
+    DeathCause, Finish, Group, JobId, Lane, QueueName, Retry, Run, checkpoint::Answer,
+    effect::AnyEffect, enqueue::millis, hold::Hold,
 };
 
 /// A job that this process claimed: enough to prove it when the job ends.
@@ -14,6 +14,7 @@ pub(crate) struct Claim {
     /// As claimed; checkpoints move it on: [`Hold::fence`].
     pub(crate) fence: i32,
     pub(crate) queue: QueueName,
+    pub(crate) group: Group,
     pub(crate) lane: Lane,
     pub(crate) attempt: i16,
     pub(crate) max_attempts: i16,
@@ -30,6 +31,7 @@ impl Claim {
         Run {
             job: self.job,
             queue: self.queue,
+            group: self.group,
             lane: self.lane,
             attempt: self.attempt(),
             max_attempts: self.max_attempts.unsigned_abs(),

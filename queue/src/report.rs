@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use tracing::warn;
 
 use crate::{
-    JobId, NewJobs, QueueName,
+    JobId, QueueName,
     handle::Shared,
+    held::Enqueued,
     metrics,
     outcome::{Ended, Outcome, RetryReason, Verdict},
 };
@@ -17,7 +18,7 @@ pub(crate) struct Written {
     /// The jobs that were still ours, by their fences.
     pub(crate) survivors: HashSet<(JobId, i32)>,
     /// The jobs that were enqueued.
-    pub(crate) follow_ups: NewJobs,
+    pub(crate) follow_ups: Enqueued,
 }
 
 /// What the outcomes of one batch add up to.
@@ -58,7 +59,7 @@ impl Written {
         }
         tally.publish();
         tally.wake(shared);
-        shared.enqueued(&self.follow_ups);
+        self.follow_ups.committed(shared);
     }
 }
 

@@ -5,14 +5,17 @@
 //! model must allow it.
 
 mod actual;
+mod process;
 #[path = "../tests/model/protocol.rs"]
 mod protocol;
+mod seen;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
 #[path = "../tests/model/state.rs"]
 mod state;
+mod work;
 
 use std::{
     mem::{Discriminant, discriminant},
@@ -49,6 +52,10 @@ fn protocols() -> impl Strategy<Value = Protocol> {
                 faults: FAULTS,
                 uncharged: 4,
                 replays: 2,
+                checkpoints: 4,
+                follow_ups: 3,
+                inserts: 2,
+                pauses: 2,
             },
             without: None,
         },
@@ -140,7 +147,7 @@ async fn follow(
             if let Some(promise) = protocol.broken_promise(&state) {
                 return Err(told(format!("broken: {promise}")));
             }
-            let (expected, found) = (actual::expected(&state), actual.look().await);
+            let (expected, found) = (seen::expected(&state), actual.look().await);
             if expected != found {
                 return Err(told(format!("expected {expected:#?}\nfound {found:#?}")));
             }

@@ -9,17 +9,18 @@ use std::{
     collections::{BTreeMap, HashSet},
     fmt,
     panic::AssertUnwindSafe,
+    sync::Arc,
     time::Duration,
 };
 
 use futures::FutureExt;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, Transaction};
+use sqlx::{Connection, PgConnection, PgPool, Postgres, Transaction};
 use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, enqueue::enqueue, fault::Fault, fence,
-    handle::Shared, link::Link, outcome::Ended, report::Written, supervise::panic_text,
+    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, fault::Fault, fence, handle::Shared,
+    held::enqueue_held, link::Link, outcome::Ended, report::Written, supervise::panic_text,
 };
 
 /// Why a batch was not written; everything is rolled back.
@@ -59,7 +60,7 @@ impl From<sqlx::Error> for Failure {
 
 /// Writes a batch in one transaction.
 pub(crate) async fn settle(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     link: &mut Link,
     ended: &[Ended],
 ) -> Result<Written, Failure> {
@@ -107,7 +108,7 @@ impl<F: Into<Failure>> From<F> for Broken {
 }
 
 async fn prepare_and_commit(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     link: &mut Link,
     ended: &[Ended],
 ) -> Result<Written, Broken> {
@@ -134,49 +135,40 @@ async fn prepare_and_commit(
     }
 }
 
-/// Begins a transaction in which neither a stuck statement nor a process stopped in the middle keeps its rows locked.
-pub(crate) fn bounded_begin(deadline: Duration) -> AssertSqlSafe<String> {
+/// A connection on which neither a stuck statement nor a process stopped in the middle of a transaction keeps its rows locked.
+pub(crate) fn bounded_link(pool: &PgPool, deadline: Duration) -> Link {
     let deadline = deadline.as_millis();
-    AssertSqlSafe(format!(
-        "begin; set local statement_timeout = {deadline}; \
-         set local idle_in_transaction_session_timeout = {deadline}"
-    ))
+    Link::with_settings(
+        pool,
+        format!(
+            "set statement_timeout = {deadline}; set idle_in_transaction_session_timeout = {deadline}"
+        ),
+    )
 }
 
 /// All of the transaction but the commit, and its number if it changed anything.
 async fn prepare<'c>(
     conn: &'c mut PgConnection,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     ended: &[Ended],
 ) -> Result<(Transaction<'c, Postgres>, Written, Option<i64>), sqlx::Error> {
-    let mut tx = conn
-        .begin_with(bounded_begin(shared.config.deadline))
-        .await?;
-    let gone = fence::delete_finished(&mut tx, shared.worker, ended).await?;
-    let kept = fence::update_unfinished(&mut tx, shared.worker, ended).await?;
-    let running = fence::advance_running(&mut tx, shared.worker, ended).await?;
-    let transaction = gone
-        .transaction
-        .or(kept.transaction)
-        .or(running.transaction);
-    let survivors = [gone, kept, running]
-        .into_iter()
-        .flat_map(|ours| ours.ids.into_iter().zip(ours.fences))
-        .collect();
+    let mut tx = conn.begin().await?;
+    let ours = fence::settle(&mut tx, shared.worker, ended).await?;
+    let survivors = ours.ids.into_iter().zip(ours.fences).collect();
     let mut finish = FinishTx {
         conn: &mut tx,
         jobs: NewJobs::new(),
     };
     apply_effects(ended, &survivors, &mut finish).await?;
     let FinishTx { conn, jobs } = finish;
-    enqueue(conn, &jobs).await?;
+    let follow_ups = enqueue_held(conn, shared, jobs).await?;
     Ok((
         tx,
         Written {
             survivors,
-            follow_ups: jobs,
+            follow_ups,
         },
-        transaction,
+        ours.transaction,
     ))
 }
 

@@ -1,5 +1,8 @@
-//! Accepting submissions: media, event, deliveries and jobs of many submissions in one statement, which is one
-//! transaction. Only when it has committed is a submission answered.
+//! Accepting submissions: media and jobs of many submissions in one statement, which is one transaction. Only when it has
+//! committed is a submission answered.
+//!
+//! Most items come with one job, which also tells of the acceptance ([`crate::created`]). Those with an image, and those whose job
+//! would wait ([`ways`]), come with the event that tells it, its deliveries and their jobs.
 //!
 //! The statement itself checks the site key and the site's revision, so a key that was rotated, an endpoint that was
 //! added or a group that was published a moment ago counts for every submission accepted after it. It also checks the
@@ -12,6 +15,7 @@ mod insert;
 mod rejection;
 mod repetition;
 mod retention;
+mod ways;
 mod writer;
 
 use std::{
@@ -28,6 +32,7 @@ use domain::{
 use metrics::counter;
 use queue::Queue;
 use sqlx::PgPool;
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 pub use self::retention::Retention;
@@ -145,8 +150,8 @@ impl Default for Settings {
 pub struct Acceptor {
     gather: Gather<NewMedia, Acceptance, TeamId>,
     images: Images,
-    /// Ends the retention with the last clone.
-    _retention: Arc<DropGuard>,
+    /// Ends what goes on in the background with the last clone.
+    _background: Arc<DropGuard>,
 }
 
 impl Acceptor {
@@ -159,14 +164,20 @@ impl Acceptor {
             stop.clone()
                 .run_until_cancelled_owned(retention::run(pool.clone(), settings.retention)),
         );
+        let (looked, ways) = watch::channel(Arc::default());
+        tokio::spawn(
+            stop.clone()
+                .run_until_cancelled_owned(ways::look(pool.clone(), looked)),
+        );
         let images = Images::start(pool.clone(), settings.images, settings.patience);
         let gather = Gather::shared(settings.bounds, move |batch| {
-            writer::write(pool.clone(), queue.clone(), settings.patience, batch)
+            let ways = Arc::clone(&ways.borrow());
+            writer::write(pool.clone(), queue.clone(), settings.patience, ways, batch)
         });
         Self {
             gather,
             images,
-            _retention: Arc::new(stop.drop_guard()),
+            _background: Arc::new(stop.drop_guard()),
         }
     }
 

@@ -1,17 +1,17 @@
 //! The analysis step: what providers are asked about an item, and what they said of it.
 
-mod parts;
+pub(crate) mod parts;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
-    decision::Unchecked,
+    decision::{ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
-    media::Modality,
+    media::{Modality, OnFailure},
     score::{Category, Scores},
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{DeadJob, FinishTx, Obituary};
 use serde::{Deserialize, Serialize};
 use sqlx::{PgConnection, PgPool};
 use tracing::error;
@@ -20,10 +20,12 @@ use uuid::Uuid;
 pub use self::parts::Part;
 use crate::{
     Error,
+    created::{self, Created},
     gather::{Bounds, Loader},
     hash_list::matches,
     jobs::{self, MediaJob},
     provider,
+    verdict::{self, ToJudge},
 };
 
 /// A pending item's content, and whom it may be shown to.
@@ -41,6 +43,16 @@ pub struct ToAnalyse {
     pub image_matches: Vec<HashMatch>,
     /// What judges it afterwards.
     pub group_versions: Vec<GroupVersionId>,
+    /// The versions that judge it without effect, each in the place of its group's.
+    pub shadows: Vec<GroupVersionId>,
+    /// What the site wants for what could not be checked.
+    pub on_failure: OnFailure,
+    /// Whether there is an image of it, whatever became of that.
+    pub has_image: bool,
+    /// Why its image cannot be analysed; none if it can.
+    pub image_problem: Option<ImageProblem>,
+    /// Whether the rules may not judge it now, but for jobs of their own: their queue, or the team in it, is paused or has a cap.
+    pub rules_are_held: bool,
     /// The categories that the rules which judge it ask for; none: they did not tell, and any may be wanted.
     pub wanted: Vec<Category>,
     /// The providers that its site prefers, in their order; none: the operator's.
@@ -51,6 +63,30 @@ pub struct ToAnalyse {
     pub parts: Vec<Part>,
     /// How long ago it was accepted, by Postgres's clock.
     pub age: Duration,
+}
+
+impl ToAnalyse {
+    /// What the rules need to judge it by an analysis that was just made.
+    pub fn to_judge(&self, analysed: &Analysed) -> ToJudge {
+        ToJudge {
+            media: self.media,
+            team: self.team,
+            text: self.text.clone(),
+            has_image: self.has_image,
+            image_matches: self.image_matches.clone(),
+            group_versions: self.group_versions.clone(),
+            shadows: self.shadows.clone(),
+            image_scored: analysed.image_scored == Some(true),
+            scores: analysed.scores,
+            unchecked: verdict::unchecked(
+                analysed.unchecked.clone(),
+                analysed.image_scored,
+                self.image_problem,
+            ),
+            on_failure: self.on_failure,
+            age_ms: u64::try_from(self.age.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
 }
 
 /// What one provider said, as it is kept for the trace.
@@ -103,8 +139,28 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 where i.media_id = m.id and i.bytes is not null and i.problem is null
             ) as "has_picture!",
             m.group_versions,
+            m.content_type,
+            (select i.problem from media_images i where i.media_id = m.id) as image_problem,
+            array(
+                select g.shadow_version_id
+                from rule_group_versions v
+                join rule_groups g on g.id = v.rule_group_id
+                where v.id = any(m.group_versions) and g.shadow_version_id <> v.id
+            ) as "shadows!",
+            s.on_failure,
             s.providers,
             s.policy,
+            exists (
+                select from queue.queues q where q.queue = $2 and q.paused_until > now()
+                union all
+                select
+                from queue.groups g
+                where g.queue = $2 and g.grp = m.team_id and (g.cap is not null or g.paused_until > now())
+                union all
+                select
+                from queue.lanes l
+                where l.queue = $2 and l.lane = m.team_id and (l.cap is not null or l.paused_until > now())
+            ) as "rules_are_held!",
             (
                 select coalesce(array_agg(distinct c.category), '{}')
                 from rule_group_versions v
@@ -127,12 +183,13 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
         where m.id = any($1) and m.status = 'pending'
         "#,
         &ids,
+        jobs::RULES.as_str(),
     )
     .fetch_all(pool)
     .await?;
-    let pictures = rows.iter().filter(|row| row.has_picture);
-    let pictures: Vec<_> = pictures.map(|row| MediaId::from(row.id)).collect();
-    let mut matches = matches::of(pool, &pictures).await?;
+    let images = rows.iter().filter(|row| row.content_type == "image");
+    let images: Vec<_> = images.map(|row| MediaId::from(row.id)).collect();
+    let mut matches = matches::of(pool, &images).await?;
     let begun: Vec<Uuid> = rows.iter().filter(|r| r.begun).map(|r| r.id).collect();
     let mut parts = if begun.is_empty() {
         HashMap::new()
@@ -158,6 +215,11 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                     .into_iter()
                     .map(GroupVersionId::from)
                     .collect(),
+                shadows: row.shadows.into_iter().map(GroupVersionId::from).collect(),
+                on_failure: row.on_failure.parse()?,
+                has_image: row.content_type == "image",
+                image_problem: row.image_problem.map(|p| p.parse()).transpose()?,
+                rules_are_held: row.rules_are_held,
                 wanted,
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
@@ -167,20 +229,6 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             Ok((media, item))
         })
         .collect()
-}
-
-/// The effect of an analysis.
-#[derive(Debug)]
-pub enum Progress {
-    /// It is complete: its result is kept, and the rules are next.
-    Done(Analysed),
-    /// Some of it is there and is kept until the rest is.
-    Begun {
-        /// The item.
-        media: MediaId,
-        /// What providers said that had said nothing before.
-        reports: Vec<ProviderReport>,
-    },
 }
 
 /// A complete analysis.
@@ -198,35 +246,15 @@ pub struct Analysed {
     pub providers: Vec<ProviderReport>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
-}
-
-impl Effect for Progress {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let mut done = Vec::new();
-        let mut begun = Vec::new();
-        for survivor in batch {
-            match survivor.effect {
-                Self::Done(analysed) => done.push(analysed),
-                Self::Begun { media, reports } => begun.push((*media, reports.as_slice())),
-            }
-        }
-        parts::keep(tx.conn, &begun).await?;
-        conclude(tx, &done).await
-    }
-}
-
-async fn conclude(tx: &mut FinishTx<'_>, analyses: &[&Analysed]) -> Result<(), sqlx::Error> {
-    record(tx.conn, analyses).await?;
-    tx.jobs.extend(
-        analyses
-            .iter()
-            .map(|analysed| jobs::judge(analysed.media, analysed.team)),
-    );
-    Ok(())
+    /// Whether earlier runs have kept parts of it.
+    pub has_parts: bool,
 }
 
 /// Stores complete analyses, with the reports of their earlier parts, which are no longer needed then.
-async fn record(conn: &mut PgConnection, analyses: &[&Analysed]) -> Result<(), sqlx::Error> {
+pub(crate) async fn record(
+    conn: &mut PgConnection,
+    analyses: &[&Analysed],
+) -> Result<(), sqlx::Error> {
     if analyses.is_empty() {
         return Ok(());
     }
@@ -298,11 +326,14 @@ pub struct AnalysisDied;
 impl Obituary for AnalysisDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut died = Vec::new();
+        let mut created = Vec::new();
         for job in dead {
-            let Ok(MediaJob { media }) = job.args() else {
+            let Ok(job_args) = job.args::<MediaJob>() else {
                 error!(job.id = %job.id, "a dead analysis names no media item");
                 continue;
             };
+            let media = job_args.media;
+            created.extend(job_args.created());
             died.push(Analysed {
                 media,
                 team: TeamId::from(job.lane.0),
@@ -314,6 +345,7 @@ impl Obituary for AnalysisDied {
                     modality: Modality::Text,
                     detail: format!("{}: {}", job.cause.as_str(), job.error),
                 }],
+                has_parts: true,
             });
         }
         let ids: Vec<Uuid> = died.iter().map(|died| died.media.as_uuid()).collect();
@@ -323,6 +355,11 @@ impl Obituary for AnalysisDied {
             died.scores = parts::merged(&parts);
             died.image_scored = parts::image_scored(&parts);
         }
-        conclude(tx, &died.iter().collect::<Vec<_>>()).await
+        let untold: Vec<&Created> = created.iter().collect();
+        created::tell(tx.conn, &untold, &mut tx.jobs).await?;
+        record(tx.conn, &died.iter().collect::<Vec<_>>()).await?;
+        let next = died.iter().map(|died| jobs::judge(died.media, died.team));
+        tx.jobs.extend(next);
+        Ok(())
     }
 }

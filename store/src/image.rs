@@ -218,7 +218,7 @@ impl Obituary for ExaminationDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut died = Vec::new();
         for job in dead {
-            let Ok(MediaJob { media }) = job.args() else {
+            let Ok(MediaJob { media, .. }) = job.args() else {
                 error!(job.id = %job.id, "a dead examination names no media item");
                 continue;
             };

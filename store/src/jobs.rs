@@ -2,12 +2,15 @@
 
 mod webhooks;
 
-use domain::id::{BacktestId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId};
+use domain::id::{
+    BacktestId, EndpointId, HashImportId, HashListId, HashScanId, MediaId, RecoveryId, TeamId,
+};
 use queue::{Lane, NewJob, QueueName};
 use serde::{Deserialize, Serialize};
 
 pub use self::webhooks::{DeliveryJob, TURNS, Turn};
 pub(crate) use self::webhooks::{Pages, deliver};
+use crate::created::Created;
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
 pub const IMAGES: QueueName = QueueName::new("images");
@@ -50,6 +53,9 @@ pub const LANE_CAPS: [(QueueName, u32); 6] = [
     (RECOVERIES, 1),
 ];
 
+/// The format of an item's job that also tells of its acceptance.
+const TELLING: i16 = 1;
+
 /// An image is tried to be had this often, within about two minutes; then the item goes on without it.
 const IMAGE_ATTEMPTS: u16 = 5;
 /// An analysis is tried this often, within about two minutes; then the site's `on_failure` decides.
@@ -64,10 +70,25 @@ const HASH_LIST_ATTEMPTS: u16 = 10;
 const RECOVERY_ATTEMPTS: u16 = 10;
 
 /// The payload of [`IMAGES`], of [`ANALYSIS`] and of [`RULES`].
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MediaJob {
     /// The item.
     pub media: MediaId,
+    /// The endpoints that this job is to tell of the item's acceptance; none if that is told already. A binary that does not
+    /// know this member would tell nobody, so jobs with it are of format 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tell: Option<Vec<EndpointId>>,
+}
+
+impl MediaJob {
+    /// The acceptance that is still to be told.
+    pub fn created(&self) -> Option<Created> {
+        let endpoints = self.tell.clone()?;
+        Some(Created {
+            media: self.media,
+            endpoints,
+        })
+    }
 }
 
 /// The payload of [`BACKTESTS`]: how far it has got stands in the database.
@@ -98,19 +119,35 @@ pub struct RecoveryJob {
     pub recovery: RecoveryId,
 }
 
-/// Examine this item's image.
-pub(crate) fn examine(media: MediaId, team: TeamId) -> NewJob {
-    NewJob::new(IMAGES, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(IMAGE_ATTEMPTS)
+/// Begin with this item, with the step of [`IMAGES`], [`ANALYSIS`] or [`RULES`].
+pub(crate) fn begin(step: QueueName, media: MediaId, team: TeamId) -> NewJob {
+    run(step, &MediaJob { media, tell: None }, team)
+}
+
+/// Likewise, and tell of the item's acceptance.
+pub(crate) fn tell_and_begin(step: QueueName, created: Created, team: TeamId) -> NewJob {
+    let Created { media, endpoints } = created;
+    let tell = Some(endpoints);
+    run(step, &MediaJob { media, tell }, team).format(TELLING)
 }
 
 /// Analyse this item.
 pub(crate) fn analyse(media: MediaId, team: TeamId) -> NewJob {
-    NewJob::new(ANALYSIS, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(ANALYSIS_ATTEMPTS)
+    begin(ANALYSIS, media, team)
 }
 
 /// Judge this item.
 pub(crate) fn judge(media: MediaId, team: TeamId) -> NewJob {
-    NewJob::new(RULES, Lane(team.as_uuid()), &MediaJob { media }).max_attempts(RULES_ATTEMPTS)
+    begin(RULES, media, team)
+}
+
+fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {
+    let attempts = match step {
+        IMAGES => IMAGE_ATTEMPTS,
+        ANALYSIS => ANALYSIS_ATTEMPTS,
+        _ => RULES_ATTEMPTS,
+    };
+    NewJob::new(step, Lane(team.as_uuid()), job).max_attempts(attempts)
 }
 
 /// Replay the next slice.

@@ -1,7 +1,7 @@
 //! All SQL of Gatehouse: one function a statement, one transaction a step.
 //!
 //! Callers see typed rows and neutral errors; nobody above this crate knows a table's name. What a worker wants done when
-//! its job ends is an effect ([`analysis::Analysed`], [`verdict::Concluded`], [`delivery::Attempted`]): the queue
+//! its job ends is an effect ([`progress::Progress`], [`delivery::Attempted`]): the queue
 //! applies it in the transaction that finishes the job.
 
 pub mod accept;
@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod audit;
 pub mod backtest;
 pub mod chain;
+pub mod created;
 pub mod delivery;
 pub mod endpoint;
 pub mod event;
@@ -16,10 +17,12 @@ pub mod gather;
 pub mod hash_list;
 pub mod image;
 mod isolate;
+pub mod item_worker;
 pub mod jobs;
 pub mod media;
 pub mod page;
 pub mod plan;
+pub mod progress;
 pub mod provider;
 pub mod rate;
 pub mod recovery;

@@ -3,16 +3,19 @@
 
 mod conclude;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use domain::{
-    decision::Unchecked,
+    decision::{ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
     media::{ModerationType, OnFailure, Status, Step},
     score::Scores,
 };
-use queue::{DeadJob, Effect, FinishTx, Obituary, Survivor};
+use queue::{DeadJob, FinishTx, Obituary};
 use sqlx::{PgPool, types::Json};
 use tracing::error;
 use uuid::Uuid;
@@ -21,6 +24,8 @@ pub use self::conclude::expect_none;
 pub(crate) use self::conclude::{Conclusion, conclude};
 use crate::{
     Error,
+    analysis::Analysed,
+    created::{self, Created},
     gather::{Bounds, Loader},
     hash_list::matches,
     jobs::MediaJob,
@@ -123,14 +128,8 @@ pub(crate) async fn load(
     rows.into_iter()
         .map(|row| {
             let media = MediaId::from(row.id);
-            let mut unchecked = row.unchecked.map(|u| u.0).unwrap_or_default();
-            if row.image_scored == Some(false) {
-                unchecked.push(Unchecked::ImageNotScored);
-            }
-            if let Some(problem) = row.image_problem {
-                let problem = problem.parse()?;
-                unchecked.push(Unchecked::ImageNotAnalysed { problem });
-            }
+            let problem = row.image_problem.map(|p| p.parse()).transpose()?;
+            let noted = row.unchecked.map(|u| u.0).unwrap_or_default();
             let item = ToJudge {
                 media,
                 team: row.team_id.into(),
@@ -145,7 +144,7 @@ pub(crate) async fn load(
                 shadows: row.shadows.into_iter().map(GroupVersionId::from).collect(),
                 image_scored: row.image_scored == Some(true),
                 scores: row.scores.map(|scores| scores.0),
-                unchecked,
+                unchecked: unchecked(noted, row.image_scored, problem),
                 on_failure: row.on_failure.parse()?,
                 age_ms: u64::try_from(row.age_ms).unwrap_or(0),
             };
@@ -154,7 +153,20 @@ pub(crate) async fn load(
         .collect()
 }
 
-/// The effect of judging: the verdict is stored and told.
+/// What could not be checked of an item: what its analysis noted, and what is known of its image.
+pub(crate) fn unchecked(
+    mut noted: Vec<Unchecked>,
+    image_scored: Option<bool>,
+    problem: Option<ImageProblem>,
+) -> Vec<Unchecked> {
+    if image_scored == Some(false) {
+        noted.push(Unchecked::ImageNotScored);
+    }
+    noted.extend(problem.map(|problem| Unchecked::ImageNotAnalysed { problem }));
+    noted
+}
+
+/// A verdict of the rules.
 #[derive(Debug)]
 pub struct Concluded {
     /// The item.
@@ -171,17 +183,34 @@ pub struct Concluded {
     pub shadows: Vec<Shadowed>,
 }
 
-impl Effect for Concluded {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let verdicts = batch.iter().map(|survivor| survivor.effect.conclusion());
-        let stored = conclude(tx.conn, &verdicts.collect::<Vec<_>>(), &mut tx.jobs).await?;
-        let compared = batch
-            .iter()
-            .flat_map(|survivor| survivor.effect.compared())
-            // What somebody else decided meanwhile is counted where it was decided.
-            .filter(|compared| stored.iter().any(|(media, _)| *media == compared.media));
-        shadow::record(tx.conn, &compared.collect::<Vec<_>>()).await
+/// A verdict, the analysis that is to be stored with it, and the acceptance that is to be told with it.
+pub(crate) type Judged<'a> = (&'a Concluded, Option<&'a Analysed>, Option<&'a Created>);
+
+/// Stores verdicts of the rules and tells them, acceptances first.
+pub(crate) async fn store(tx: &mut FinishTx<'_>, judged: &[Judged<'_>]) -> Result<(), sqlx::Error> {
+    if judged.is_empty() {
+        return Ok(());
     }
+    let verdicts: Vec<_> = judged
+        .iter()
+        .map(|(concluded, analysed, created)| Conclusion {
+            analysed: *analysed,
+            created: *created,
+            ..concluded.conclusion()
+        })
+        .collect();
+    let stored = conclude(tx.conn, &verdicts, &mut tx.jobs).await?;
+    let stored: HashSet<MediaId> = stored.into_iter().map(|(media, _)| media).collect();
+    // Somebody else has decided about these meanwhile.
+    let untold = judged.iter().filter_map(|(_, _, created)| *created);
+    let untold = untold.filter(|created| !stored.contains(&created.media));
+    created::tell(tx.conn, &untold.collect::<Vec<_>>(), &mut tx.jobs).await?;
+    let compared = judged
+        .iter()
+        .flat_map(|(concluded, ..)| concluded.compared())
+        // What somebody else decided meanwhile is counted where it was decided.
+        .filter(|compared| stored.contains(&compared.media));
+    shadow::record(tx.conn, &compared.collect::<Vec<_>>()).await
 }
 
 impl Concluded {
@@ -200,6 +229,8 @@ impl Concluded {
             moderation_type: self.moderation_type,
             details: &self.details,
             trace: &self.trace,
+            analysed: None,
+            created: None,
         }
     }
 }
@@ -210,11 +241,14 @@ pub struct JudgementDied;
 impl Obituary for JudgementDied {
     async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut verdicts = Vec::new();
+        let mut created = Vec::new();
         for job in dead {
-            let Ok(MediaJob { media }) = job.args() else {
+            let Ok(judgement) = job.args::<MediaJob>() else {
                 error!(job.id = %job.id, "a dead judgement names no media item");
                 continue;
             };
+            let media = judgement.media;
+            created.push(judgement.created());
             verdicts.push(Concluded {
                 media,
                 status: Status::PendingReview,
@@ -225,8 +259,11 @@ impl Obituary for JudgementDied {
                 shadows: Vec::new(),
             });
         }
-        let verdicts: Vec<_> = verdicts.iter().map(Concluded::conclusion).collect();
-        conclude(tx.conn, &verdicts, &mut tx.jobs).await?;
-        Ok(())
+        let judged: Vec<Judged<'_>> = verdicts
+            .iter()
+            .zip(&created)
+            .map(|(concluded, created)| (concluded, None, created.as_ref()))
+            .collect();
+        store(tx, &judged).await
     }
 }

@@ -68,6 +68,16 @@ impl Proxied {
     }
 }
 
+/// Waits until acceptances take the short way: a worker has told that it lives, and the interface has looked since.
+async fn short_way(pool: &PgPool) {
+    eventually("a worker tells that it lives", SOON, async || {
+        let living = "select count(*) from item_workers where expires_at > now()";
+        (count(pool, living).await == 1).then_some(())
+    })
+    .await;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+}
+
 async fn start(data: &DataDir, provider: &FakeProvider, database: &PgConnectOptions) -> Up {
     let url = database.to_url_lossy().to_string();
     let mut arguments = vec!["--database-url", &url, "--lease-seconds", "2"];
@@ -99,14 +109,52 @@ async fn assert_decided_once(pool: &PgPool, up: &Up) {
 #[sqlx::test(migrations = false)]
 async fn case_02_a_service_killed_between_the_provider_and_the_commit_decides_once(pool: PgPool) {
     let service = Proxied::start(&pool).await;
-    // A submission is one statement without a COMMIT: the first one is that of the analysis.
-    service.submit("COMMIT", Trap::HoldBefore).await;
+    short_way(&pool).await;
+    // The statement that stores the analysis and the verdict.
+    service.submit("new_analyses", Trap::HoldBefore).await;
     assert_eq!(service.provider.asked(), 1);
     assert_eq!(count(&pool, "select count(*) from analyses").await, 0);
     let (up, provider, _data) = service.kill_and_start(&pool).await;
     assert_decided_once(&pool, &up).await;
     assert_eq!(provider.asked(), 2);
     assert_eq!(count(&pool, "select count(*) from analyses").await, 1);
+}
+
+/// Kills a service at this moment of an item's short way.
+async fn told_once(pool: &PgPool, bytes: &str, trap: Trap, asked: usize) {
+    let service = Proxied::start(pool).await;
+    short_way(pool).await;
+    service.submit(bytes, trap).await;
+    assert_eq!(service.provider.asked(), asked);
+    let (up, provider, _data) = service.kill_and_start(pool).await;
+    assert_decided_once(pool, &up).await;
+    assert_eq!(provider.asked(), asked + 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_02_a_service_killed_before_it_tells_an_acceptance_tells_it_once(pool: PgPool) {
+    told_once(&pool, "accepted as materialized", Trap::HoldBefore, 0).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_02_a_service_killed_before_it_commits_an_acceptance_tells_it_once(pool: PgPool) {
+    told_once(&pool, "accepted as materialized", Trap::HoldAfter, 0).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_02_a_service_killed_when_an_acceptance_is_committed_tells_it_once(pool: PgPool) {
+    // A submission is one statement without a COMMIT: the first one is that of the acceptance's telling.
+    told_once(&pool, "COMMIT", Trap::HoldAfter, 0).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn case_02_a_service_killed_when_a_verdict_is_committed_decides_and_tells_once(pool: PgPool) {
+    let service = Proxied::start(&pool).await;
+    short_way(&pool).await;
+    service.submit("new_analyses", Trap::HoldAfter).await;
+    let (up, provider, _data) = service.kill_and_start(&pool).await;
+    assert_decided_once(&pool, &up).await;
+    assert_eq!(provider.asked(), 2);
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,25 +1,28 @@
 //! Analyse: the text and the image, each goes to the first provider of its site's preference that is to be had and looks at such.
 //! The next one is asked when that one has failed for good or is paused, and for what it cannot score. What is found of the two is
-//! kept apart until the end, where the higher score counts.
+//! kept apart until the end, where the higher score counts. When all is found, the rules judge the item in the same run, if they
+//! can do so now.
 
 mod inquiry;
 mod sample;
 mod sight;
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{id::MediaId, media::Modality, score::Category};
-use futures::future::try_join_all;
-use queue::{Finish, Run};
+use futures::{FutureExt as _, future::try_join_all};
+use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
-    analysis::{self, Progress, ToAnalyse},
+    analysis::{self, Analysed, ToAnalyse},
     gather::Loader,
     jobs::MediaJob,
+    progress::Stage,
 };
 use tokio::time::timeout;
 use tracing::warn;
@@ -34,6 +37,8 @@ use crate::{
     darkroom::Darkroom,
     groups::{self, Compiled, Groups, Key},
     provider::{Content, Panel, Question, Reply, Turn},
+    rules::{Reached, Verdicts},
+    telling::{Ended, Left, Telling},
 };
 
 /// What the analysis step works with.
@@ -45,16 +50,20 @@ pub struct Analyst {
     patience: Duration,
     pool: PgPool,
     darkroom: Darkroom,
+    /// None where this process is not to judge.
+    verdicts: Option<Verdicts>,
 }
 
 impl Analyst {
-    /// An analyst who asks these providers. Items wait `patience`, from their acceptance, for one that is paused.
+    /// An analyst who asks these providers. Items wait `patience`, from their acceptance, for one that is paused. What is
+    /// analysed is judged at once, if this process judges at all.
     pub(crate) fn new(
         pool: PgPool,
         panel: Arc<Panel>,
         groups: Groups,
         patience: Duration,
         darkroom: Darkroom,
+        verdicts: Option<Verdicts>,
     ) -> Self {
         Self {
             media: analysis::loader(pool.clone()),
@@ -63,6 +72,7 @@ impl Analyst {
             patience,
             pool,
             darkroom,
+            verdicts,
         }
     }
 }
@@ -72,8 +82,8 @@ const ASKING: Duration = RUN_DEADLINE.saturating_sub(Duration::from_secs(5));
 /// How long an item stays away for which there was no room.
 const CROWDED: Duration = Duration::from_secs(1);
 
-/// What a run leaves behind.
-type Ended = Finish<Option<Progress>>;
+/// How long judging may take in the run of the analysis. What takes longer, or waits longer, gets a job of its own.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// How far a run came with one modality.
 enum Course {
@@ -92,57 +102,94 @@ pub(crate) async fn analyse(
     job: MediaJob,
     analyst: Data<Analyst>,
     run: Run,
+    checkpoint: Checkpoint,
 ) -> Result<Ended, BoxDynError> {
-    let Some(mut item) = analyst.media.load(job.media).await? else {
-        return Ok(Finish::Done(None));
-    };
-    if item.has_picture {
-        let Ok(allows) = timeout(groups::PATIENCE, analyst.allows(&item)).await else {
-            return Ok(again(Vec::new(), CROWDED));
-        };
-        item.has_picture = !allows?;
-    }
-    let started = Instant::now();
-    let mut inquiries = Inquiry::of(&item);
-    let asking = inquiries
-        .iter_mut()
-        .map(|inquiry| analyst.ask(&item, inquiry, &run, started));
-    let courses = try_join_all(asking).await?;
-
-    let mut later = None;
-    for course in courses {
-        match course {
-            Course::Through => {}
-            Course::Later(delay) => later = later.max(Some(delay)),
-            Course::Failed(error) => {
-                return match Inquiry::begun(inquiries) {
-                    // What failed stands with the job.
-                    None => Err(error.into()),
-                    effect => Ok(Finish::Again {
-                        effect,
-                        delay: RETRY.delay(run.attempt),
-                        charged: true,
-                    }),
-                };
-            }
-        }
-    }
-    if let Some(delay) = later {
-        return Ok(again(inquiries, delay));
-    }
-    let rest = analyst.patience.saturating_sub(item.age);
-    if let Some(wait) = inquiries.iter().filter_map(Inquiry::wait).min()
-        && !rest.is_zero()
-    {
-        // Not all at once.
-        let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
-        return Ok(again(inquiries, wait.min(rest)));
-    }
-    let done = Inquiry::end(&item, inquiries);
-    Ok(Finish::Done(Some(Progress::Done(done))))
+    let telling = Telling::begin(&job, &run, checkpoint).await?;
+    let left = analyst.run(job.media, &run, &telling).await;
+    telling.end(left).await
 }
 
 impl Analyst {
+    async fn run(&self, media: MediaId, run: &Run, telling: &Telling) -> Result<Left, BoxDynError> {
+        let Some(mut item) = self.media.load(media).await? else {
+            return Ok(Finish::Done(None));
+        };
+        let started = Instant::now();
+        if item.has_picture {
+            let Ok(allows) = timeout(groups::PATIENCE, self.allows(&item)).await else {
+                return Ok(again(Vec::new(), CROWDED));
+            };
+            item.has_picture = !allows?;
+        }
+        let mut inquiries = Inquiry::of(&item);
+        let asking = inquiries
+            .iter_mut()
+            .map(|inquiry| self.ask(&item, inquiry, run, telling, started));
+        let courses = try_join_all(asking).await?;
+
+        let mut later = None;
+        for course in courses {
+            match course {
+                Course::Through => {}
+                Course::Later(delay) => later = later.max(Some(delay)),
+                Course::Failed(error) => {
+                    return match Inquiry::begun(inquiries) {
+                        // What failed stands with the job.
+                        None => Err(error.into()),
+                        effect => Ok(Finish::Again {
+                            effect,
+                            delay: RETRY.delay(run.attempt),
+                            charged: true,
+                        }),
+                    };
+                }
+            }
+        }
+        if let Some(delay) = later {
+            return Ok(again(inquiries, delay));
+        }
+        let rest = self.patience.saturating_sub(item.age);
+        if let Some(wait) = inquiries.iter().filter_map(Inquiry::wait).min()
+            && !rest.is_zero()
+        {
+            // Not all at once.
+            let wait = wait.mul_f64(1.0 + 0.2 * rand::random::<f64>()) + Duration::from_millis(20);
+            return Ok(again(inquiries, wait.min(rest)));
+        }
+        let analysed = Inquiry::end(&item, inquiries);
+        let stage = telling.meanwhile(self.judge_at_once(&item, analysed, started));
+        Ok(Finish::Done(Some(stage.await?)))
+    }
+
+    /// Judges an item that was just analysed. Whenever that cannot be done now, the analysis is kept, and the item gets a job of
+    /// the rules.
+    async fn judge_at_once(&self, item: &ToAnalyse, analysed: Analysed, started: Instant) -> Stage {
+        let is_late = started.elapsed() + AT_ONCE > ASKING;
+        let verdicts = self.verdicts.as_ref();
+        let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {
+            return kept(analysed, Duration::ZERO);
+        };
+        let to_judge = Arc::new(item.to_judge(&analysed));
+        let judging = AssertUnwindSafe(verdicts.reach(&to_judge, started)).catch_unwind();
+        match timeout(AT_ONCE, judging).await {
+            Ok(Ok(Ok(Reached::Verdict(concluded)))) => Stage::Judged {
+                analysed: Some(analysed),
+                concluded,
+            },
+            Ok(Ok(Ok(Reached::Later(wait)))) => kept(analysed, wait),
+            Ok(Ok(Err(error))) => {
+                warn!(media.id = %item.media, %error, "an item could not be judged at once: it gets a job of the rules");
+                kept(analysed, Duration::ZERO)
+            }
+            Ok(Err(_)) => {
+                warn!(media.id = %item.media, "judging an item at once panicked: it gets a job of the rules");
+                kept(analysed, Duration::ZERO)
+            }
+            // The rules have a job's time.
+            Err(_) => kept(analysed, Duration::ZERO),
+        }
+    }
+
     /// Whether whoever would ask providers about the image knows it, and has it on an allow list.
     async fn allows(&self, item: &ToAnalyse) -> Result<bool, BoxDynError> {
         if item.image_matches.is_empty() {
@@ -170,6 +217,7 @@ impl Analyst {
         item: &ToAnalyse,
         inquiry: &mut Inquiry<'_>,
         run: &Run,
+        telling: &Telling,
         started: Instant,
     ) -> Result<Course, BoxDynError> {
         let modality = inquiry.modality();
@@ -193,6 +241,10 @@ impl Analyst {
             }
             if modality == Modality::Image && !sight.has_room().await {
                 return Ok(Course::Later(CROWDED));
+            }
+            if desk.profile().access.is_some() {
+                // Whoever is not here may take long, or be paused.
+                telling.now().await?;
             }
             let seat = match desk.turn().await? {
                 Turn::Open(seat) => seat,
@@ -256,8 +308,13 @@ fn both(some: &[Category], others: &[Category]) -> Vec<Category> {
     some.filter(|category| others.contains(category)).collect()
 }
 
+/// The analysis is kept, and the item waits so long for the rules.
+fn kept(analysed: Analysed, wait: Duration) -> Stage {
+    Stage::Analysed { analysed, wait }
+}
+
 /// The same job again, which is no attempt.
-fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Ended {
+fn again(inquiries: Vec<Inquiry<'_>>, delay: Duration) -> Left {
     Finish::Again {
         effect: Inquiry::begun(inquiries),
         delay,

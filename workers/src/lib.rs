@@ -16,6 +16,7 @@ pub mod provider;
 pub mod recoveries;
 pub mod rules;
 mod steps;
+mod telling;
 mod tls;
 pub mod webhooks;
 
@@ -24,8 +25,11 @@ use std::{io, sync::Arc, time::Duration};
 use apalis::prelude::{Monitor, MonitorError};
 use database::Clock;
 use queue::{Queue, QueueName, Retry};
-use store::{PgPool, jobs, seal::MasterKey};
+use store::{PgPool, item_worker, jobs, seal::MasterKey};
+use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tracing::warn;
+use uuid::Uuid;
 
 pub use crate::groups::RuleSettings;
 use crate::{
@@ -112,11 +116,20 @@ pub async fn run(
         let panel = Arc::clone(&panel);
         AbortOnDropHandle::new(tokio::spawn(async move { panel.tell().await }))
     });
+    let items = settings.queues.iter().copied();
+    let items: Vec<_> = items
+        .filter(|queue| [jobs::ANALYSIS, jobs::RULES].contains(queue))
+        .collect();
+    let _announcing = (!items.is_empty()).then(|| {
+        let announcing = announce(pool.clone(), queue.worker_id(), items, shutdown.clone());
+        AbortOnDropHandle::new(tokio::spawn(announcing))
+    });
     let steps = Steps {
         judges: Judges::new(Groups::new(pool.clone(), rules)),
         lists: HashLists::new(pool.clone()),
         darkroom: Darkroom::default(),
         concurrency: settings.concurrency,
+        judges_at_once: settings.queues.contains(&jobs::RULES),
         stopping: shutdown.clone(),
         pool,
         queue,
@@ -136,4 +149,22 @@ pub async fn run(
         io::Result::Ok(())
     };
     monitor.run_with_signal(signal).await
+}
+
+/// Tells those who accept items that this process works on these queues, until it stops.
+async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: CancellationToken) {
+    let telling = async {
+        let mut ticks = interval(item_worker::RENEWAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            if let Err(error) = item_worker::tell(&pool, worker, &queues).await {
+                warn!(%error, "could not tell that this process works on items; trying again");
+            }
+        }
+    };
+    stop.run_until_cancelled(telling).await;
+    if let Err(error) = item_worker::take_back(&pool, worker).await {
+        warn!(%error, "could not tell that this process works on items no longer: it is noticed a little later");
+    }
 }

@@ -17,11 +17,12 @@ use domain::{
     score::Category,
 };
 use metrics::{Counter, counter};
-use queue::Finish;
+use queue::{Checkpoint, Finish, Run};
 use store::{
     PgPool,
     gather::Loader,
     jobs::MediaJob,
+    progress::Stage,
     verdict::{self, Concluded, ToJudge},
 };
 use tokio::time::timeout;
@@ -30,6 +31,7 @@ use crate::{
     groups::{Compiled, PATIENCE},
     judges::Judges,
     places::Places,
+    telling::{Ended, Left, Telling},
 };
 
 /// How long an item is put back that has waited too long for its rules or its turn.
@@ -39,67 +41,111 @@ const CROWDED: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct Judge {
     media: Loader<MediaId, ToJudge>,
+    verdicts: Verdicts,
+}
+
+impl Judge {
+    /// A judge who reaches verdicts like this.
+    pub(crate) fn new(pool: PgPool, verdicts: Verdicts) -> Self {
+        Self {
+            media: verdict::loader(pool),
+            verdicts,
+        }
+    }
+
+    async fn run(&self, media: MediaId, telling: &Telling) -> Result<Left, BoxDynError> {
+        let Some(item) = self.media.load(media).await? else {
+            return Ok(Finish::Done(None));
+        };
+        let (item, loaded) = (Arc::new(item), Instant::now());
+        let reached = telling.meanwhile(self.verdicts.reach(&item, loaded));
+        Ok(match reached.await?? {
+            Reached::Verdict(concluded) => Finish::Done(Some(Stage::Judged {
+                analysed: None,
+                concluded,
+            })),
+            // Whoever made the item wait, it was not the item itself: no attempt is charged.
+            Reached::Later(delay) => Finish::Again {
+                effect: None,
+                delay,
+                charged: false,
+            },
+        })
+    }
+}
+
+/// Runs one job.
+pub(crate) async fn judge(
+    job: MediaJob,
+    judge: Data<Judge>,
+    run: Run,
+    checkpoint: Checkpoint,
+) -> Result<Ended, BoxDynError> {
+    let telling = Telling::begin(&job, &run, checkpoint).await?;
+    let left = judge.run(job.media, &telling).await;
+    telling.end(left).await
+}
+
+/// Reaches verdicts on items, on so many at once. Clones are the same one.
+#[derive(Clone)]
+pub(crate) struct Verdicts {
     judges: Judges,
     places: Places,
 }
 
-impl Judge {
-    /// A judge who judges in these turns, and works on so many items at once.
-    pub(crate) fn new(pool: PgPool, judges: Judges, concurrency: usize) -> Self {
+/// What comes of an item before its judges.
+pub(crate) enum Reached {
+    /// A verdict.
+    Verdict(Concluded),
+    /// Its rules or its turn are not to be had. It may come again in so long.
+    Later(Duration),
+}
+
+impl Verdicts {
+    /// Verdicts by these judges. No more items than `concurrency` are worked on at once.
+    pub(crate) fn new(judges: Judges, concurrency: usize) -> Self {
         // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
         verdict::expect_none(&[ModerationType::Ai, ModerationType::Rule]);
         Self {
-            media: verdict::loader(pool),
             judges,
             places: Places::new(concurrency),
         }
     }
-}
 
-/// What a run leaves behind.
-type Ended = Finish<Option<Concluded>>;
-
-/// Runs one job.
-pub(crate) async fn judge(job: MediaJob, judge: Data<Judge>) -> Result<Ended, BoxDynError> {
-    let Some(item) = judge.media.load(job.media).await? else {
-        return Ok(Finish::Done(None));
-    };
-    let item = Arc::new(item);
-    let _place = match judge.places.take(item.team).await {
-        Ok(place) => place,
-        Err(delay) => return Ok(put_back(delay)),
-    };
-    let loaded = Instant::now();
-    let examining = judge
-        .judges
-        .examine(item.team, &item, &item.group_versions, None);
-    let Ok(examined) = timeout(PATIENCE, examining).await else {
-        return Ok(put_back(CROWDED));
-    };
-    let examined = examined?;
-    let shadows = shadow::judge(&item, &examined, &judge.judges).await;
-    let verdict = verdict_on(&item, examined);
-    count_unchecked(&verdict.trace);
-    let processing_time_ms = item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
-    Ok(Finish::Done(Some(Concluded {
-        media: item.media,
-        status: verdict.status,
-        moderation_type: verdict.moderation_type,
-        details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
-        trace: serde_json::to_string(&verdict.trace)?,
-        shadows,
-    })))
-}
-
-/// The same job later. Whoever made the item wait, it was not the item itself: no attempt is charged.
-const fn put_back(delay: Duration) -> Ended {
-    Finish::Again {
-        effect: None,
-        delay,
-        charged: false,
+    /// Judges an item that was loaded then.
+    pub(crate) async fn reach(
+        &self,
+        item: &Arc<ToJudge>,
+        loaded: Instant,
+    ) -> Result<Reached, BoxDynError> {
+        let _place = match self.places.take(item.team).await {
+            Ok(place) => place,
+            Err(delay) => return Ok(Reached::Later(delay)),
+        };
+        let examining = self
+            .judges
+            .examine(item.team, item, &item.group_versions, None);
+        let Ok(examined) = timeout(PATIENCE, examining).await else {
+            return Ok(Reached::Later(CROWDED));
+        };
+        let examined = examined?;
+        let shadows = shadow::judge(item, &examined, &self.judges).await;
+        let verdict = verdict_on(item, examined);
+        let processing_time_ms =
+            item.age_ms + u64::try_from(loaded.elapsed().as_millis()).unwrap_or(0);
+        let concluded = Concluded {
+            media: item.media,
+            status: verdict.status,
+            moderation_type: verdict.moderation_type,
+            details: serde_json::to_string(&verdict.details(Some(processing_time_ms)))?,
+            trace: serde_json::to_string(&verdict.trace)?,
+            shadows,
+        };
+        count_unchecked(&verdict.trace);
+        Ok(Reached::Verdict(concluded))
     }
 }
 

@@ -37,7 +37,7 @@ use crate::{
     outbound::Outbound,
     provider::Panel,
     recoveries::{self, Recoverer},
-    rules::{self, Judge},
+    rules::{self, Judge, Verdicts},
     webhooks::{self, Courier},
 };
 
@@ -71,6 +71,8 @@ pub(crate) struct Steps {
     pub(crate) patience: Duration,
     /// Jobs of each queue that run at the same time.
     pub(crate) concurrency: usize,
+    /// Whether an item is judged in the run of its analysis: only where the process works on the rules anyway.
+    pub(crate) judges_at_once: bool,
     /// The process is about to end.
     pub(crate) stopping: CancellationToken,
 }
@@ -89,6 +91,11 @@ impl Steps {
             jobs::RECOVERIES => self.recoveries(monitor),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
+    }
+
+    /// Verdicts for the jobs of one queue: a team whose items take long leaves slots of that queue to others.
+    fn verdicts(&self) -> Verdicts {
+        Verdicts::new(self.judges.clone(), self.concurrency)
     }
 
     /// Says how many jobs of a queue this process may run at once.
@@ -128,6 +135,7 @@ impl Steps {
             self.judges.groups().clone(),
             self.patience,
             self.darkroom.clone(),
+            self.judges_at_once.then(|| self.verdicts()),
         );
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         Self::offer(jobs::ANALYSIS, concurrency);
@@ -146,7 +154,7 @@ impl Steps {
     }
 
     fn rules(&self, monitor: Monitor) -> Monitor {
-        let judge = Judge::new(self.pool.clone(), self.judges.clone(), self.concurrency);
+        let judge = Judge::new(self.pool.clone(), self.verdicts());
         let (queue, concurrency) = (self.queue.clone(), self.concurrency);
         Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
@@ -276,7 +284,7 @@ fn settings(queue: QueueName) -> BackendSettings {
 }
 
 /// Whether the database is to blame for a handler's error, and not the job.
-fn is_outage(error: &BoxDynError) -> bool {
+pub(crate) fn is_outage(error: &BoxDynError) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<store::Error>() {

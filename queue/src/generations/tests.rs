@@ -13,7 +13,7 @@ use super::*;
 const ENQUEUE: &str = "select queue.enqueue(array['q'], array[gen_random_uuid()], array['{}'],
                                             array[0::smallint], array[0::bigint], array[9::smallint])";
 const CLAIM: &str = "select coalesce(ids, '{}') as ids
-                       from queue.claim(gen_random_uuid(), 'q', 1000, gen_random_uuid(), 4096, 1000)";
+                       from queue.claim(gen_random_uuid(), 'q', 1000, gen_random_uuid(), 4096, 1000, null, 0::smallint)";
 
 async fn claim(conn: &mut PgConnection) -> Vec<i64> {
     sqlx::query(CLAIM).fetch_one(conn).await.unwrap().get("ids")
@@ -251,7 +251,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
 async fn blocks_of_a_claim(conn: &mut PgConnection) -> i64 {
     let plan: serde_json::Value = sqlx::query_scalar(
         "explain (analyze, buffers, timing off, format json)
-         select * from queue.claim(gen_random_uuid(), 'q', 100, gen_random_uuid(), 64, 5)",
+         select * from queue.claim(gen_random_uuid(), 'q', 100, gen_random_uuid(), 64, 5, null, 0::smallint)",
     )
     .fetch_one(conn)
     .await
@@ -308,7 +308,7 @@ async fn an_old_snapshot_does_not_make_claims_walk_over_what_is_done(pool: PgPoo
 
 const ONE_LANE: &str = "'00000000-0000-0000-0000-000000000001'";
 const CLAIM_ONE: &str = "select coalesce(ids, '{}') as ids
-                           from queue.claim(gen_random_uuid(), 'q', 1, gen_random_uuid(), 64, 1)";
+                           from queue.claim(gen_random_uuid(), 'q', 1, gen_random_uuid(), 64, 1, null, 0::smallint)";
 
 async fn enqueue_two_of_one_lane(conn: &mut PgConnection) {
     let jobs = format!(

@@ -1,7 +1,7 @@
 //! The other side of the comparison: processes that do what they are told, statement by statement, and their tables.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     slice,
     sync::Arc,
     time::{Duration, Instant},
@@ -12,96 +12,40 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, DeadJob, DeathCause, Effect, Finish, FinishTx, JobId, Lane, NewJob,
-    NewJobs, Obituary, Queue, QueueName, Retry, Survivor, burial, dead,
+    Group, JobId, NewJobs, Offer, burial,
+    checkpoint::reach,
+    dead,
     effect::AnyEffect,
     enqueue::enqueue,
+    held::{Enqueued, insert},
     hold::Hold,
-    lease,
-    link::Link,
-    outcome::{Claim, Ended, Outcome as Actually, RetryReason},
+    lanes, lease,
+    outcome::{Claim, Ended, Outcome as Actually},
     rescue,
     settle::settle,
     strays,
 };
 
-use super::state::{Action, Commit, Hand, Job, Outcome, Protocol, Row, State};
-
-const QUEUE: QueueName = QueueName::new("schedules");
-const LANE: Lane = Lane(Uuid::from_u128(1));
-/// Never over within a test.
-const LONG: Duration = Duration::from_hours(1);
-
-/// Leaves a row with the step that its run took.
-struct Applied {
-    step: i32,
-}
-
-impl Effect for Applied {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for survivor in batch {
-            sqlx::query("insert into effects (job, step) values ($1, $2)")
-                .bind(survivor.job)
-                .bind(survivor.effect.step)
-                .execute(&mut *tx.conn)
-                .await?;
-        }
-        Ok(())
-    }
-}
-
-/// Leaves a row for each dead job.
-struct Noted;
-
-impl Obituary for Noted {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for job in dead {
-            sqlx::query("insert into obituaries (job) values ($1)")
-                .bind(job.id)
-                .execute(&mut *tx.conn)
-                .await?;
-        }
-        Ok(())
-    }
-}
-
-fn settings() -> BackendSettings {
-    let retry = Retry {
-        initial: LONG,
-        factor: 1.0,
-        max: LONG,
-        jitter: 0.0,
-    };
-    BackendSettings::new(QUEUE).retry(retry).on_dead::<Noted>()
-}
-
-/// A process without its tasks: it does nothing by itself.
-struct Process {
-    queue: Queue,
-    link: Link,
-    suspects: HashSet<(JobId, i32)>,
-}
-
-impl Process {
-    /// To be opened while there are no jobs: until its tasks have ended, they do their duty.
-    async fn open(pool: &PgPool) -> Self {
-        let queue = Queue::open(pool.clone(), Config::default()).unwrap();
-        queue.close(LONG).await;
-        // For the queue's settings.
-        drop(queue.backend::<()>(settings()));
-        Self {
-            link: Link::new(pool),
-            suspects: HashSet::new(),
-            queue,
-        }
-    }
-}
+use super::{
+    process::Process,
+    seen::{self, Seen, number},
+    state::{Action, Commit, Hand, Protocol, Stage, State},
+    work::{Applied, LANE, QUEUE, actually, new_job, settings},
+};
 
 /// A claim in the hands of its worker.
 enum InHand {
     Answered(Claim),
     Held(Arc<Hold>),
+    /// Ended, or at a checkpoint.
     Ended(Ended),
+    /// Inserted as this worker's, and not handed over yet.
+    Inserted {
+        offer: Offer,
+        jobs: NewJobs,
+        places: Vec<i32>,
+        ids: Vec<Option<i64>>,
+    },
 }
 
 pub(super) struct Actual {
@@ -110,49 +54,9 @@ pub(super) struct Actual {
     /// The ids of the model's jobs.
     jobs: Vec<JobId>,
     hands: HashMap<Hand, InHand>,
-}
-
-/// What can be seen of a job.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    row: Row,
-    /// While there is a row.
-    attempt: Option<i16>,
-    /// While there is a row in `queue.jobs`.
-    fence: Option<i32>,
-    effects: Vec<i32>,
-    obituaries: i64,
-}
-
-/// What should be seen of the jobs.
-pub(super) fn expected(state: &State) -> Vec<Seen> {
-    let seen = |job: &Job| Seen {
-        row: match job.row {
-            Row::Replayed => Row::Finished,
-            row => row,
-        },
-        attempt: (job.row.is_in_jobs() || job.row == Row::Buried).then_some(job.attempt.into()),
-        fence: job.row.is_in_jobs().then_some(number(job.claims.len())),
-        effects: job.effects.iter().map(|&step| number(step)).collect(),
-        obituaries: job.obituaries.into(),
-    };
-    state.jobs.iter().map(seen).collect()
-}
-
-fn number(small: usize) -> i32 {
-    i32::try_from(small).unwrap()
-}
-
-#[derive(sqlx::FromRow)]
-struct Found {
-    state: Option<i16>,
-    has_come: Option<bool>,
-    locked_by: Option<Uuid>,
-    fence: Option<i32>,
-    attempt: Option<i16>,
-    is_dead: bool,
-    effects: Vec<i32>,
-    obituaries: i64,
+    /// Follow-up jobs that wait for the answer to a commit.
+    unanswered: HashMap<Hand, Enqueued>,
+    max_attempts: u16,
 }
 
 #[derive(sqlx::FromRow)]
@@ -182,25 +86,32 @@ impl Actual {
             processes: all,
             jobs: Vec::new(),
             hands: HashMap::new(),
+            unanswered: HashMap::new(),
+            max_attempts: 1,
         }
     }
 
     /// Everything as at the model's start.
     pub(super) async fn reset(&mut self, protocol: Protocol) {
         self.hands.clear();
+        self.unanswered.clear();
         for process in &mut self.processes {
             process.suspects.clear();
+            process.work(protocol.cap);
         }
-        sqlx::raw_sql("truncate queue.jobs, queue.dead_jobs, queue.workers, effects, obituaries")
-            .execute(&self.pool)
-            .await
-            .unwrap();
+        sqlx::raw_sql(
+            "truncate queue.jobs, queue.dead_jobs, queue.workers, queue.lanes, effects, obituaries",
+        )
+        .execute(&self.pool)
+        .await
+        .unwrap();
         for worker in 0..protocol.workers {
             self.start(worker).await;
         }
-        let max_attempts = protocol.max_attempts.unsigned_abs().into();
-        let job = || NewJob::new(QUEUE, LANE, &()).max_attempts(max_attempts);
-        let jobs: NewJobs = (0..protocol.jobs).map(|_| job()).collect();
+        self.max_attempts = protocol.max_attempts.unsigned_abs().into();
+        let jobs: NewJobs = (0..protocol.jobs)
+            .map(|_| new_job(self.max_attempts))
+            .collect();
         enqueue(&mut *self.conn().await, &jobs).await.unwrap();
         self.jobs.clear();
         self.find_new_jobs().await;
@@ -208,61 +119,28 @@ impl Actual {
 
     /// Whatever the tables hold of the jobs.
     pub(super) async fn look(&self) -> Vec<Seen> {
-        let found: Vec<Found> = sqlx::query_as(
-            "select j.state, j.run_at <= now() as has_come, j.locked_by, j.fence,
-                    coalesce(j.attempt, d.attempt) as attempt, d.id is not null as is_dead,
-                    array(select e.step from effects e where e.job = i.id order by e.place) as effects,
-                    (select count(*) from obituaries o where o.job = i.id) as obituaries
-               from unnest($1::bigint[]) with ordinality i (id, place)
-               left join queue.jobs j on j.id = i.id
-               left join queue.dead_jobs d on d.id = i.id
-              order by i.place",
-        )
-        .bind(&self.jobs)
-        .fetch_all(&self.pool)
-        .await
-        .unwrap();
-        let worker = |id: Option<Uuid>| {
-            let mut processes = self.processes.iter();
-            processes
-                .position(|process| Some(process.queue.worker_id()) == id)
-                .unwrap()
-        };
-        let seen = |found: Found| Seen {
-            row: match (found.state, found.is_dead) {
-                (None, false) => Row::Finished,
-                (None, true) => Row::Buried,
-                (Some(0), false) => Row::Due,
-                (Some(1), false) => Row::Running(worker(found.locked_by)),
-                // The next claim promotes it.
-                (Some(2), false) if found.has_come == Some(true) => Row::Due,
-                (Some(2), false) => Row::Scheduled,
-                (Some(3), false) => Row::Doomed,
-                (state, is_dead) => panic!("state {state:?}, and dead: {is_dead}"),
-            },
-            attempt: found.attempt,
-            fence: found.fence,
-            effects: found.effects,
-            obituaries: found.obituaries,
-        };
-        found.into_iter().map(seen).collect()
+        let processes = self.processes.iter();
+        let workers: Vec<_> = processes.map(|one| one.queue.worker_id()).collect();
+        seen::look(&self.pool, &self.jobs, &workers).await
     }
 
     /// Claims one job.
     pub(super) async fn claim(&mut self, worker: usize, cap: usize) -> Option<Hand> {
-        let claimed: Claimed = sqlx::query_as("select * from queue.claim($1, $2, 1, $3, 8, $4)")
-            .bind(self.processes[worker].queue.worker_id())
-            .bind(QUEUE.as_str())
-            .bind(Uuid::nil())
-            .bind(number(cap))
-            .fetch_one(&self.pool)
-            .await
-            .unwrap();
+        let claimed: Claimed =
+            sqlx::query_as("select * from queue.claim($1, $2, 1, $3, 8, $4, null, 0::smallint)")
+                .bind(self.processes[worker].queue.worker_id())
+                .bind(QUEUE.as_str())
+                .bind(Uuid::nil())
+                .bind(number(cap))
+                .fetch_one(&self.pool)
+                .await
+                .unwrap();
         let (job, fence) = (claimed.ids?[0], claimed.fences?[0]);
         let claim = Claim {
             job,
             fence,
             queue: QUEUE,
+            group: Group(LANE.0),
             lane: LANE,
             attempt: claimed.attempts?[0],
             max_attempts: claimed.max_attempts?[0],
@@ -307,41 +185,79 @@ impl Actual {
                 self.end_lease(worker, state.workers[worker].is_alive).await;
             }
             Action::Crash { worker } => {
-                self.hands.retain(|&hand, _| {
+                let lives = |hand: Hand| {
                     state
                         .claim(hand)
                         .is_some_and(|claim| claim.worker != worker)
-                });
+                };
+                self.hands.retain(|&hand, _| lives(hand));
+                self.unanswered.retain(|&hand, _| lives(hand));
                 self.start(state.workers.len()).await;
             }
-            Action::Arrive(hand) => {
-                let Some(InHand::Answered(claim)) = self.hands.remove(&hand) else {
-                    unreachable!("it was claimed");
-                };
-                let holds = &self.process(state, hand).queue.shared().holds;
-                let hold = Hold::new(claim, Instant::now(), holds, TaskTracker::new().token())
-                    .expect("a claim comes once");
-                self.hands.insert(hand, InHand::Held(hold));
-            }
+            Action::Insert { worker } => self.insert(worker).await,
+            Action::Arrive(hand) => self.arrive(state, hand),
             Action::LoseAnswer(hand) => drop(self.hands.remove(&hand)),
             Action::End(hand, outcome) => {
                 let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
                     unreachable!("it is held");
                 };
                 let step = state.claim(hand).unwrap().step;
-                let outcome = actually(outcome, number(step));
+                let outcome = actually(outcome, number(step), self.max_attempts);
                 self.hands
                     .insert(hand, InHand::Ended(Ended { hold, outcome }));
             }
-            // What was rolled back leaves nothing, and to ask changes nothing.
+            Action::Checkpoint(hand) => {
+                let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
+                    unreachable!("it is held");
+                };
+                let effect = AnyEffect::new(Applied {
+                    step: number(state.claim(hand).unwrap().step),
+                    follow_up: None,
+                });
+                let (reached, _) = reach(hold, effect).await.expect("its run goes on");
+                self.hands.insert(hand, InHand::Ended(reached));
+            }
+            // What was rolled back leaves nothing.
             Action::Write(_, Commit::Lost { written: false })
-            | Action::LookUp(_)
-            | Action::LookUpInVain(_) => {}
+            | Action::Record(_, Commit::Lost { written: false }) => {}
             Action::Write(hand, commit) => {
-                self.write(protocol, state, hand).await?;
+                self.promote().await;
+                let (_, follow_ups) = self.write(protocol, state, hand).await?;
+                self.find_new_jobs().await;
                 if commit == Commit::Answered {
                     self.hands.remove(&hand);
+                    self.hand_over(state, hand, follow_ups);
+                } else {
+                    self.unanswered.insert(hand, follow_ups);
                 }
+            }
+            Action::Record(hand, commit) => {
+                let (survives, _) = self.write(protocol, state, hand).await?;
+                if commit == Commit::Answered {
+                    self.answer(hand, survives);
+                }
+            }
+            Action::LookUp(hand) => match state.claim(hand).map(|claim| claim.stage) {
+                Some(Stage::InDoubt { was_written: true }) => self.answer(hand, true),
+                Some(Stage::Unanswered {
+                    was_written: true, ..
+                }) => {
+                    if let Some(follow_ups) = self.unanswered.remove(&hand) {
+                        self.hand_over(state, hand, follow_ups);
+                    }
+                }
+                _ => {}
+            },
+            Action::LookUpInVain(hand) => drop(self.unanswered.remove(&hand)),
+            Action::Pause => {
+                lanes::pause(&mut *self.conn().await, QUEUE, LANE, None)
+                    .await
+                    .unwrap();
+            }
+            Action::Resume => {
+                lanes::resume(&mut *self.conn().await, QUEUE, LANE)
+                    .await
+                    .unwrap();
             }
             Action::Sweep { worker } => {
                 let Process {
@@ -390,8 +306,103 @@ impl Actual {
         &mut self.processes[state.claim(hand).unwrap().worker]
     }
 
+    /// Enqueues a job from outside of a run, and takes it if it may.
+    async fn insert(&mut self, worker: usize) {
+        self.promote().await;
+        let jobs = NewJobs::from(new_job(self.max_attempts));
+        let offer = self.processes[worker].queue.offer(&jobs);
+        let (places, ids) = insert(&mut *self.conn().await, &offer, &jobs)
+            .await
+            .unwrap();
+        self.find_new_jobs().await;
+        if ids == [None] {
+            return;
+        }
+        let hand = Hand {
+            job: self.jobs.len() - 1,
+            fence: 1,
+        };
+        let inserted = InHand::Inserted {
+            offer,
+            jobs,
+            places,
+            ids,
+        };
+        self.hands.insert(hand, inserted);
+    }
+
+    fn arrive(&mut self, state: &State, hand: Hand) {
+        match self.hands.remove(&hand) {
+            Some(InHand::Answered(claim)) => {
+                let holds = &self.process(state, hand).queue.shared().holds;
+                let hold = Hold::new(claim, Instant::now(), holds, TaskTracker::new().token())
+                    .expect("a claim comes once");
+                self.hands.insert(hand, InHand::Held(hold));
+            }
+            Some(InHand::Inserted {
+                offer,
+                jobs,
+                places,
+                ids,
+            }) => {
+                offer.committed(&jobs, &places, &ids);
+                self.receive(state, hand);
+            }
+            _ => unreachable!("it was claimed"),
+        }
+    }
+
+    /// A checkpoint is answered.
+    fn answer(&mut self, hand: Hand, survives: bool) {
+        let Some(InHand::Ended(Ended {
+            hold,
+            outcome: Actually::Checkpoint { answer, .. },
+        })) = self.hands.remove(&hand)
+        else {
+            unreachable!("it is at a checkpoint");
+        };
+        if survives {
+            answer.recorded();
+            let fence = hand.fence + 1;
+            self.hands
+                .insert(Hand { fence, ..hand }, InHand::Held(hold));
+        } else {
+            answer.refused();
+        }
+    }
+
+    /// The commit is answered that enqueued these.
+    fn hand_over(&mut self, state: &State, by: Hand, follow_ups: Enqueued) {
+        let shared = self.process(state, by).queue.shared().clone();
+        follow_ups.committed(&shared);
+        self.receive(state, by);
+    }
+
+    /// Takes in hand what a worker was handed.
+    fn receive(&mut self, state: &State, by: Hand) {
+        for hold in self.process(state, by).hands.take() {
+            let job = self.jobs.iter().position(|&id| id == hold.claim.job);
+            let job = job.expect("it was found before");
+            self.hands
+                .insert(Hand { job, fence: 1 }, InHand::Held(hold));
+        }
+    }
+
+    /// Promotes what has become due, as any claim would: new jobs come after it.
+    async fn promote(&self) {
+        sqlx::query("update queue.jobs set state = 0 where state = 2 and run_at <= now()")
+            .execute(&self.pool)
+            .await
+            .unwrap();
+    }
+
     /// Gives a worker its lease.
     async fn start(&self, worker: usize) {
+        self.processes[worker]
+            .queue
+            .shared()
+            .lease
+            .renew(Instant::now());
         sqlx::query(
             "insert into queue.workers (id, expires_at) values ($1, now() + interval '1 hour')
              on conflict (id) do update set expires_at = excluded.expires_at",
@@ -405,6 +416,7 @@ impl Actual {
     /// A living worker's lease expires; a dead one's row is gone.
     async fn end_lease(&self, worker: usize, is_alive: bool) {
         let id = self.processes[worker].queue.worker_id();
+        self.processes[worker].queue.shared().lease.lapse();
         if is_alive {
             sqlx::query("update queue.workers set expires_at = now() where id = $1")
                 .bind(id)
@@ -417,7 +429,12 @@ impl Actual {
     }
 
     /// Writes an outcome with its effect, in one transaction; nothing survives but what the model says is ours.
-    async fn write(&mut self, protocol: Protocol, state: &State, hand: Hand) -> Result<(), String> {
+    async fn write(
+        &mut self,
+        protocol: Protocol,
+        state: &State,
+        hand: Hand,
+    ) -> Result<(bool, Enqueued), String> {
         let Some(InHand::Ended(ended)) = self.hands.remove(&hand) else {
             unreachable!("it has ended");
         };
@@ -425,11 +442,11 @@ impl Actual {
         let written = settle(queue.shared(), link, slice::from_ref(&ended))
             .await
             .unwrap();
-        let claim = ended.hold.claim;
+        let claimed = (ended.hold.claim.job, ended.hold.fence());
         self.hands.insert(hand, InHand::Ended(ended));
-        let survives = written.survivors.contains(&(claim.job, claim.fence));
+        let survives = written.survivors.contains(&claimed);
         if survives == protocol.is_ours(state, hand) {
-            Ok(())
+            Ok((survives, written.follow_ups))
         } else {
             Err(format!("whether {hand:?} survives: {survives}"))
         }
@@ -454,28 +471,5 @@ impl Actual {
                 .await
                 .unwrap();
         self.jobs.extend(new);
-    }
-}
-
-fn actually(outcome: Outcome, step: i32) -> Actually {
-    let effect = || AnyEffect::new(Applied { step });
-    let error = || "not this time".to_owned();
-    match outcome {
-        Outcome::Done => Actually::Finished(Finish::Done(effect())),
-        Outcome::Again { charged } => Actually::Finished(Finish::Again {
-            effect: effect(),
-            delay: if charged { LONG } else { Duration::ZERO },
-            charged,
-        }),
-        Outcome::Fail => Actually::Failed {
-            reason: RetryReason::Error,
-            error: error(),
-            delay: None,
-        },
-        Outcome::Abort => Actually::Dead {
-            cause: DeathCause::Aborted,
-            error: error(),
-        },
-        Outcome::Release => Actually::Released,
     }
 }

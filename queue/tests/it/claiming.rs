@@ -39,7 +39,7 @@ async fn a_lanes_cap_is_exact_over_all_processes(pool: PgPool) {
 async fn a_claim_counts_what_a_concurrent_claim_takes(pool: PgPool) {
     prepare(&pool).await;
     let claim = "select coalesce(array_length(ids, 1), 0)
-                   from queue.claim(gen_random_uuid(), 'work', 9, gen_random_uuid(), 64, 3)";
+                   from queue.claim(gen_random_uuid(), 'work', 9, gen_random_uuid(), 64, 3, null, 0::smallint)";
     enqueue(&pool, (0..5).map(|_| job(&act("early")))).await;
     let mut first = pool.begin().await.unwrap();
     let taken: i32 = sqlx::query_scalar(claim)

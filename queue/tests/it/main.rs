@@ -8,7 +8,10 @@
 mod checkpoints;
 mod claiming;
 mod dying;
+mod eager;
 mod finishing;
+mod groups;
+mod handing;
 mod lifecycle;
 mod operating;
 mod outages;

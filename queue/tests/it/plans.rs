@@ -7,9 +7,9 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 /// Each with the blocks that it may read. The table has 1,200, and a scan of it for each of 64 lanes reads 200,000.
-const STATEMENTS: [(&str, i64); 5] = [
+const STATEMENTS: [(&str, i64); 7] = [
     (
-        "queue.claim(gen_random_uuid(), 'work', 100, gen_random_uuid(), 64, 5)",
+        "queue.claim(gen_random_uuid(), 'work', 100, gen_random_uuid(), 64, 5, null, 0::smallint)",
         5000,
     ),
     (
@@ -20,6 +20,16 @@ const STATEMENTS: [(&str, i64); 5] = [
         "queue.keep(gen_random_uuid(), array[1, 2], array[1, 1], array[0, 2]::smallint[], array[0, 1]::smallint[],
                     array[null, 1], array[null, null], array[null, 'an error'])",
         100,
+    ),
+    (
+        "queue.checkpoint(gen_random_uuid(), array[1, 2], array[1, 1])",
+        100,
+    ),
+    (
+        "queue.enqueue_held(gen_random_uuid(), '{0,1}', '{work,work}', array[lpad('1', 32, '0'), lpad('2', 32, '0')]::uuid[],
+                            array[lpad('1', 32, '0'), lpad('2', 32, '0')]::uuid[], '{1,2}', '{0,0}', '{0,0}', '{0,0}',
+                            '{5,5}', '{true,true}', '{5,5}', '{5,5}')",
+        500,
     ),
     ("queue.claimed_by(gen_random_uuid())", 500),
     ("queue.doomed('work', 100)", 100),

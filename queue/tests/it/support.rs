@@ -41,6 +41,9 @@ pub(crate) struct Act {
     pub(crate) poison: bool,
     /// Whether its effect enqueues a job in `MORE`.
     pub(crate) follow_up: bool,
+    /// How long that one sleeps.
+    #[serde(default)]
+    pub(crate) follow_up_sleep_ms: u64,
 }
 
 /// What a job records while it runs.
@@ -90,6 +93,7 @@ pub(crate) struct Recorded {
     attempt: u16,
     poison: bool,
     follow_up: bool,
+    follow_up_sleep_ms: u64,
 }
 
 impl Effect for Recorded {
@@ -115,7 +119,10 @@ impl Effect for Recorded {
             tx.jobs.push(NewJob::new(
                 MORE,
                 lane(1),
-                &act(&format!("after {}", job.effect.name)),
+                &Act {
+                    sleep_ms: job.effect.follow_up_sleep_ms,
+                    ..act(&format!("after {}", job.effect.name))
+                },
             ));
         }
         Ok(())
@@ -167,6 +174,7 @@ async fn perform(
             attempt: run.attempt,
             poison: mark.poison,
             follow_up: mark.follow_up,
+            follow_up_sleep_ms: 0,
         };
         let recorded = checkpoint.record(effect).await;
         if recorded == Err(NotRecorded::NoLongerOurs) {
@@ -181,6 +189,7 @@ async fn perform(
         attempt: run.attempt,
         poison: act.poison,
         follow_up: act.follow_up,
+        follow_up_sleep_ms: act.follow_up_sleep_ms,
     };
     let turn = seen.started.load(SeqCst);
     match act.at_first.get(usize::from(run.attempt) - 1).copied() {
@@ -251,18 +260,29 @@ impl Process {
         concurrency: usize,
         time_out: Duration,
     ) -> Self {
+        Self::start_all(pool, config, &[settings], concurrency, time_out)
+    }
+
+    /// With a worker for each queue.
+    pub(crate) fn start_all(
+        pool: &PgPool,
+        config: Config,
+        all: &[BackendSettings],
+        concurrency: usize,
+        time_out: Duration,
+    ) -> Self {
         let queue = Queue::open(pool.clone(), config).unwrap();
         let seen = Observed::default();
-        let monitor = Monitor::new().register({
+        let monitor = all.iter().fold(Monitor::new(), |monitor, &settings| {
             let (queue, seen) = (queue.clone(), seen.clone());
-            move |_| {
-                WorkerBuilder::new("worker")
+            monitor.register(move |_| {
+                WorkerBuilder::new(settings.queue().as_str())
                     .backend(queue.backend::<Act>(settings))
                     .data(seen.clone())
                     .concurrency(concurrency)
                     .timeout(time_out)
                     .build(perform)
-            }
+            })
         });
         let context = monitor.context();
         let workers = tokio::spawn(async move { monitor.run().await.expect("the workers") });
@@ -279,6 +299,12 @@ impl Process {
         self.monitor.shutdown().expect("a shutdown");
         self.workers.await.expect("the monitor");
         self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Stops the workers, and leaves the queue open.
+    pub(crate) async fn stop_workers(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.workers.await.expect("the monitor");
     }
 
     /// Drops the workers with whatever they run, as at the end of a grace.

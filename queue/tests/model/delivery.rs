@@ -40,7 +40,7 @@ const ONE_JOB: Protocol = Protocol {
     limits: Limits {
         faults: 3,
         uncharged: 1,
-        replays: 0,
+        ..Limits::NONE
     },
     without: None,
 };
@@ -50,8 +50,7 @@ const TWO_JOBS: Protocol = Protocol {
     jobs: 2,
     limits: Limits {
         faults: 1,
-        uncharged: 0,
-        replays: 0,
+        ..Limits::NONE
     },
     ..ONE_JOB
 };
@@ -63,6 +62,39 @@ const TWO_LIVES: Protocol = Protocol {
         faults: 2,
         replays: 1,
         ..ONE_JOB.limits
+    },
+    ..ONE_JOB
+};
+
+/// A job that records twice before it ends.
+const CHECKPOINTS: Protocol = Protocol {
+    limits: Limits {
+        faults: 3,
+        checkpoints: 2,
+        ..Limits::NONE
+    },
+    ..ONE_JOB
+};
+
+/// A job with a follow-up job, in a lane that may be paused.
+const FOLLOW_UP: Protocol = Protocol {
+    limits: Limits {
+        faults: 2,
+        follow_ups: 1,
+        pauses: 1,
+        ..Limits::NONE
+    },
+    ..ONE_JOB
+};
+
+/// A job, and another one that a process enqueues.
+const INSERTED: Protocol = Protocol {
+    max_attempts: 1,
+    limits: Limits {
+        faults: 2,
+        inserts: 1,
+        pauses: 1,
+        ..Limits::NONE
     },
     ..ONE_JOB
 };
@@ -87,6 +119,21 @@ fn every_promise_holds_for_two_jobs_under_a_cap() {
 #[test]
 fn every_promise_holds_for_a_job_that_is_replayed() {
     assert_eq!(states(TWO_LIVES), 53_213);
+}
+
+#[test]
+fn every_promise_holds_for_a_job_with_checkpoints() {
+    assert_eq!(states(CHECKPOINTS), 175_398);
+}
+
+#[test]
+fn every_promise_holds_for_a_follow_up_job_taken_at_once() {
+    assert_eq!(states(FOLLOW_UP), 191_728);
+}
+
+#[test]
+fn every_promise_holds_for_a_new_job_taken_at_once() {
+    assert_eq!(states(INSERTED), 84_933);
 }
 
 /// The promise that is broken first without a mechanism.
@@ -173,4 +220,46 @@ fn without_the_lock_of_a_lane_two_claims_exceed_its_cap() {
 fn without_one_transaction_for_a_burial_a_job_dies_unannounced() {
     let promise = broken(ONE_JOB, Mechanism::BurialIsOneTransaction);
     assert_eq!(promise, promise::OBITUARY);
+}
+
+#[test]
+fn without_a_new_fence_a_checkpoint_is_recorded_twice() {
+    let promise = broken(CHECKPOINTS, Mechanism::CheckpointsMoveTheFence);
+    assert_eq!(promise, promise::ONCE);
+}
+
+#[test]
+fn without_expecting_the_next_fence_a_sweep_robs_a_job_in_its_checkpoint() {
+    let promise = broken(CHECKPOINTS, Mechanism::NextFenceIsExpected);
+    assert_eq!(promise, promise::ONE_HAND);
+}
+
+#[test]
+fn without_a_hand_before_the_commit_a_sweep_robs_a_follow_up_job() {
+    let promise = broken(FOLLOW_UP, Mechanism::HandsAreReadyBeforeCommit);
+    assert_eq!(promise, promise::ONE_HAND);
+}
+
+#[test]
+fn without_awaiting_the_commit_a_job_runs_that_does_not_exist() {
+    let promise = broken(FOLLOW_UP, Mechanism::HandOverAwaitsCommit);
+    assert_eq!(promise, promise::NOT_LOST);
+}
+
+#[test]
+fn without_its_charge_a_follow_up_job_outlives_its_attempts() {
+    let promise = broken(FOLLOW_UP, Mechanism::EagerAttemptIsCharged);
+    assert_eq!(promise, promise::ATTEMPTS);
+}
+
+#[test]
+fn without_a_look_at_the_cap_a_new_job_exceeds_it() {
+    let promise = broken(INSERTED, Mechanism::EagerMindsTheCap);
+    assert_eq!(promise, promise::CAP);
+}
+
+#[test]
+fn without_a_look_at_pauses_a_follow_up_job_of_a_paused_lane_is_taken() {
+    let promise = broken(FOLLOW_UP, Mechanism::EagerMindsThePause);
+    assert_eq!(promise, promise::PAUSE);
 }

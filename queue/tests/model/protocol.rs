@@ -16,6 +16,8 @@ impl Protocol {
         State {
             jobs: vec![Job::new(); self.jobs],
             workers: vec![Worker::new(); self.workers],
+            is_paused: false,
+            was_disobeyed: false,
             left: self.limits,
         }
     }
@@ -23,12 +25,32 @@ impl Protocol {
     fn has(&self, mechanism: Mechanism) -> bool {
         self.without != Some(mechanism)
     }
+
+    /// The jobs whose rows name this worker, while it has no hold on them.
+    fn strays(&self, state: &State, worker: usize) -> Vec<usize> {
+        let is_held = |job: &Job| match job.last_claim().map(|claim| claim.stage) {
+            Some(Stage::Claimed) => false,
+            Some(Stage::Inserted { .. }) => self.has(Mechanism::HandsAreReadyBeforeCommit),
+            Some(_) => true,
+            None => job.in_doubt().is_some() && self.has(Mechanism::NextFenceIsExpected),
+        };
+        let is_stray = |job: &Job| job.row == Row::Running(worker) && !is_held(job);
+        let jobs = state.jobs.iter().enumerate();
+        jobs.filter(|(_, job)| is_stray(job))
+            .map(|(id, _)| id)
+            .collect()
+    }
 }
 
 /// What can happen next.
 impl Protocol {
     pub(crate) fn actions(&self, state: &State) -> Vec<Action> {
         let mut actions = Vec::new();
+        if state.is_paused {
+            actions.push(Action::Resume);
+        } else if state.left.pauses > 0 {
+            actions.push(Action::Pause);
+        }
         for worker in 0..state.workers.len() {
             Self::of_process(state, worker, &mut actions);
             self.of_worker(state, worker, &mut actions);
@@ -74,18 +96,23 @@ impl Protocol {
         if !is_alive {
             return;
         }
+        let strays = self.strays(state, worker);
+        let is_under_way = |job: &Job| {
+            job.last_claim()
+                .is_some_and(|claim| claim.stage == Stage::Claimed)
+        };
         let is_too_soon = self.has(Mechanism::AnswersComeInTime)
-            && state.strays(worker).any(|id| {
+            && strays.iter().any(|&id| {
                 let job = &state.jobs[id];
-                job.is_suspect && job.last_claim().is_some()
+                job.is_suspect && is_under_way(job)
             });
-        if self.has(Mechanism::StraysAreSwept)
-            && state.strays(worker).next().is_some()
-            && !is_too_soon
-        {
+        if self.has(Mechanism::StraysAreSwept) && !strays.is_empty() && !is_too_soon {
             actions.push(Action::Sweep { worker });
         }
-        if !has_lease {
+        if state.left.inserts > 0 {
+            actions.push(Action::Insert { worker });
+        }
+        if !has_lease || state.is_paused {
             return;
         }
         let running = if self.has(Mechanism::LanesAreLocked) {
@@ -134,8 +161,23 @@ impl Protocol {
             Stage::Held => {
                 let outcomes = Outcome::ALL.into_iter();
                 let outcomes = outcomes.filter(|end| end.is_charged() || state.left.uncharged > 0);
+                let outcomes = outcomes
+                    .filter(|&end| end != Outcome::DoneWithMore || state.left.follow_ups > 0);
                 actions.extend(outcomes.map(|outcome| Action::End(hand, outcome)));
+                if state.left.checkpoints > 0 {
+                    actions.push(Action::Checkpoint(hand));
+                }
             }
+            Stage::Reached => {
+                actions.push(Action::Record(hand, Commit::Answered));
+                if may_fail && self.is_ours(state, hand) {
+                    for written in [true, false] {
+                        actions.push(Action::Record(hand, Commit::Lost { written }));
+                    }
+                }
+            }
+            // Goes with the commit that it waits for.
+            Stage::Inserted { .. } => {}
             Stage::Ended { .. } => {
                 actions.push(Action::Write(hand, Commit::Answered));
                 // When there is nothing to write, a lost answer is no more than another try.
@@ -145,7 +187,7 @@ impl Protocol {
                     }
                 }
             }
-            Stage::Unanswered { .. } => {
+            Stage::Unanswered { .. } | Stage::InDoubt { .. } => {
                 actions.push(Action::LookUp(hand));
                 if may_fail {
                     actions.push(Action::LookUpInVain(hand));
@@ -180,6 +222,15 @@ impl Protocol {
                 next.workers[worker].counted = None;
                 self.claim(&mut next.jobs[job], worker);
             }
+            Action::Insert { worker } => {
+                next.left.inserts -= 1;
+                let mut job = Job::new();
+                if self.takes_at_once(state, worker) {
+                    next.was_disobeyed |= state.is_paused;
+                    self.claim(&mut job, worker);
+                }
+                next.jobs.push(job);
+            }
             Action::Arrive(hand) => {
                 next.put(hand, Stage::Held);
                 let job = &mut next.jobs[hand.job];
@@ -196,9 +247,19 @@ impl Protocol {
                     },
                 );
             }
+            Action::Checkpoint(hand) => {
+                next.left.checkpoints -= 1;
+                next.put(hand, Stage::Reached);
+            }
+            Action::Record(hand, commit) => self.record(&mut next, hand, commit),
             Action::Write(hand, commit) => self.write(&mut next, hand, commit),
             Action::LookUp(hand) => self.look_up(&mut next, hand, true),
             Action::LookUpInVain(hand) => self.look_up(&mut next, hand, false),
+            Action::Pause => {
+                next.left.pauses -= 1;
+                next.is_paused = true;
+            }
+            Action::Resume => next.is_paused = false,
             Action::Rescue { job } => self.rescue(&mut next.jobs[job]),
             Action::Sweep { worker } => self.sweep(&mut next, worker),
             Action::DelayPasses { job } => next.jobs[job].row = Row::Due,
@@ -275,9 +336,12 @@ impl Protocol {
                 self.refund(job);
             }
         }
+        if outcome == Outcome::DoneWithMore {
+            self.enqueue_more(next, hand, commit, is_written);
+        }
         match commit {
             Commit::Answered => {
-                job.is_misreported |= was_written && !is_ours;
+                next.jobs[hand.job].is_misreported |= was_written && !is_ours;
                 *next.claim_mut(hand) = None;
             }
             Commit::Lost {
@@ -294,10 +358,85 @@ impl Protocol {
         }
     }
 
+    /// The follow-up job: running in the hands of the worker that enqueues it, if that may take it, or else due.
+    fn enqueue_more(&self, next: &mut State, by: Hand, commit: Commit, is_written: bool) {
+        let Some(Claim { worker, .. }) = next.claim(by) else {
+            return;
+        };
+        let is_eager = self.takes_at_once(next, worker);
+        let is_early = is_eager && !self.has(Mechanism::HandOverAwaitsCommit);
+        if !is_written && !is_early {
+            return;
+        }
+        next.left.follow_ups = next.left.follow_ups.saturating_sub(1);
+        let mut job = Job::new();
+        if is_eager {
+            next.was_disobeyed |= next.is_paused;
+            self.claim(&mut job, worker);
+            job.attempt = i8::from(self.has(Mechanism::EagerAttemptIsCharged));
+            let stage = match commit {
+                Commit::Lost { .. } if !is_early => Stage::Inserted { by },
+                Commit::Answered | Commit::Lost { .. } => Stage::Held,
+            };
+            for claim in job.claims.iter_mut().flatten() {
+                claim.stage = stage;
+                claim.attempt = job.attempt;
+            }
+        }
+        if !is_written {
+            // The transaction was rolled back, and the job runs.
+            job.row = Row::Finished;
+        }
+        next.jobs.push(job);
+    }
+
+    /// Whether a worker that enqueues a job may take it in the same statement.
+    fn takes_at_once(&self, state: &State, worker: usize) -> bool {
+        let is_open = !state.is_paused || !self.has(Mechanism::EagerMindsThePause);
+        let has_room = state.running() < self.cap || !self.has(Mechanism::EagerMindsTheCap);
+        // Under a cap, what is due goes first.
+        let is_first = state.jobs.iter().all(|job| job.row != Row::Due);
+        is_open && has_room && is_first && state.workers[worker].has_lease
+    }
+
+    fn record(&self, next: &mut State, hand: Hand, commit: Commit) {
+        let is_ours = self.is_ours(next, hand);
+        let is_written = is_ours && commit != Commit::Lost { written: false };
+        let Some(claim) = next.claim(hand) else {
+            return;
+        };
+        let job = &mut next.jobs[hand.job];
+        if is_written {
+            job.effects.push(claim.step);
+            if self.has(Mechanism::CheckpointsMoveTheFence) {
+                job.claims.push(None);
+            }
+        }
+        match commit {
+            Commit::Answered if is_written => self.go_on(next, hand),
+            // The run is told, and stops.
+            Commit::Answered => *next.claim_mut(hand) = None,
+            Commit::Lost {
+                written: was_written,
+            } => next.put(hand, Stage::InDoubt { was_written }),
+        }
+    }
+
+    /// A checkpoint is known to be written: the run goes on, under the next fence.
+    fn go_on(&self, next: &mut State, hand: Hand) {
+        let fence = hand.fence + usize::from(self.has(Mechanism::CheckpointsMoveTheFence));
+        let claim = next.claim_mut(hand).take().map(|claim| Claim {
+            stage: Stage::Held,
+            step: claim.step + 1,
+            ..claim
+        });
+        *next.claim_mut(Hand { fence, ..hand }) = claim;
+    }
+
     /// What becomes of the row of a job whose run in this attempt ended so.
     fn verdict(&self, outcome: Outcome, attempt: i8) -> Row {
         match outcome {
-            Outcome::Done => Row::Finished,
+            Outcome::Done | Outcome::DoneWithMore => Row::Finished,
             Outcome::Abort => Row::Doomed,
             Outcome::Again { charged: true } | Outcome::Fail => {
                 if self.is_spent(attempt) {
@@ -320,6 +459,18 @@ impl Protocol {
     }
 
     fn look_up(&self, next: &mut State, hand: Hand, is_known: bool) {
+        if let Some(Claim {
+            stage: Stage::InDoubt { was_written },
+            ..
+        }) = next.claim(hand)
+        {
+            if is_known && was_written {
+                self.go_on(next, hand);
+            } else {
+                next.put(hand, Stage::Reached);
+            }
+            return;
+        }
         let Some(Claim {
             stage:
                 Stage::Unanswered {
@@ -341,7 +492,11 @@ impl Protocol {
             );
         } else if is_known && was_written {
             *next.claim_mut(hand) = None;
+            for claim in next.inserted_by(hand).flatten() {
+                claim.stage = Stage::Held;
+            }
         } else {
+            next.inserted_by(hand).for_each(|claim| *claim = None);
             // What nobody can know any more is not held against the report.
             next.put(
                 hand,
@@ -365,7 +520,7 @@ impl Protocol {
     }
 
     fn sweep(&self, next: &mut State, worker: usize) {
-        for id in next.strays(worker).collect::<Vec<_>>() {
+        for id in self.strays(next, worker) {
             let job = &mut next.jobs[id];
             if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
                 job.is_suspect = false;
@@ -383,6 +538,9 @@ impl Protocol {
     pub(crate) fn broken_promise(&self, state: &State) -> Option<&'static str> {
         if state.running() > self.cap {
             return Some(promise::CAP);
+        }
+        if state.was_disobeyed {
+            return Some(promise::PAUSE);
         }
         state.jobs.iter().find_map(|job| self.broken_by(job))
     }
@@ -423,6 +581,7 @@ pub(crate) mod promise {
     pub(crate) const ATTEMPTS: &str = "no job has more charged runs than attempts";
     pub(crate) const ONE_HAND: &str = "a worker that kept its lease has the jobs that it runs";
     pub(crate) const CAP: &str = "no lane has more jobs running than its cap";
+    pub(crate) const PAUSE: &str = "nothing of a paused lane is taken";
     pub(crate) const OBITUARY: &str = "a job is dead if and only if it had one obituary";
     pub(crate) const REPORT: &str = "what was written is not reported as refused";
 }

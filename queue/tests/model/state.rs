@@ -42,6 +42,20 @@ pub(crate) enum Mechanism {
     LanesAreLocked,
     /// The row moves and the obituary is applied in one transaction.
     BurialIsOneTransaction,
+    /// A checkpoint gives the row the next fence.
+    CheckpointsMoveTheFence,
+    /// While a checkpoint is not answered, a sweep takes the row under the next fence for held.
+    NextFenceIsExpected,
+    /// A follow-up job that its worker takes at once is in its hand before the commit.
+    HandsAreReadyBeforeCommit,
+    /// It is handed over only after the commit.
+    HandOverAwaitsCommit,
+    /// It is inserted as a claim would leave it, with its first attempt charged.
+    EagerAttemptIsCharged,
+    /// It is inserted as running only if the lane has room under its cap.
+    EagerMindsTheCap,
+    /// It is inserted as running only if nothing pauses its lane.
+    EagerMindsThePause,
 }
 
 /// How often at most.
@@ -52,14 +66,37 @@ pub(crate) struct Limits {
     /// Runs that ended uncharged.
     pub(crate) uncharged: u8,
     pub(crate) replays: u8,
+    /// Effects recorded by runs that go on.
+    pub(crate) checkpoints: u8,
+    /// Follow-up jobs of finished ones.
+    pub(crate) follow_ups: u8,
+    /// Jobs that a process which works on the queue enqueues from elsewhere.
+    pub(crate) inserts: u8,
+    /// Pauses of the lane.
+    pub(crate) pauses: u8,
+}
+
+impl Limits {
+    pub(crate) const NONE: Self = Self {
+        faults: 0,
+        uncharged: 0,
+        replays: 0,
+        checkpoints: 0,
+        follow_ups: 0,
+        inserts: 0,
+        pauses: 0,
+    };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// By their ids: a replayed job is a new one.
+    /// By their ids: a replayed job is a new one, and so is a follow-up job.
     pub(crate) jobs: Vec<Job>,
     /// By their ids.
     pub(crate) workers: Vec<Worker>,
+    pub(crate) is_paused: bool,
+    /// A job was taken while the lane was paused.
+    pub(crate) was_disobeyed: bool,
     pub(crate) left: Limits,
 }
 
@@ -117,6 +154,12 @@ pub(crate) enum Stage {
     Claimed,
     /// The job waits in the buffer or runs.
     Held,
+    /// Inserted by this worker as its own; the commit is not answered. Handed over, or dropped, with the answer to `by`.
+    Inserted { by: Hand },
+    /// A checkpoint waits to be written; what nobody knows is whether it already was.
+    Reached,
+    /// The commit that wrote the checkpoint, or did not, is not answered.
+    InDoubt { was_written: bool },
     /// The outcome waits to be written; what nobody knows is whether it already was.
     Ended { outcome: Outcome, was_written: bool },
     /// The commit that wrote the outcome, or did not, is not answered.
@@ -126,6 +169,8 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome {
     Done,
+    /// Done, with a follow-up job that the same worker takes at once if it may.
+    DoneWithMore,
     /// An effect and another run.
     Again {
         charged: bool,
@@ -180,11 +225,19 @@ pub(crate) enum Action {
         worker: usize,
         job: usize,
     },
+    /// A process enqueues a job, and takes it at once if it may.
+    Insert {
+        worker: usize,
+    },
     Arrive(Hand),
     LoseAnswer(Hand),
     /// The run comes to this end.
     End(Hand, Outcome),
-    /// `fence::delete_finished` or `fence::update_unfinished`, with the effect.
+    /// The run has something recorded.
+    Checkpoint(Hand),
+    /// `queue.checkpoint`, with the effect.
+    Record(Hand, Commit),
+    /// `queue.finish` or `queue.keep`, with the effect.
     Write(Hand, Commit),
     /// `pg_xact_status`.
     LookUp(Hand),
@@ -213,6 +266,8 @@ pub(crate) enum Action {
     Replay {
         job: usize,
     },
+    Pause,
+    Resume,
 }
 
 impl State {
@@ -257,16 +312,12 @@ impl State {
         })
     }
 
-    /// The jobs whose rows name this worker, while it has no hold on them.
-    pub(crate) fn strays(&self, worker: usize) -> impl Iterator<Item = usize> {
-        let names = move |job: &&Job| job.row == Row::Running(worker);
-        let is_held = |job: &Job| {
-            job.last_claim()
-                .is_some_and(|claim| claim.stage != Stage::Claimed)
-        };
-        let jobs = self.jobs.iter().enumerate();
-        jobs.filter(move |(_, job)| names(job) && !is_held(job))
-            .map(|(id, _)| id)
+    /// The claims that wait for the answer to this one's commit.
+    pub(crate) fn inserted_by(&mut self, hand: Hand) -> impl Iterator<Item = &mut Option<Claim>> {
+        let claims = self.jobs.iter_mut().flat_map(|job| &mut job.claims);
+        claims.filter(move |claim| {
+            claim.is_some_and(|claim| claim.stage == Stage::Inserted { by: hand })
+        })
     }
 }
 
@@ -288,6 +339,12 @@ impl Job {
     pub(crate) fn last_claim(&self) -> Option<Claim> {
         self.claims.last().copied().flatten()
     }
+
+    /// The claim before, if what may have moved the fence on is a checkpoint of it.
+    pub(crate) fn in_doubt(&self) -> Option<Claim> {
+        let before = self.claims.iter().rev().nth(1).copied().flatten();
+        before.filter(|claim| matches!(claim.stage, Stage::InDoubt { .. }))
+    }
 }
 
 impl Row {
@@ -308,6 +365,7 @@ impl Action {
             Self::Crash { .. }
             | Self::LoseAnswer(_)
             | Self::Write(_, Commit::Lost { .. })
+            | Self::Record(_, Commit::Lost { .. })
             | Self::LookUpInVain(_)
             | Self::ObituaryFails { .. } => true,
             _ => false,
@@ -316,8 +374,9 @@ impl Action {
 }
 
 impl Outcome {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Done,
+        Self::DoneWithMore,
         Self::Again { charged: true },
         Self::Again { charged: false },
         Self::Fail,
@@ -326,7 +385,7 @@ impl Outcome {
     ];
 
     pub(crate) fn has_effect(self) -> bool {
-        matches!(self, Self::Done | Self::Again { .. })
+        matches!(self, Self::Done | Self::DoneWithMore | Self::Again { .. })
     }
 
     pub(crate) fn is_charged(self) -> bool {

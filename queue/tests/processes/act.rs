@@ -3,7 +3,7 @@
 use std::{fmt::Display, future::pending, process::abort, time::Duration};
 
 use apalis::prelude::{BoxDynError, Data, RetryAfterError};
-use queue::{Effect, FinishTx, Lane, NewJob, QueueName, Run, Survivor};
+use queue::{Checkpoint, Effect, FinishTx, Lane, NewJob, QueueName, Run, Survivor};
 use serde::{Deserialize, Serialize};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -21,6 +21,8 @@ pub(crate) struct Act {
     pub(crate) call: bool,
     /// Then sleeps.
     pub(crate) sleep_ms: u64,
+    /// Then records this, and goes on.
+    pub(crate) checkpoint: Option<String>,
     pub(crate) end: End,
     pub(crate) effect: Kind,
 }
@@ -51,6 +53,8 @@ pub(crate) enum Kind {
     Poison,
     /// Its first attempt calls the witness in the middle of the finishing transaction, and waits for the answer.
     Stall,
+    /// It enqueues a job that calls the witness.
+    FollowUp,
 }
 
 pub(crate) fn act(name: impl Display) -> Act {
@@ -96,6 +100,7 @@ impl WitnessPort {
 pub(crate) async fn perform(
     act: Act,
     run: Run,
+    checkpoint: Checkpoint,
     witness: Data<WitnessPort>,
 ) -> Result<Recorded, BoxDynError> {
     let _line = if act.call {
@@ -104,6 +109,15 @@ pub(crate) async fn perform(
         None
     };
     tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
+    if let Some(name) = act.checkpoint {
+        let half = Recorded {
+            name,
+            attempt: run.attempt,
+            kind: Kind::Plain,
+            witness: *witness,
+        };
+        checkpoint.record(half).await?;
+    }
     match act.end {
         End::Fail => return Err("as told".into()),
         End::Panic => panic!("as told"),
@@ -152,6 +166,9 @@ impl Effect for Recorded {
         .bind(sound)
         .execute(&mut *tx.conn)
         .await?;
+        let follow_ups = batch.iter().filter(|job| job.effect.kind == Kind::FollowUp);
+        tx.jobs
+            .extend(follow_ups.map(|done| job(&call(format_args!("after {}", done.effect.name)))));
         for Recorded { name, witness, .. } in batch
             .iter()
             .map(|job| job.effect)

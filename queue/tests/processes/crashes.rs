@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::time::sleep;
 
 use crate::{
-    act::{Act, act, call, job},
+    act::{Act, Kind, act, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
     proxy::{Proxy, Trap},
     witness::Witness,
@@ -37,12 +37,17 @@ async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
 
 /// Lets a worker run one job behind a proxy and sets this trap for the commit. Returns once it has sprung.
 async fn trapped(pool: &PgPool, witness: &Witness, trap: Trap) -> Worker {
+    trapped_in(pool, witness, trap, &call("job")).await
+}
+
+/// The same with a job of another kind.
+async fn trapped_in(pool: &PgPool, witness: &Witness, trap: Trap, act: &Act) -> Worker {
     prepare(pool).await;
     let options = pool.connect_options();
     let proxy = Proxy::start(options.get_host(), options.get_port());
     proxy.set("COMMIT", trap);
     let worker = Worker::start(&Setup::through(pool, &proxy).calling(witness));
-    enqueue(pool, [job(&call("job"))]).await;
+    enqueue(pool, [job(act)]).await;
     eventually("a commit", async || proxy.has_sprung().then_some(())).await;
     worker
 }
@@ -93,6 +98,93 @@ async fn case_q1_a_commit_whose_answer_is_lost_counts_as_made(pool: PgPool) {
     assert_eq!((counted.done(), counted.refused()), (1, 0));
     assert_eq!(effects(&pool).await, ["job 1"]);
     assert_eq!(witness.calls(), ["job"]);
+}
+
+fn with_follow_up() -> Act {
+    Act {
+        effect: Kind::FollowUp,
+        ..call("job")
+    }
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_elsewhere(
+    pool: PgPool,
+) {
+    let witness = Witness::start().await;
+    let victim = trapped_in(&pool, &witness, Trap::HoldAfter, &with_follow_up()).await;
+    victim.kill();
+    assert_eq!(effects(&pool).await, ["job 1"]);
+    assert_eq!(
+        count(
+            &pool,
+            "select count(*) from queue.jobs where state = 1 and fence = 1 and attempt = 1"
+        )
+        .await,
+        1,
+        "it was taken at once"
+    );
+    let other = Worker::start(&Setup::on(&pool).calling(&witness));
+    until_idle(&pool).await;
+    // The attempt of the victim is charged, as that of any job whose worker dies.
+    assert_eq!(effects(&pool).await, ["job 1", "after job 2"]);
+    assert_eq!(witness.calls(), ["job", "after job"]);
+    other.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q5_a_follow_up_job_whose_commit_never_arrived_is_made_again_and_runs_once(
+    pool: PgPool,
+) {
+    let witness = Witness::start().await;
+    let worker = trapped_in(&pool, &witness, Trap::CutBefore, &with_follow_up()).await;
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["job 1", "after job 1"]);
+    assert_eq!(witness.calls(), ["job", "after job"]);
+    worker.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q5_a_follow_up_job_whose_commit_was_not_answered_starts_where_it_was_made(
+    pool: PgPool,
+) {
+    let witness = Witness::start().await;
+    let worker = trapped_in(&pool, &witness, Trap::CutAfter, &with_follow_up()).await;
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["job 1", "after job 1"]);
+    assert_eq!(witness.calls(), ["job", "after job"]);
+    worker.stop().await;
+}
+
+fn with_checkpoint() -> Act {
+    Act {
+        checkpoint: Some("half".to_owned()),
+        ..call("job")
+    }
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q6_a_checkpoint_whose_process_is_killed_is_recorded_and_the_job_runs_elsewhere(
+    pool: PgPool,
+) {
+    let witness = Witness::start().await;
+    let victim = trapped_in(&pool, &witness, Trap::HoldAfter, &with_checkpoint()).await;
+    victim.kill();
+    assert_eq!(effects(&pool).await, ["half 1"]);
+    let other = Worker::start(&Setup::on(&pool).calling(&witness));
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["half 1", "half 2", "job 2"]);
+    other.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn case_q6_a_checkpoint_is_recorded_once_whatever_becomes_of_its_commit(pool: PgPool) {
+    let witness = Witness::start().await;
+    let worker = trapped_in(&pool, &witness, Trap::CutAfter, &with_checkpoint()).await;
+    until_idle(&pool).await;
+    assert_eq!(effects(&pool).await, ["half 1", "job 1"]);
+    assert_eq!(witness.calls(), ["job"]);
+    worker.stop().await;
 }
 
 /// A load, and one of three workers killed and replaced again and again in its middle.

@@ -64,7 +64,7 @@ async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
     let begun = Instant::now();
     let plan: Value = sqlx::query_scalar(
         "explain (analyze, buffers, timing off, format json)
-         select * from queue.claim($1, 'shop', 100, gen_random_uuid(), 64, null)",
+         select * from queue.claim($1, 'shop', 100, gen_random_uuid(), 64, null, null, 0::smallint)",
     )
     .bind(worker)
     .fetch_one(&mut *conn)
@@ -75,8 +75,8 @@ async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
         "with finished as (
              delete from queue.jobs where state = 1 and locked_by = $1 returning lane
          )
-         insert into queue.jobs (queue, lane, payload, max_attempts)
-         select 'shop', lane, '{}', 1 from finished",
+         insert into queue.jobs (queue, grp, lane, payload, max_attempts)
+         select 'shop', lane, lane, '{}', 1 from finished",
     )
     .bind(worker)
     .execute(conn)
@@ -93,8 +93,8 @@ async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
 /// Inserts so many jobs of another queue than the workers', in 1,000 lanes for each state.
 fn jobs_in_shop(rows: i64, state: i16, run_at: &'static str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
-        "insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
-         select 'shop', md5(n % 1000 || ' {state}')::uuid, '{{}}', 1, {state}, {run_at}
+        "insert into queue.jobs (queue, grp, lane, payload, max_attempts, state, run_at)
+         select 'shop', md5(n % 1000 || ' {state}')::uuid, md5(n % 1000 || ' {state}')::uuid, '{{}}', 1, {state}, {run_at}
            from generate_series(1, {rows}) n"
     ))
 }
@@ -292,7 +292,7 @@ async fn case_q3_lanes_whose_locks_collide_are_both_served_within_their_caps(poo
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_q3_a_claim_waits_for_one_that_has_the_same_lock_and_keeps_the_cap(pool: PgPool) {
     let claim = "select coalesce(cardinality(ids), 0)::bigint
-                   from queue.claim(gen_random_uuid(), 'work', 10, gen_random_uuid(), 64, 2)";
+                   from queue.claim(gen_random_uuid(), 'work', 10, gen_random_uuid(), 64, 2, null, 0::smallint)";
     let [one, other] = twins(&pool).await;
     enqueue(&pool, (0..3).map(|n| NewJob::new(WORK, one, &act(n)))).await;
     let mut first = pool.begin().await.unwrap();

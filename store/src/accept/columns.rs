@@ -8,14 +8,15 @@ use domain::{
 use queue::NewJobs;
 use uuid::Uuid;
 
-use super::NewMedia;
-use crate::jobs;
+use super::{NewMedia, ways::Ways};
+use crate::{created::Created, jobs};
 
 /// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     pub(super) id: Vec<Uuid>,
-    pub(super) event: Vec<Uuid>,
+    /// The event that tells the acceptance at once; none if the item's job is to tell it.
+    pub(super) event: Vec<Option<Uuid>>,
     pub(super) key_hash: Vec<&'a [u8]>,
     pub(super) revision: Vec<i64>,
     pub(super) content_type: Vec<&'static str>,
@@ -44,15 +45,15 @@ pub(super) struct DeliveryColumns {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn of(batch: impl IntoIterator<Item = &'a NewMedia>) -> Self {
+    pub(super) fn of(batch: impl IntoIterator<Item = &'a NewMedia>, ways: &Ways) -> Self {
         let mut columns = Self::default();
         for media in batch {
-            columns.push(media);
+            columns.push(media, ways);
         }
         columns
     }
 
-    fn push(&mut self, media: &'a NewMedia) {
+    fn push(&mut self, media: &'a NewMedia, ways: &Ways) {
         let ordinal = i64::try_from(self.id.len() + 1).expect("batches are small");
         let NewMedia {
             id,
@@ -64,8 +65,6 @@ impl<'a> Columns<'a> {
             arrived: _,
         } = media;
         self.id.push(id.as_uuid());
-        let event = EventId::of_acceptance(*id);
-        self.event.push(event.as_uuid());
         self.key_hash.push(key.as_bytes());
         self.revision.push(site.revision);
         self.content_type.push(submission.content_type().as_str());
@@ -92,27 +91,40 @@ impl<'a> Columns<'a> {
 
         self.webhooks.push(media.webhooks());
 
-        let next = if submission.image.is_some() {
-            jobs::examine(*id, site.team)
-        } else if judges.uses_ai {
-            jobs::analyse(*id, site.team)
-        } else {
-            jobs::judge(*id, site.team)
-        };
-        self.job_ordinal.push(ordinal);
-        self.jobs.push(next);
         let subscribed = site
             .endpoints
             .iter()
-            .filter(|e| e.events.contains(&EventKind::MediaCreated));
-        for endpoint in subscribed {
-            let delivery = DeliveryId::of(event, endpoint.id);
+            .filter(|e| e.events.contains(&EventKind::MediaCreated))
+            .map(|e| e.id);
+        let created = Created {
+            media: *id,
+            endpoints: subscribed.collect(),
+        };
+        let first = if submission.image.is_some() {
+            jobs::IMAGES
+        } else if judges.uses_ai {
+            jobs::ANALYSIS
+        } else {
+            jobs::RULES
+        };
+        self.job_ordinal.push(ordinal);
+        if ways.is_short(first, site.team) {
+            self.event.push(None);
+            self.jobs
+                .push(jobs::tell_and_begin(first, created, site.team));
+            return;
+        }
+        self.jobs.push(jobs::begin(first, *id, site.team));
+        let event = EventId::from(created.event());
+        self.event.push(Some(event.as_uuid()));
+        for endpoint in created.endpoints {
+            let delivery = DeliveryId::of(event, endpoint);
             self.delivery.ordinal.push(ordinal);
             self.delivery.id.push(delivery.as_uuid());
-            self.delivery.endpoint.push(endpoint.id.as_uuid());
+            self.delivery.endpoint.push(endpoint.as_uuid());
             self.job_ordinal.push(ordinal);
-            self.jobs
-                .push(jobs::deliver(vec![vec![delivery]], endpoint.id, site.team));
+            let turns = vec![vec![delivery]];
+            self.jobs.push(jobs::deliver(turns, endpoint, site.team));
         }
     }
 }

@@ -7,7 +7,7 @@ use queue::NewJobs;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Acceptance, NewMedia, columns::Columns};
+use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
 
 /// What became of a batch.
 #[derive(Default)]
@@ -29,8 +29,9 @@ pub(super) struct Inserted {
 pub(super) async fn insert(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
+    ways: &Ways,
 ) -> Result<Inserted, sqlx::Error> {
-    let columns = Columns::of(batch.iter().copied());
+    let columns = Columns::of(batch.iter().copied(), ways);
     let jobs = columns.jobs.columns()?;
     let rows = sqlx::query!(
         r#"
@@ -152,7 +153,7 @@ pub(super) async fn insert(
         ),
         new_events as (
             insert into events (id, media_id, site_id, kind)
-            select event_id, id, site_id, 'media.created' from admitted
+            select event_id, id, site_id, 'media.created' from admitted where event_id is not null
         ),
         new_deliveries as (
             insert into deliveries (id, event_id, endpoint_id)
@@ -196,7 +197,7 @@ pub(super) async fn insert(
         cross join new_jobs
         "#,
         &columns.id,
-        &columns.event,
+        &columns.event as &[Option<Uuid>],
         &columns.key_hash as &[&[u8]],
         &columns.revision,
         &columns.content_type as &[&str],
@@ -252,7 +253,7 @@ pub(super) async fn insert(
     inserted.jobs = if accepted == batch.len() {
         columns.jobs
     } else {
-        jobs_of(batch, |id| {
+        jobs_of(batch, ways, |id| {
             inserted.settled.get(&id) == Some(&Acceptance::Accepted)
         })
     };
@@ -266,7 +267,7 @@ pub(super) fn is_race(error: &sqlx::Error) -> bool {
 
 /// Whether a row of the batch is there already.
 pub(super) fn is_own_row(error: &sqlx::Error) -> bool {
-    // The ids of its event and deliveries follow from its own; which of them is met first is the server's choice.
+    // The ids of its event and deliveries, if it has such, follow from its own; which of them is met first is the server's choice.
     matches!(
         constraint_of(error),
         Some("media_pkey" | "events_pkey" | "deliveries_pkey")
@@ -283,6 +284,7 @@ fn constraint_of(error: &sqlx::Error) -> Option<&str> {
 pub(super) async fn existing(
     conn: &mut PgConnection,
     batch: &[&NewMedia],
+    ways: &Ways,
 ) -> Result<Inserted, sqlx::Error> {
     let ids: Vec<Uuid> = batch.iter().map(|media| media.id.as_uuid()).collect();
     let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids)
@@ -292,7 +294,7 @@ pub(super) async fn existing(
         .into_iter()
         .map(|id| (MediaId::from(id), Acceptance::Accepted))
         .collect();
-    let jobs = jobs_of(batch, |id| settled.contains_key(&id));
+    let jobs = jobs_of(batch, ways, |id| settled.contains_key(&id));
     Ok(Inserted {
         settled,
         expired: HashSet::new(),
@@ -327,7 +329,7 @@ pub(super) async fn forget_expired(
 }
 
 /// The jobs that come with some of the batch.
-fn jobs_of(batch: &[&NewMedia], stored: impl Fn(MediaId) -> bool) -> NewJobs {
+fn jobs_of(batch: &[&NewMedia], ways: &Ways, stored: impl Fn(MediaId) -> bool) -> NewJobs {
     let stored = batch.iter().copied().filter(|media| stored(media.id));
-    Columns::of(stored).jobs
+    Columns::of(stored, ways).jobs
 }

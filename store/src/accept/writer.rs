@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,6 +19,7 @@ use super::{
     Acceptance, NewMedia,
     insert::{self, Inserted},
     repetition::{self, Request},
+    ways::Ways,
 };
 use crate::{
     gather::Call,
@@ -32,7 +34,13 @@ pub(super) const PAUSE: Duration = Duration::from_millis(100);
 /// What a piece of a batch gets at least after another one was answered, however long its callers have waited.
 pub(super) const MOMENT: Duration = Duration::from_secs(2);
 
-pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch: Vec<Waiting>) {
+pub(super) async fn write(
+    pool: PgPool,
+    queue: Queue,
+    patience: Duration,
+    ways: Arc<Ways>,
+    batch: Vec<Waiting>,
+) {
     #[expect(
         clippy::cast_precision_loss,
         reason = "batches have a few hundred rows"
@@ -44,6 +52,7 @@ pub(super) async fn write(pool: PgPool, queue: Queue, patience: Duration, batch:
         pool,
         queue,
         patience,
+        ways,
         deadline: since.unwrap_or_else(Instant::now) + patience,
         in_doubt: false,
     };
@@ -130,6 +139,8 @@ struct Writing {
     pool: PgPool,
     queue: Queue,
     patience: Duration,
+    /// The same for all tries, so that what a lost commit has stored is known.
+    ways: Arc<Ways>,
     /// Until when an outage is waited out: the caller that came first has waited for so long then.
     deadline: Instant,
     /// Whether a connection broke, so that rows may be stored that nobody was told of.
@@ -150,7 +161,7 @@ impl Writing {
                 Ok(inserted) => inserted,
                 Err(error) if self.in_doubt && insert::is_own_row(&error) => {
                     let mut conn = self.pool.acquire().await?;
-                    insert::existing(&mut conn, &left).await?
+                    insert::existing(&mut conn, &left, &self.ways).await?
                 }
                 Err(error) if insert::is_race(&error) && Instant::now() < self.deadline => continue,
                 Err(error)
@@ -190,7 +201,7 @@ impl Writing {
     async fn attempt(&self, media: &[&NewMedia]) -> Result<Inserted, sqlx::Error> {
         let inserting = async {
             let mut conn = self.pool.acquire().await?;
-            insert::insert(&mut conn, media).await
+            insert::insert(&mut conn, media, &self.ways).await
         };
         tokio::time::timeout_at(self.deadline.into(), inserting)
             .await

@@ -69,7 +69,7 @@ pub(super) async fn load(
     Ok(parts)
 }
 
-pub(super) async fn keep(
+pub(crate) async fn keep(
     conn: &mut PgConnection,
     parts: &[(MediaId, &[ProviderReport])],
 ) -> Result<(), sqlx::Error> {

@@ -1,5 +1,6 @@
 //! Events, their deliveries and the attempts of these are forgotten when they are as old as their site wants. A delivery is as
-//! old as its end, and stays while it is pending; an event stays while it has deliveries.
+//! old as its end, and stays while it is pending; an event stays while it has deliveries. The event of an acceptance stays while
+//! its item is pending, so that nobody tells it again.
 
 use domain::id::DeliveryId;
 use sqlx::{PgConnection, PgPool};
@@ -88,12 +89,16 @@ async fn old_events(
     let limit = i64::try_from(limit.clamp(1, SLICE)).unwrap_or(1);
     sqlx::query_scalar!(
         "
-        select id
-        from events
-        where (site_id, id) > ($1, $2) and (site_id, id) < ($1, $3)
-        order by site_id, id
+        select e.id
+        from events e
+        where
+            (e.site_id, e.id) > ($1, $2) and (e.site_id, e.id) < ($1, $3)
+            and not exists (
+                select from media m where e.kind = 'media.created' and m.id = e.media_id and m.status = 'pending'
+            )
+        order by e.site_id, e.id
         limit $4
-        for update skip locked
+        for update of e skip locked
         ",
         site.id,
         after,

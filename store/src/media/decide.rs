@@ -105,6 +105,9 @@ pub async fn decide(
         moderation_type: ModerationType::Manual,
         details: &details,
         trace: &trace,
+        analysed: None,
+        // Only an item that the machine has decided comes here, and that one's acceptance is told.
+        created: None,
     };
     let mut jobs = NewJobs::new();
     let stored = conclude(conn, &[conclusion], &mut jobs).await?;

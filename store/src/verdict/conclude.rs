@@ -3,8 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    event::EventKind,
-    id::{DeliveryId, EndpointId, EventId, MediaId},
+    id::{DeliveryId, EndpointId, MediaId},
     media::{ModerationType, Status, Step},
 };
 use metrics::{Counter, counter, histogram};
@@ -12,7 +11,11 @@ use queue::NewJobs;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::jobs::Pages;
+use crate::{
+    analysis::{Analysed, to_json},
+    created::Created,
+    jobs::{Pages, Turn},
+};
 
 /// A verdict to store.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,10 @@ pub(crate) struct Conclusion<'a> {
     pub(crate) details: &'a str,
     /// The trace as JSON.
     pub(crate) trace: &'a str,
+    /// The analysis that it rests on, unless that is stored.
+    pub(crate) analysed: Option<&'a Analysed>,
+    /// The acceptance, unless that is told: it is told first.
+    pub(crate) created: Option<&'a Created>,
 }
 
 /// Shows verdicts of these types as 0 from the start: a counter that first appears with its first verdict has no increase then.
@@ -46,95 +53,150 @@ fn decisions(status: String, moderation_type: String) -> Counter {
 }
 
 /// Stores verdicts of items that still stand where the verdicts come from, with their events and deliveries, and adds
-/// the jobs of these. Items that moved meanwhile are passed over. Says which items were decided, and when.
+/// the jobs of these. Items that moved meanwhile are passed over: nothing is stored or told of them. Says which items were
+/// decided, and when.
 pub(crate) async fn conclude(
     conn: &mut PgConnection,
     verdicts: &[Conclusion<'_>],
     jobs: &mut NewJobs,
 ) -> Result<Vec<(MediaId, DateTime<Utc>)>, sqlx::Error> {
-    let decided = decide(conn, verdicts).await?;
-    let (mut told, mut pages) = (Told::default(), Pages::default());
-    let mut last = None;
-    for row in decided {
-        if last != Some(row.media_id) {
-            last = Some(row.media_id);
-            decisions(row.status, row.moderation_type).increment(1);
-            // People take hours, and would hide in one figure how long the machine takes.
-            if row.number == 1 {
-                histogram!("gatehouse_time_to_decision_seconds").record(row.seconds);
+    let mut decided = Vec::with_capacity(verdicts.len());
+    let mut pages = Pages::default();
+    let rows = decide(conn, &Columns::of(verdicts)?).await?;
+    let item = |row: &Decided| row.media_id;
+    for rows in rows.chunk_by(|one, other| item(one) == item(other)) {
+        let Some(first) = rows.first() else { continue };
+        decisions(first.status.clone(), first.moderation_type.clone()).increment(1);
+        // People take hours, and would hide in one figure how long the machine takes.
+        if first.number == 1 {
+            histogram!("gatehouse_time_to_decision_seconds").record(first.seconds);
+        }
+        decided.push((first.media_id.into(), first.moderated_at));
+        for rows in rows.chunk_by(|one, other| one.endpoint_id == other.endpoint_id) {
+            let turn: Turn = rows
+                .iter()
+                .filter_map(|row| row.delivery_id)
+                .map(DeliveryId::from)
+                .collect();
+            if let Some(endpoint) = rows.first().and_then(|row| row.endpoint_id) {
+                pages.push(first.team_id.into(), EndpointId::from(endpoint), turn);
             }
-            told.event.push(EventId::from(Uuid::now_v7()).as_uuid());
-            told.media.push(row.media_id);
-            told.site.push(row.site_id);
-            told.verdict.push(row.number);
-            told.at.push(row.moderated_at);
         }
-        if let (Some(endpoint), Some(event)) = (row.endpoint_id, told.event.last()) {
-            let delivery = DeliveryId::of((*event).into(), endpoint.into());
-            told.delivery.push(delivery.as_uuid());
-            told.delivery_event.push(*event);
-            told.endpoint.push(endpoint);
-            pages.push(
-                row.team_id.into(),
-                EndpointId::from(endpoint),
-                vec![delivery],
-            );
-        }
-    }
-    if !told.event.is_empty() {
-        tell(conn, &told).await?;
     }
     pages.add_to(jobs);
-    let media = told.media.into_iter().map(MediaId::from);
-    Ok(media.zip(told.at).collect())
+    Ok(decided)
+}
+
+/// Verdicts as the columns of their statement.
+#[derive(Default)]
+struct Columns<'a> {
+    media: Vec<Uuid>,
+    number: Vec<i16>,
+    previous: Vec<&'a str>,
+    status: Vec<&'a str>,
+    moderation_type: Vec<&'a str>,
+    details: Vec<&'a str>,
+    trace: Vec<&'a str>,
+    /// The event that tells the verdict.
+    event: Vec<Uuid>,
+    /// The event that tells the acceptance, and its endpoints; none if that is told.
+    created: Vec<Option<Uuid>>,
+    endpoints: Vec<Option<String>>,
+    scores: Vec<Option<String>>,
+    image_scored: Vec<Option<bool>>,
+    /// None if there is no analysis to store.
+    providers: Vec<Option<String>>,
+    unchecked: Vec<Option<String>>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(verdicts: &[Conclusion<'a>]) -> Result<Self, sqlx::Error> {
+        let mut columns = Self::default();
+        for verdict in verdicts {
+            columns.push(verdict)?;
+        }
+        Ok(columns)
+    }
+
+    fn push(&mut self, verdict: &Conclusion<'a>) -> Result<(), sqlx::Error> {
+        let Conclusion {
+            media,
+            step,
+            moderation_type,
+            details,
+            trace,
+            analysed,
+            created,
+        } = *verdict;
+        self.media.push(media.as_uuid());
+        self.number.push(number(step));
+        self.previous.push(step.from().status.as_str());
+        self.status.push(step.to().as_str());
+        self.moderation_type.push(moderation_type.as_str());
+        self.details.push(details);
+        self.trace.push(trace);
+        self.event.push(Uuid::now_v7());
+        self.created.push(created.map(Created::event));
+        self.endpoints.push(created.map(Created::endpoints_as_text));
+        let scores = analysed.and_then(|analysed| analysed.scores.as_ref());
+        self.scores.push(scores.map(to_json).transpose()?);
+        self.image_scored
+            .push(analysed.and_then(|analysed| analysed.image_scored));
+        let providers = analysed.map(|analysed| to_json(&analysed.providers));
+        self.providers.push(providers.transpose()?);
+        let unchecked = analysed.map(|analysed| to_json(&analysed.unchecked));
+        self.unchecked.push(unchecked.transpose()?);
+        Ok(())
+    }
 }
 
 struct Decided {
     media_id: Uuid,
     team_id: Uuid,
-    site_id: Uuid,
     number: i16,
     status: String,
     moderation_type: String,
     moderated_at: DateTime<Utc>,
     seconds: f64,
     endpoint_id: Option<Uuid>,
+    delivery_id: Option<Uuid>,
 }
 
-/// One row for each item and subscribed endpoint, items together.
+/// One row for each delivery, or for an item without any: items together, and of an item the deliveries of an endpoint together,
+/// the acceptance's first.
+#[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 async fn decide(
     conn: &mut PgConnection,
-    verdicts: &[Conclusion<'_>],
+    verdicts: &Columns<'_>,
 ) -> Result<Vec<Decided>, sqlx::Error> {
-    let media: Vec<Uuid> = verdicts.iter().map(|v| v.media.as_uuid()).collect();
-    let numbers: Vec<i16> = verdicts.iter().map(|v| number(v.step)).collect();
-    let previous: Vec<&str> = verdicts
-        .iter()
-        .map(|v| v.step.from().status.as_str())
-        .collect();
-    let statuses: Vec<&str> = verdicts.iter().map(|v| v.step.to().as_str()).collect();
-    let types: Vec<&str> = verdicts
-        .iter()
-        .map(|v| v.moderation_type.as_str())
-        .collect();
-    let details: Vec<&str> = verdicts.iter().map(|v| v.details).collect();
-    let traces: Vec<&str> = verdicts.iter().map(|v| v.trace).collect();
     // The guard names the status and the number of the verdict in force: of two who saw the same, one wins. The time is
     // taken once the row is locked, so that an item's verdicts are in the order of their times.
     sqlx::query_as!(
         Decided,
         r#"
         with input as materialized (
-            select *
-            from unnest($1::uuid [], $2::smallint [], $3::text [], $4::text [], $5::text [], $6::text [], $7::text [])
-                as i (media_id, number, previous_status, status, moderation_type, details, trace)
+            select i.*, i.endpoint_ids::uuid [] as endpoints
+            from unnest(
+                $1::uuid [], $2::smallint [], $3::text [], $4::text [], $5::text [], $6::text [], $7::text [],
+                $8::uuid [], $9::uuid [], $10::text [], $11::text [], $12::boolean [], $13::text [], $14::text []
+            ) as i (
+                media_id, number, previous_status, status, moderation_type, details, trace,
+                event_id, created_id, endpoint_ids, scores, image_scored, providers, unchecked
+            )
         ),
-        concluded as (
+        concluded as materialized (
             update media m
             set status = i.status, verdict = i.number
             from input i
             where m.id = i.media_id and m.status = i.previous_status and coalesce(m.verdict, 0) = i.number - 1
             returning m.id, m.team_id, m.site_id, m.created_at, i.*, clock_timestamp() as moderated_at
+        ),
+        new_analyses as (
+            insert into analyses (media_id, scores, image_scored, providers, unchecked)
+            select id, scores::json, image_scored, providers::json, unchecked::json
+            from concluded
+            where providers is not null
+            on conflict on constraint analyses_pkey do nothing
         ),
         new_verdicts as (
             insert into verdicts
@@ -149,29 +211,81 @@ async fn decide(
         ended_reviews as (
             delete from reviews
             where media_id in (select id from concluded where previous_status = 'pending_review')
+        ),
+        -- That of an acceptance may be there already.
+        new_events as (
+            insert into events (id, media_id, site_id, verdict, occurred_at, kind)
+            select created_id, id, site_id, null::smallint, created_at, 'media.created'
+            from concluded
+            where created_id is not null
+            union all
+            select event_id, id, site_id, number, moderated_at, 'media.moderated' from concluded
+            on conflict (id) do nothing
+            returning id
+        ),
+        -- One row for each delivery, or for an item without any.
+        told as materialized (
+            select
+                c.id, c.team_id, c.number, c.status, c.moderation_type, c.moderated_at, c.created_at,
+                d.endpoint_id, d.event_id, d.place, delivery_id_of(d.event_id, d.endpoint_id) as delivery_id
+            from concluded c
+            left join lateral (
+                select e.id as endpoint_id, k.event_id, k.place
+                from webhook_endpoints e
+                cross join (values (c.created_id, 1), (c.event_id, 2)) as k (event_id, place)
+                where
+                    e.site_id = c.site_id
+                    and case k.place
+                        when 2 then e.disabled_at is null and 'media.moderated' = any(e.events)
+                        else
+                            k.event_id in (select id from new_events)
+                            and (
+                                e.id = any(c.endpoints)
+                                -- As in `created::tell`: recoveries of what an endpoint has missed.
+                                or e.disabled_at is null and 'media.created' = any(e.events) and exists (
+                                    select
+                                    from webhook_recoveries r
+                                    where
+                                        r.endpoint_id = e.id and r.kind = 'missing' and r.state in ('running', 'finished')
+                                        and coalesce(r.event, 'media.created') = 'media.created'
+                                        and r.created_at > c.created_at
+                                        and r.since <= c.created_at and r.until > c.created_at
+                                )
+                            )
+                    end
+            ) d on true
+        ),
+        new_deliveries as (
+            insert into deliveries (id, event_id, endpoint_id)
+            select delivery_id, event_id, endpoint_id from told where delivery_id is not null
         )
         select
-            c.id as "media_id!",
-            c.team_id as "team_id!",
-            c.site_id as "site_id!",
-            c.number as "number!",
-            c.status as "status!",
-            c.moderation_type as "moderation_type!",
-            c.moderated_at as "moderated_at!",
-            extract(epoch from c.moderated_at - c.created_at)::float8 as "seconds!",
-            e.id as "endpoint_id?"
-        from concluded c
-        left join webhook_endpoints e
-            on e.site_id = c.site_id and e.disabled_at is null and 'media.moderated' = any(e.events)
-        order by c.id
+            id as "media_id!",
+            team_id as "team_id!",
+            number as "number!",
+            status as "status!",
+            moderation_type as "moderation_type!",
+            moderated_at as "moderated_at!",
+            extract(epoch from moderated_at - created_at)::float8 as "seconds!",
+            endpoint_id as "endpoint_id?",
+            delivery_id as "delivery_id?"
+        from told
+        order by id, endpoint_id, place
         "#,
-        &media,
-        &numbers,
-        &previous as &[&str],
-        &statuses as &[&str],
-        &types as &[&str],
-        &details as &[&str],
-        &traces as &[&str],
+        &verdicts.media,
+        &verdicts.number,
+        &verdicts.previous as &[&str],
+        &verdicts.status as &[&str],
+        &verdicts.moderation_type as &[&str],
+        &verdicts.details as &[&str],
+        &verdicts.trace as &[&str],
+        &verdicts.event,
+        &verdicts.created as &[Option<Uuid>],
+        &verdicts.endpoints as &[Option<String>],
+        &verdicts.scores as &[Option<String>],
+        &verdicts.image_scored as &[Option<bool>],
+        &verdicts.providers as &[Option<String>],
+        &verdicts.unchecked as &[Option<String>],
     )
     .fetch_all(conn)
     .await
@@ -180,42 +294,4 @@ async fn decide(
 /// A verdict's number as it is stored. Beyond 32,767 it is one that exists, which the guard refuses.
 fn number(step: Step) -> i16 {
     i16::try_from(step.number()).unwrap_or(i16::MAX)
-}
-
-#[derive(Default)]
-struct Told {
-    event: Vec<Uuid>,
-    media: Vec<Uuid>,
-    site: Vec<Uuid>,
-    verdict: Vec<i16>,
-    at: Vec<DateTime<Utc>>,
-    delivery: Vec<Uuid>,
-    delivery_event: Vec<Uuid>,
-    endpoint: Vec<Uuid>,
-}
-
-async fn tell(conn: &mut PgConnection, told: &Told) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "
-        with new_events as (
-            insert into events (id, media_id, site_id, verdict, occurred_at, kind)
-            select e.*, $6
-            from unnest($1::uuid [], $2::uuid [], $3::uuid [], $4::smallint [], $5::timestamptz []) as e
-        )
-        insert into deliveries (id, event_id, endpoint_id)
-        select * from unnest($7::uuid [], $8::uuid [], $9::uuid [])
-        ",
-        &told.event,
-        &told.media,
-        &told.site,
-        &told.verdict,
-        &told.at,
-        EventKind::MediaModerated.as_str(),
-        &told.delivery,
-        &told.delivery_event,
-        &told.endpoint,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
 }

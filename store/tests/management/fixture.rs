@@ -9,6 +9,7 @@ use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
 use store::{
     plan,
+    progress::Progress,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
@@ -113,14 +114,14 @@ impl Fixture {
 
     /// The machine's verdict on an item, as a worker's finisher stores it. Returns the jobs that follow.
     pub(crate) async fn judge(&self, media: MediaId, status: Status) -> NewJobs {
-        let effect = Concluded {
+        let effect = Progress::from(Concluded {
             media,
             status,
             moderation_type: ModerationType::Ai,
             details: r#"{"rule_violations":[],"reason":"the machine's"}"#.into(),
             trace: r#"{"unchecked":[]}"#.into(),
             shadows: Vec::new(),
-        };
+        });
         let survivor = Survivor {
             job: JobId(1),
             attempt: 1,
@@ -131,7 +132,7 @@ impl Fixture {
             conn: &mut db,
             jobs: NewJobs::new(),
         };
-        Concluded::apply(&[survivor], &mut tx).await.unwrap();
+        Progress::apply(&[survivor], &mut tx).await.unwrap();
         let jobs = tx.jobs;
         db.commit().await.unwrap();
         jobs

@@ -15,6 +15,7 @@ use store::{
     },
     media::{self, Decision},
     page::Page,
+    progress::Progress,
     rule_group::{
         self, Authorship, NewVersion,
         shadow::{self, Shadowed},
@@ -92,8 +93,8 @@ impl Fixture {
     }
 }
 
-fn concluded(media: MediaId, status: Status, shadow: (GroupVersionId, Status)) -> Concluded {
-    Concluded {
+fn concluded(media: MediaId, status: Status, shadow: (GroupVersionId, Status)) -> Progress {
+    Progress::from(Concluded {
         media,
         status,
         moderation_type: ModerationType::Rule,
@@ -104,7 +105,7 @@ fn concluded(media: MediaId, status: Status, shadow: (GroupVersionId, Status)) -
             status: shadow.1,
             unscored: true,
         }],
-    }
+    })
 }
 
 #[sqlx::test(migrations = false)]

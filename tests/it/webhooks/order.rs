@@ -5,6 +5,7 @@ use std::time::Duration;
 use sqlx::PgPool;
 
 use super::Service;
+use crate::support::{FakeProvider, Mode};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -44,4 +45,17 @@ async fn a_failed_attempt_lets_the_verdict_go_first(pool: PgPool) {
         requests.iter().filter(is).count()
     };
     assert_eq!(tells_acceptance(&service.receiver.received()), 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_acceptance_is_told_before_somebody_outside_is_asked(pool: PgPool) {
+    let provider = FakeProvider::openai(Mode::Hang).await;
+    let options = provider.options();
+    let options = options.each_ref().map(String::as_str);
+    let service = Service::with(pool, &options).await;
+    // Long enough for acceptances to take the short way.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let media = service.submit().await;
+    service.receiver.event("media.created", &media, SOON).await;
+    assert_eq!(service.up.status(&media).await["status"], "pending");
 }

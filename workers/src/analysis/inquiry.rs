@@ -8,7 +8,10 @@ use domain::{
     media::Modality,
     score::{Category, Scores},
 };
-use store::analysis::{Analysed, Part, Progress, ProviderReport, ToAnalyse};
+use store::{
+    analysis::{Analysed, Part, ProviderReport, ToAnalyse},
+    progress::Stage,
+};
 
 use crate::provider::{Answer, ProviderError};
 
@@ -208,13 +211,13 @@ impl<'a> Inquiry<'a> {
     }
 
     /// What was learned in this run, to be kept until the next; none if that is nothing.
-    pub(super) fn begun(inquiries: Vec<Self>) -> Option<Progress> {
+    pub(super) fn begun(inquiries: Vec<Self>) -> Option<Stage> {
         let media = inquiries.first()?.item.media;
         let reports = inquiries.into_iter().flat_map(|inquiry| inquiry.reports);
         let reports: Vec<_> = reports
             .filter(|report| report.failure.as_deref() != Some(UNKNOWN))
             .collect();
-        (!reports.is_empty()).then_some(Progress::Begun { media, reports })
+        (!reports.is_empty()).then_some(Stage::Begun { media, reports })
     }
 
     /// The scores of all, what was learned in this run, and what could not be checked.
@@ -227,6 +230,7 @@ impl<'a> Inquiry<'a> {
             image_scored: None,
             providers: Vec::new(),
             unchecked: Vec::new(),
+            has_parts: !item.parts.is_empty(),
         };
         for inquiry in inquiries {
             scores.merge_max(&inquiry.scores);
@@ -278,6 +282,7 @@ fn millis(elapsed: Duration) -> u64 {
 mod tests {
     use std::sync::Arc;
 
+    use domain::media::OnFailure;
     use uuid::Uuid;
 
     use super::*;
@@ -292,6 +297,11 @@ mod tests {
             has_picture: false,
             image_matches: Vec::new(),
             group_versions: Vec::new(),
+            shadows: Vec::new(),
+            on_failure: OnFailure::Review,
+            has_image: false,
+            image_problem: None,
+            rules_are_held: false,
             wanted: wanted.to_vec(),
             preferred: None,
             policy: None,

@@ -2,6 +2,8 @@
 
 mod decisions;
 
+use std::time::Duration;
+
 use domain::{
     decision::Unchecked,
     event::EventKind,
@@ -14,9 +16,10 @@ use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
-    analysis::{Analysed, Progress, ProviderReport},
+    analysis::{Analysed, ProviderReport},
     endpoint,
     image::Examined,
+    progress::{Progress, Stage},
     verdict::Concluded,
 };
 
@@ -53,14 +56,14 @@ impl App {
             "unchecked": [{ "what": "provider_failed", "provider": "openai", "detail": INTERNAL }],
             "unscored": [],
         });
-        self.apply(Concluded {
+        self.apply(Progress::from(Concluded {
             media: media.parse().unwrap(),
             status,
             moderation_type: ModerationType::Ai,
             details: r#"{"rule_violations":[],"processing_time_ms":1}"#.into(),
             trace: trace.to_string(),
             shadows: Vec::new(),
-        })
+        }))
         .await;
     }
 
@@ -205,30 +208,34 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
             failure: Some("refused".into()),
             raw: None,
         };
-        app.apply(Progress::Begun {
+        app.apply(Progress::from(Stage::Begun {
             media: id,
             reports: vec![refused],
-        })
+        }))
         .await;
     }
-    app.apply(Progress::Done(Analysed {
-        media: id,
-        team: app.tenant.team,
-        scores: Some(scores),
-        image_scored: None,
-        providers: vec![ProviderReport {
-            provider: "own".into(),
-            modality: Modality::Image,
-            scores,
-            elapsed_ms: 3,
-            failure: None,
-            raw: Some(r#"{"scores":{"adult":0.25}}"#.into()),
-        }],
-        unchecked: vec![Unchecked::ProviderFailed {
-            provider: "openai".into(),
-            modality: Modality::Text,
-            detail: INTERNAL.into(),
-        }],
+    app.apply(Progress::from(Stage::Analysed {
+        wait: Duration::ZERO,
+        analysed: Analysed {
+            media: id,
+            team: app.tenant.team,
+            scores: Some(scores),
+            image_scored: None,
+            providers: vec![ProviderReport {
+                provider: "own".into(),
+                modality: Modality::Image,
+                scores,
+                elapsed_ms: 3,
+                failure: None,
+                raw: Some(r#"{"scores":{"adult":0.25}}"#.into()),
+            }],
+            unchecked: vec![Unchecked::ProviderFailed {
+                provider: "openai".into(),
+                modality: Modality::Text,
+                detail: INTERNAL.into(),
+            }],
+            has_parts: true,
+        },
     }))
     .await;
     assert_eq!(app.count("select count(*) from analysis_parts").await, 0);

@@ -11,7 +11,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{rule_group::shadow::Shadowed, verdict::Concluded};
+use store::{progress::Progress, rule_group::shadow::Shadowed, verdict::Concluded};
 
 use super::word;
 use crate::{
@@ -218,14 +218,14 @@ impl App {
             status: *status,
             unscored: false,
         });
-        self.apply(Concluded {
+        self.apply(Progress::from(Concluded {
             media: media.parse::<MediaId>().unwrap(),
             status,
             moderation_type: ModerationType::Rule,
             details: r#"{"rule_violations":[]}"#.into(),
             trace: "{}".into(),
             shadows: said.collect(),
-        })
+        }))
         .await;
         media
     }

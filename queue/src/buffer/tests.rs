@@ -1,0 +1,230 @@
+//! Who goes next, and who has room.
+
+use futures::FutureExt as _;
+use uuid::Uuid;
+
+use super::*;
+
+fn group(n: u128) -> Group {
+    Group(Uuid::from_u128(n))
+}
+
+fn lane(n: u128) -> Lane {
+    Lane(Uuid::from_u128(n))
+}
+
+fn buffer<T>(prefetch: usize, slots: Option<usize>) -> Arc<Buffer<T>> {
+    Arc::new(Buffer::new(prefetch, Slots::new(slots)))
+}
+
+/// Jobs of lanes that are groups of their own.
+fn put<T>(buffer: &Buffer<T>, jobs: impl IntoIterator<Item = (u128, T)>) {
+    put_in(buffer, jobs.into_iter().map(|(n, job)| (n, n, job)));
+}
+
+fn put_in<T>(buffer: &Buffer<T>, jobs: impl IntoIterator<Item = (u128, u128, T)>) {
+    let jobs = jobs.into_iter();
+    let left = buffer.push(jobs.map(|(n, m, job)| (group(n), lane(m), job)));
+    assert!(left.is_none());
+}
+
+fn take<T>(buffer: &Buffer<T>) -> Option<(T, Slot)> {
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    match buffer.poll_take(&mut cx) {
+        Poll::Ready(taken) => taken,
+        Poll::Pending => None,
+    }
+}
+
+/// All that may start, in its order, as long as nothing ends.
+fn started<T>(buffer: &Buffer<T>) -> (Vec<T>, Vec<Slot>) {
+    std::iter::from_fn(|| take(buffer)).unzip()
+}
+
+#[test]
+fn a_newcomer_goes_next_and_a_lane_keeps_its_order() {
+    let buffer = buffer(8, None);
+    put(&buffer, [(1, "a1"), (1, "a2"), (1, "a3")]);
+    assert_eq!(take(&buffer).unwrap().0, "a1");
+    put(&buffer, [(2, "b1"), (2, "b2")]);
+    assert_eq!(started(&buffer).0, ["a2", "b1", "a3", "b2"]);
+}
+
+#[test]
+fn groups_take_turns_and_so_do_their_lanes() {
+    let buffer = buffer(16, None);
+    // Group 1 has ten lanes, group 2 has one.
+    put_in(&buffer, (0..10).map(|n| (1, 10 + n, format!("a{n}"))));
+    put_in(&buffer, (0..3).map(|n| (2, 2, format!("b{n}"))));
+    let order = started(&buffer).0;
+    assert_eq!(order[..6], ["a0", "b0", "a1", "b1", "a2", "b2"]);
+}
+
+#[test]
+fn whoever_has_no_slot_waits_and_delays_nobody() {
+    let buffer = buffer(16, Some(4));
+    put(&buffer, (0..8).map(|n| (1, n)));
+    let (first, mut slots) = started(&buffer);
+    assert_eq!(first, [0, 1], "a half");
+    put(&buffer, [(2, 20)]);
+    let (newcomer, _slot) = take(&buffer).unwrap();
+    assert_eq!(newcomer, 20);
+    assert!(take(&buffer).is_none());
+    slots.pop();
+    assert_eq!(take(&buffer).unwrap().0, 2);
+}
+
+#[test]
+fn a_slow_lane_leaves_slots_to_the_others_of_its_group() {
+    let buffer = buffer(64, Some(16));
+    put_in(&buffer, (0..20).map(|n| (1, 11, n)));
+    let slow = started(&buffer);
+    assert_eq!(slow.0.len(), 4);
+    put_in(&buffer, (0..20).map(|n| (1, 12, 100 + n)));
+    let healthy = started(&buffer);
+    assert_eq!(healthy.0, [100, 101]);
+}
+
+#[test]
+fn two_claims_share_the_room_of_one_group() {
+    let buffer = buffer(5, None);
+    let first = buffer.room().now_or_never().unwrap();
+    let second = buffer.room().now_or_never().unwrap();
+    assert_eq!((first.jobs(), second.jobs()), (3, 3));
+    assert_eq!(first.limits().group, 5);
+    assert_eq!(second.limits().group, 2, "the first may bring three of it");
+    drop(second);
+    let jobs = (0..3).map(|n| (group(1), lane(1), n)).collect();
+    assert!(first.fill(jobs).is_empty());
+    let third = buffer.room().now_or_never().unwrap();
+    assert_eq!(third.limits().groups, [(group(1), 0)]);
+    assert_eq!(third.limits().group, 4);
+}
+
+#[test]
+fn a_group_that_fills_its_share_leaves_room_to_a_newcomer() {
+    let buffer = buffer(32, None);
+    put(&buffer, (0..32).map(|n| (1, n)));
+    let room = buffer.room().now_or_never().unwrap();
+    assert_eq!(room.jobs(), 16);
+    assert_eq!(room.limits().groups, [(group(1), 0)]);
+    assert_eq!(room.limits().group, 16);
+    let full = room.limits().full().clone();
+    drop(room);
+    assert!(buffer.eased(&full).now_or_never().is_none());
+    // Room is worth a claim once half of what the group may have is free.
+    for _ in 0..15 {
+        take(&buffer).unwrap();
+    }
+    assert!(buffer.eased(&full).now_or_never().is_none());
+    assert!(!buffer.has_room(group(1)));
+    take(&buffer).unwrap();
+    assert!(buffer.eased(&full).now_or_never().is_some());
+    assert!(buffer.has_room(group(1)));
+}
+
+#[test]
+fn so_does_a_lane_in_its_group() {
+    let buffer = buffer(32, None);
+    put_in(&buffer, (0..16).map(|n| (1, 11, n)));
+    let room = buffer.room().now_or_never().unwrap();
+    assert_eq!(room.limits().groups, [(group(1), 16)]);
+    assert_eq!(room.limits().lanes, [(lane(11), 0)]);
+    assert_eq!(room.limits().lane_has, 0);
+}
+
+/// As many jobs as a claim may bring of a group.
+fn bring(buffer: &Buffer<u128>, n: u128) -> usize {
+    let Some(room) = buffer.some_room().now_or_never() else {
+        return 0;
+    };
+    let limits = room.limits();
+    let listed = limits.groups.iter().find(|(other, _)| *other == group(n));
+    let most = listed.map_or(limits.group, |(_, room)| *room);
+    let jobs = vec![(group(n), lane(n), n); most.min(room.jobs())];
+    let brought = jobs.len();
+    assert!(room.fill(jobs).is_empty());
+    brought
+}
+
+#[test]
+fn who_is_here_leaves_the_next_place_to_a_newcomer() {
+    let buffer = buffer(8, None);
+    for n in 1..=5 {
+        while bring(&buffer, n) > 0 {}
+    }
+    assert_eq!(buffer.lock().len, 16, "8, 4, 2, 1 and 1");
+    assert_eq!(bring(&buffer, 6), 0);
+    assert_eq!(take(&buffer).unwrap().0, 1);
+    for n in 1..=4 {
+        assert_eq!(bring(&buffer, n), 0, "group {n}");
+    }
+    assert_eq!(bring(&buffer, 6), 1);
+}
+
+#[test]
+fn a_claim_is_told_of_so_many_groups_and_no_more() {
+    let buffer = buffer(20_000, None);
+    for n in 1..=100 {
+        put(&buffer, (0..n).map(|_| (n, ())));
+        put_in(&buffer, (0..n).map(|_| (n, 1_000 + n, ())));
+    }
+    let first = buffer.room().now_or_never().unwrap();
+    let room = buffer.room().now_or_never().unwrap();
+    let limits = room.limits();
+    assert_eq!(limits.groups.len(), 64);
+    assert_eq!(limits.lanes.len(), 64);
+    assert_eq!(limits.in_flight, first.jobs());
+    let (group_room, lane_has) = (limits.group, limits.lane_has);
+    let listed: Vec<Group> = limits.groups.iter().map(|(group, _)| *group).collect();
+    drop(room);
+    let contents = buffer.lock();
+    assert_eq!(lane_has, 36);
+    for n in 1..=100 {
+        assert_eq!(
+            listed.contains(&group(n)),
+            n > 36,
+            "those that have the most"
+        );
+        if n <= 36 {
+            let room = contents.room_of_group(group(n), buffer.capacity);
+            assert!(group_room <= room, "what holds for all holds for {n}");
+        }
+    }
+}
+
+#[test]
+fn places_set_aside_count_until_they_are_filled() {
+    let buffer = buffer(8, None);
+    let aside = buffer.set_aside(group(1), lane(11), 20);
+    assert_eq!(aside.jobs(), 4, "what a lane may have");
+    let other = buffer.set_aside(group(1), lane(12), 20);
+    assert_eq!(other.jobs(), 2);
+    assert_eq!(
+        buffer.set_aside(group(2), lane(2), 20).jobs(),
+        2,
+        "half of all is full"
+    );
+    assert!(aside.fill(vec![1, 2, 3]).is_empty());
+    drop(other);
+    assert_eq!(buffer.lock().len, 3);
+    assert_eq!(started(&buffer).0, [1, 2, 3]);
+    assert_eq!(buffer.lock().len, 0);
+    assert!(buffer.lock().groups.is_empty());
+}
+
+#[test]
+fn a_closed_buffer_gives_back_what_it_held_and_takes_no_more() {
+    let buffer = buffer(8, None);
+    let room = buffer.room().now_or_never().unwrap();
+    let aside = buffer.set_aside(group(3), lane(3), 1);
+    put(&buffer, [(1, 1), (2, 2)]);
+    let mut left = buffer.close();
+    left.sort_unstable();
+    assert_eq!(left, [1, 2]);
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    assert!(matches!(buffer.poll_take(&mut cx), Poll::Ready(None)));
+    assert_eq!(room.fill(vec![(group(1), lane(1), 4)]).len(), 1);
+    assert_eq!(aside.fill(vec![5]), [5]);
+    assert_eq!(buffer.set_aside(group(3), lane(3), 1).jobs(), 0);
+}

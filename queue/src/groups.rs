@@ -1,0 +1,159 @@
+//! Exceptions for single groups of lanes: pauses and caps, which hold for all processes at once.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::PgConnection;
+
+use crate::{Group, QueueName, enqueue::millis};
+
+/// A group of a queue, and what holds it back.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub struct GroupStats {
+    /// Its queue.
+    pub queue: String,
+    /// The group.
+    #[sqlx(rename = "grp")]
+    pub group: Group,
+    /// Jobs that could run now, but for pauses and caps.
+    pub due: i64,
+    /// Jobs claimed, started or not.
+    pub running: i64,
+    /// How many may run at once; none when its queue's default holds.
+    pub cap: Option<i32>,
+    /// Whether it is paused.
+    pub is_paused: bool,
+    /// Until when; none when it is not paused, or until it is resumed.
+    pub paused_until: Option<DateTime<Utc>>,
+}
+
+/// Stops new claims from all lanes of a group for this long, counted by the database's clock, or without a duration until
+/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
+/// already lasts longer stays.
+pub async fn pause(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    group: Group,
+    duration: impl Into<Option<Duration>>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into queue.groups as g (queue, grp, paused_until)
+         values ($1, $2, coalesce(now() + $3 * interval '1 millisecond', 'infinity'))
+         on conflict (queue, grp)
+         do update set paused_until = greatest(g.paused_until, excluded.paused_until)",
+    )
+    .bind(queue.as_str())
+    .bind(group)
+    .bind(duration.into().map(millis))
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends the pause of a group, and tells whether there was one. Pauses of its lanes stay. Wake the queue after the commit, or its
+/// jobs wait for the poll.
+pub async fn resume(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    group: Group,
+) -> Result<bool, sqlx::Error> {
+    let resumed = sqlx::query(
+        "update queue.groups set paused_until = null
+          where queue = $1 and grp = $2 and paused_until > now()",
+    )
+    .bind(queue.as_str())
+    .bind(group)
+    .execute(conn)
+    .await?;
+    Ok(resumed.rows_affected() > 0)
+}
+
+/// Sets how many jobs of a group may run at once, instead of the queue's default; none restores the default. Each claim that
+/// meets a capped group counts what runs in it, and no two claim from it at the same time.
+pub async fn set_cap(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    group: Group,
+    cap: Option<u32>,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "insert into queue.groups (queue, grp, cap)
+         values ($1, $2, $3)
+         on conflict (queue, grp) do update set cap = excluded.cap",
+    )
+    .bind(queue.as_str())
+    .bind(group)
+    .bind(cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)))
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// One group as it stands. Takes time in proportion to its due jobs, and to all running jobs of the queue.
+pub async fn read(
+    conn: &mut PgConnection,
+    queue: QueueName,
+    group: Group,
+) -> Result<GroupStats, sqlx::Error> {
+    sqlx::query_as(
+        "select $1::text as queue, $2::uuid as grp,
+                (select count(*) from queue.jobs
+                  where queue = $1 and grp = $2 and state = 0
+                    and gen = any ((select queue.live_generations())::integer[])) as due,
+                (select count(*) from queue.jobs
+                  where queue = $1 and grp = $2 and state = 1
+                    and gen = any ((select queue.live_generations())::integer[])) as running,
+                g.cap,
+                coalesce(g.paused_until > now(), false) as is_paused,
+                case when g.paused_until > now()
+                     then nullif(g.paused_until, 'infinity') end as paused_until
+           from (select) as one
+           left join queue.groups g on g.queue = $1 and g.grp = $2",
+    )
+    .bind(queue.as_str())
+    .bind(group)
+    .fetch_one(conn)
+    .await
+}
+
+/// The groups that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
+/// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
+pub async fn list(
+    conn: &mut PgConnection,
+    busiest: u32,
+    limit: u32,
+) -> Result<Vec<GroupStats>, sqlx::Error> {
+    sqlx::query_as(
+        "with exceptions as (
+             select queue, grp, cap, paused_until > now() as is_paused, paused_until
+               from queue.groups
+              where cap is not null or paused_until > now()
+         ),
+         counts as (
+             select queue, grp,
+                    count(*) filter (where state = 0) as due,
+                    count(*) filter (where state = 1) as running
+               from queue.jobs
+              where state in (0, 1)
+              group by queue, grp
+         ),
+         ranked as (
+             select *, row_number() over (order by due desc, queue, grp) as rank from counts
+         )
+         select queue, grp,
+                coalesce(r.due, 0) as due,
+                coalesce(r.running, 0) as running,
+                e.cap,
+                coalesce(e.is_paused, false) as is_paused,
+                case when e.is_paused then nullif(e.paused_until, 'infinity') end as paused_until
+           from exceptions e
+           full join ranked r using (queue, grp)
+          where e.grp is not null or (r.rank <= $1 and r.due > 0)
+          order by coalesce(r.due, 0) desc, queue, grp
+          limit $2",
+    )
+    .bind(i64::from(busiest))
+    .bind(i64::from(limit))
+    .fetch_all(conn)
+    .await
+}

@@ -1,0 +1,113 @@
+//! The workers of a process that take new jobs without a claim: see [`held`](crate::held).
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Instant,
+};
+
+use serde::de::DeserializeOwned;
+
+use crate::{
+    BackendSettings, DeathCause, Group, Lane, QueueName,
+    buffer::Aside,
+    claim::{Claimer, Ready},
+    hold::Hold,
+    outcome::{Claim, Ended, Outcome, bounded},
+};
+
+/// A backend that takes jobs which its process has inserted for it.
+pub(crate) trait Taker: Send + Sync {
+    fn settings(&self) -> &BackendSettings;
+
+    /// Sets places aside for jobs of a lane: as many as are wanted, or fewer.
+    fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places>;
+
+    /// Takes a job in hand that is inserted and may be committed.
+    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>>;
+}
+
+/// The workers of a process that take jobs, by their queues. The newest of a queue has them all.
+#[derive(Default)]
+pub(crate) struct Takers(Mutex<HashMap<&'static str, Weak<dyn Taker>>>);
+
+impl Takers {
+    pub(crate) fn add(&self, taker: Weak<dyn Taker>, queue: QueueName) {
+        self.lock().insert(queue.as_str(), taker);
+    }
+
+    pub(crate) fn of(&self, queue: &str) -> Option<Arc<dyn Taker>> {
+        self.lock().get(queue).and_then(Weak::upgrade)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Weak<dyn Taker>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Takers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.lock().keys()).finish()
+    }
+}
+
+/// Places in a buffer for jobs of one lane; given back when they are dropped.
+pub(crate) trait Places: Send + Sync {
+    fn jobs(&self) -> usize;
+
+    /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped meanwhile gives them back.
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>);
+}
+
+impl<A: DeserializeOwned + Send + 'static> Taker for Claimer<A> {
+    fn settings(&self) -> &BackendSettings {
+        &self.settings
+    }
+
+    fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places> {
+        let wanted = if self.stop.is_cancelled() { 0 } else { wanted };
+        let aside = self.buffer.set_aside(group, lane, wanted);
+        Box::new(InBuffer {
+            claimer: self,
+            aside,
+        })
+    }
+
+    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {
+        Hold::new(claim, since, &self.shared.holds, self.pending.token())
+    }
+}
+
+struct InBuffer<A> {
+    claimer: Arc<Claimer<A>>,
+    aside: Aside<Ready<A>>,
+}
+
+impl<A: DeserializeOwned + Send + 'static> Places for InBuffer<A> {
+    fn jobs(&self) -> usize {
+        self.aside.jobs()
+    }
+
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>) {
+        let Self { claimer, aside } = *self;
+        let inbox = &claimer.shared.inbox;
+        let mut ready = Vec::new();
+        for (hold, payload) in jobs {
+            match serde_json::from_str(payload) {
+                Ok(args) => ready.push(Ready { hold, args }),
+                Err(error) => {
+                    let outcome = Outcome::Dead {
+                        cause: DeathCause::Undecodable,
+                        error: bounded(error),
+                    };
+                    inbox.post(Ended { hold, outcome });
+                }
+            }
+        }
+        for Ready { hold, .. } in aside.fill(ready) {
+            let outcome = Outcome::Released;
+            inbox.post(Ended { hold, outcome });
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Follow-up jobs that the finishing process takes at once: inserted as claimed, minding all that a claim minds.
+
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+
+use queue::{BackendSettings, Config, Group, NewJob, groups, lanes, queues};
+use sqlx::PgPool;
+
+use crate::{
+    outages::through_proxy,
+    support::{
+        Act, MORE, Process, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
+        until_idle,
+    },
+};
+
+/// How new rows looked when they were inserted.
+pub(crate) async fn watch_inserts(pool: &PgPool) {
+    sqlx::raw_sql(
+        "create table inserted (queue text, state smallint, fence integer, attempt smallint);
+         create function note_insert() returns trigger language plpgsql as $$
+         begin
+             insert into inserted values (new.queue, new.state, new.fence, new.attempt);
+             return null;
+         end $$;
+         create trigger note_insert after insert on queue.jobs for each row execute function note_insert()",
+    )
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+/// The rows of `MORE`, as inserted: how many, state, fence and attempt.
+const INSERTED: &str = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
+                          from inserted where queue = 'more' group by state, fence, attempt order by state";
+
+fn more() -> BackendSettings {
+    BackendSettings::new(MORE)
+}
+
+/// A process that works on both queues.
+fn start(pool: &PgPool, config: Config, more: BackendSettings) -> Process {
+    let all = [settings(), more];
+    Process::start_all(pool, config, &all, 16, Duration::from_secs(10))
+}
+
+fn with_follow_up(name: &str) -> Act {
+    Act {
+        follow_up: true,
+        ..act(name)
+    }
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_follow_up_job_starts_without_a_claim(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let process = start(&pool, quick(), more());
+    enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    until_idle(&pool).await;
+    assert_eq!(names(&pool, INSERTED).await, ["1: 1 1 1"]);
+    assert_eq!(
+        names(
+            &pool,
+            "select name || ' ' || attempt from effects order by 1"
+        )
+        .await,
+        ["after first 1", "first 1"]
+    );
+    assert_eq!(process.started(), 2);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn many_follow_up_jobs_run_once_each_whoever_takes_them(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let (one, other) = (start(&pool, quick(), more()), start(&pool, quick(), more()));
+    enqueue(
+        &pool,
+        (0..500).map(|n| job(&with_follow_up(&n.to_string()))),
+    )
+    .await;
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 1000);
+    assert_eq!(
+        count(&pool, "select count(distinct name) from effects").await,
+        1000
+    );
+    assert_eq!(one.started() + other.started(), 1000);
+    assert!(count(&pool, "select count(*) from inserted where state = 1").await > 0);
+    one.stop().await;
+    other.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_process_that_does_not_work_on_the_queue_takes_nothing(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let process = Process::start(&pool, quick(), settings());
+    enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    until(&pool, "select exists (select from effects)").await;
+    assert_eq!(names(&pool, INSERTED).await, ["1: 0 0 0"]);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn what_is_paused_is_not_taken(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let process = start(&pool, quick(), more());
+    let mut conn = pool.acquire().await.unwrap();
+    queues::pause(&mut conn, MORE, None).await.unwrap();
+    enqueue(&pool, [job(&with_follow_up("1"))]).await;
+    until(&pool, "select exists (select from effects)").await;
+    assert!(queues::resume(&mut conn, MORE).await.unwrap());
+    process.queue.wake([MORE]);
+    until_idle(&pool).await;
+    lanes::pause(&mut conn, MORE, lane(1), None).await.unwrap();
+    enqueue(&pool, [job(&with_follow_up("2"))]).await;
+    until(&pool, "select count(*) = 3 from effects").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(names(&pool, INSERTED).await, ["2: 0 0 0"]);
+    assert_eq!(process.started(), 3, "the second follow-up job waits");
+    assert!(lanes::resume(&mut conn, MORE, lane(1)).await.unwrap());
+    process.queue.wake([MORE]);
+    until_idle(&pool).await;
+    let group = Group(lane(1).0);
+    groups::pause(&mut conn, MORE, group, None).await.unwrap();
+    enqueue(&pool, [job(&with_follow_up("3"))]).await;
+    until(&pool, "select count(*) = 5 from effects").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(names(&pool, INSERTED).await, ["3: 0 0 0"]);
+    assert_eq!(process.started(), 5, "the third follow-up job waits");
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_lane_at_its_cap_is_left_to_claims(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    at_its_cap(&pool, more().lane_cap(2)).await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    at_its_cap(&pool, more().group_cap(2)).await;
+}
+
+/// Two may run at once, and a third one comes.
+async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
+    let process = start(pool, quick(), more);
+    let acts = (0..2).map(|n| Act {
+        follow_up_sleep_ms: 600,
+        ..with_follow_up(&n.to_string())
+    });
+    enqueue(pool, acts.map(|act| job(&act))).await;
+    until(
+        pool,
+        "select count(*) = 2 from queue.jobs where queue = 'more' and state = 1",
+    )
+    .await;
+    enqueue(pool, [job(&with_follow_up("third"))]).await;
+    until(pool, "select count(*) = 3 from effects").await;
+    assert_eq!(names(pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
+    until_idle(pool).await;
+    assert_eq!(process.started(), 6);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn the_cap_is_exact_over_processes_that_claim_and_take(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    never_more_than_three(&pool, more().lane_cap(3)).await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn so_is_that_of_a_group(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    never_more_than_three(&pool, more().group_cap(3)).await;
+}
+
+async fn never_more_than_three(pool: &PgPool, more: BackendSettings) {
+    let (one, other) = (start(pool, quick(), more), start(pool, quick(), more));
+    let acts = (0..100).map(|n| Act {
+        sleep_ms: n % 7,
+        follow_up_sleep_ms: 5,
+        ..with_follow_up(&n.to_string())
+    });
+    enqueue(pool, acts.map(|act| job(&act))).await;
+    let mut most = 0;
+    while count(pool, "select count(*) from queue.jobs").await > 0 {
+        let running = "select count(*) from queue.jobs where queue = 'more' and state = 1";
+        most = most.max(count(pool, running).await);
+    }
+    assert_eq!(most, 3);
+    assert_eq!(count(pool, "select count(*) from effects").await, 200);
+    assert!(count(pool, "select count(*) from inserted where state = 1").await > 0);
+    one.stop().await;
+    other.stop().await;
+}
+
+/// Under a cap, what is due already goes first: or new jobs could take every place that becomes free.
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let mut conn = pool.acquire().await.unwrap();
+    // Due, and claimed by nobody: the claims are away, waiting for the lock of the lane.
+    let mut claims = pool.begin().await.unwrap();
+    enqueue(&pool, [NewJob::new(MORE, lane(1), &act("early"))]).await;
+    sqlx::query("select pg_advisory_xact_lock(hashtext('more'), uuid_hash($1))")
+        .bind(lane(1))
+        .execute(&mut *claims)
+        .await
+        .unwrap();
+    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
+        .bind(lane(1))
+        .fetch_one(&mut *claims)
+        .await
+        .unwrap();
+    assert_eq!(held, [None]);
+    // In another transaction, somebody else has the lock.
+    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
+        .bind(lane(1))
+        .fetch_one(&mut *conn)
+        .await
+        .unwrap();
+    assert_eq!(held, [None]);
+    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
+        .bind(lane(2))
+        .fetch_one(&mut *conn)
+        .await
+        .unwrap();
+    assert!(matches!(held[..], [Some(_)]), "another lane is free");
+}
+
+const HELD: &str = "select (queue.enqueue_held(gen_random_uuid(), '{0}', '{more}', array[$1]::uuid[], array[$1]::uuid[],
+                            array['null'], '{0}', '{0}', '{0}', '{5}', '{true}', '{null}', '{5}')).ids";
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn a_backlog_is_left_to_claims(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let process = start(&pool, quick(), more().prefetch(4));
+    let acts = (0..200).map(|n| Act {
+        follow_up_sleep_ms: 10,
+        ..with_follow_up(&n.to_string())
+    });
+    enqueue(&pool, acts.map(|act| job(&act))).await;
+    until_idle(&pool).await;
+    assert_eq!(count(&pool, "select count(*) from effects").await, 400);
+    let taken = "select count(*) from inserted where queue = 'more' and state = 1";
+    assert!(count(&pool, taken).await < 100);
+    process.stop().await;
+}
+
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn after_a_lost_answer_that_was_a_success_they_are_handed_over(pool: PgPool) {
+    prepare(&pool).await;
+    watch_inserts(&pool).await;
+    let (proxy, through) = through_proxy(&pool).await;
+    let config = Config {
+        deadline: Duration::from_secs(20),
+        ..quick()
+    };
+    let process = start(&through, config, more());
+    proxy.swallow_commits.store(1, SeqCst);
+    enqueue(&pool, [job(&with_follow_up("first"))]).await;
+    // The sweeps for strays are 20 seconds apart.
+    until_idle(&pool).await;
+    assert_eq!(proxy.swallow_commits.load(SeqCst), 0);
+    assert_eq!(names(&pool, INSERTED).await, ["1: 1 1 1"]);
+    assert_eq!(count(&pool, "select count(*) from effects").await, 2);
+    assert_eq!(process.started(), 2);
+    process.stop().await;
+}

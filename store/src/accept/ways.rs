@@ -1,0 +1,80 @@
+//! Which way an item goes from its acceptance on.
+//!
+//! The short way: it is accepted with one job, and that job also tells of the acceptance. The long way: the acceptance is told at
+//! once, by an event, deliveries and jobs of their own. It is taken while the item's job would wait: when its queue or its team
+//! is paused or has a cap of its own there, and when no worker lives that understands such a job.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use domain::id::TeamId;
+use queue::QueueName;
+use sqlx::PgPool;
+use tokio::sync::watch;
+use tracing::warn;
+use uuid::Uuid;
+
+use crate::jobs;
+
+/// How often it is looked what holds jobs back.
+const LOOK: Duration = Duration::from_secs(1);
+/// A queue with more exceptions than this is not looked at one by one.
+const EXCEPTIONS: usize = 10_000;
+
+/// The queues of which items may take the short way, each with the teams that may not.
+#[derive(Debug, Default)]
+pub(super) struct Ways(HashMap<String, HashSet<Uuid>>);
+
+impl Ways {
+    /// Whether a team's item whose first job is of this queue takes the short way.
+    pub(super) fn is_short(&self, first: QueueName, team: TeamId) -> bool {
+        let held = self.0.get(first.as_str());
+        held.is_some_and(|held| !held.contains(&team.as_uuid()))
+    }
+}
+
+/// Looks again and again until nobody wants to know any more.
+pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
+    while !ways.is_closed() {
+        let found = read(&pool).await.unwrap_or_else(|error| {
+            warn!(%error, "cannot read what holds items back: their acceptances are told at once");
+            Ways::default()
+        });
+        ways.send_replace(Arc::new(found));
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn read(pool: &PgPool) -> Result<Ways, sqlx::Error> {
+    let queues = [jobs::ANALYSIS.as_str(), jobs::RULES.as_str()];
+    let rows = sqlx::query!(
+        r#"
+        select
+            q.queue as "queue!",
+            array(
+                select l.lane
+                from queue.lanes l
+                where l.queue = q.queue and (l.cap is not null or l.paused_until > now())
+                union all
+                select g.grp
+                from queue.groups g
+                where g.queue = q.queue and (g.cap is not null or g.paused_until > now())
+                limit $2
+            ) as "held!"
+        from unnest($1::text []) as q (queue)
+        where
+            exists (select from item_workers w where q.queue = any(w.queues) and w.expires_at > now())
+            and not exists (select from queue.queues p where p.queue = q.queue and p.paused_until > now())
+        "#,
+        &queues as &[&str],
+        i64::try_from(EXCEPTIONS).unwrap_or(i64::MAX).saturating_add(1),
+    )
+    .fetch_all(pool)
+    .await?;
+    let few = rows.into_iter().filter(|row| row.held.len() <= EXCEPTIONS);
+    let ways = few.map(|row| (row.queue, row.held.into_iter().collect()));
+    Ok(Ways(ways.collect()))
+}

@@ -1,0 +1,110 @@
+//! How far an item has come: the effect of a run of its job, whether that analyses or judges it.
+
+use std::time::Duration;
+
+use domain::id::MediaId;
+use queue::{Effect, FinishTx, Survivor};
+
+use crate::{
+    analysis::{self, Analysed, ProviderReport},
+    created::{self, Created},
+    jobs,
+    verdict::{self, Concluded},
+};
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Progress {
+    /// The acceptance that is to be told first; none if it is told.
+    pub created: Option<Created>,
+    /// What else.
+    pub stage: Stage,
+}
+
+/// How far an item has come.
+#[derive(Debug)]
+pub enum Stage {
+    /// No further.
+    Waiting,
+    /// Some of its analysis is there and is kept until the rest is.
+    Begun {
+        /// The item.
+        media: MediaId,
+        /// What providers said that had said nothing before.
+        reports: Vec<ProviderReport>,
+    },
+    /// Its analysis is complete and is kept, and a job of the rules is next.
+    Analysed {
+        /// The analysis.
+        analysed: Analysed,
+        /// How long that job waits.
+        wait: Duration,
+    },
+    /// It is decided: its analysis, if it was made in the same run, and its verdict are kept.
+    Judged {
+        /// The analysis.
+        analysed: Option<Analysed>,
+        /// The verdict.
+        concluded: Concluded,
+    },
+}
+
+impl From<Stage> for Progress {
+    fn from(stage: Stage) -> Self {
+        Self {
+            created: None,
+            stage,
+        }
+    }
+}
+
+impl From<Concluded> for Progress {
+    /// A verdict by itself: all else of the item is stored already.
+    fn from(concluded: Concluded) -> Self {
+        Self::from(Stage::Judged {
+            analysed: None,
+            concluded,
+        })
+    }
+}
+
+impl Effect for Progress {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        let mut untold = Vec::new();
+        let mut begun = Vec::new();
+        let mut complete = Vec::new();
+        let mut judged = Vec::new();
+        for Survivor { effect, .. } in batch {
+            let created = effect.created.as_ref();
+            match &effect.stage {
+                Stage::Waiting => untold.extend(created),
+                Stage::Begun { media, reports } => {
+                    untold.extend(created);
+                    begun.push((*media, reports.as_slice()));
+                }
+                Stage::Analysed { analysed, wait } => {
+                    untold.extend(created);
+                    complete.push(analysed);
+                    let judge = jobs::judge(analysed.media, analysed.team);
+                    tx.jobs.push(judge.delay(*wait));
+                }
+                Stage::Judged {
+                    analysed,
+                    concluded,
+                } => {
+                    // The verdict's statement stores the analysis, too, unless parts of it are kept elsewhere.
+                    let (elsewhere, here) = match analysed {
+                        Some(analysed) if analysed.has_parts => (Some(analysed), None),
+                        here => (None, here.as_ref()),
+                    };
+                    complete.extend(elsewhere);
+                    judged.push((concluded, here, created));
+                }
+            }
+        }
+        created::tell(tx.conn, &untold, &mut tx.jobs).await?;
+        analysis::parts::keep(tx.conn, &begun).await?;
+        analysis::record(tx.conn, &complete).await?;
+        verdict::store(tx, &judged).await
+    }
+}

@@ -1,0 +1,179 @@
+//! The acceptance is told before its item's verdict wherever that takes longer, and once.
+
+use domain::id::MediaId;
+use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
+use serde_json::json;
+use sqlx::PgPool;
+use store::{
+    created::Created,
+    jobs::{ANALYSIS, RULES},
+};
+
+use crate::fixture::Fixture;
+
+const CREATED: &str = "select count(*) from events where kind = 'media.created'";
+const MODERATED: &str = "select count(*) from events where kind = 'media.moderated'";
+const DELIVERIES: &str = "select count(*) from deliveries";
+
+/// Has an acceptance told, as a checkpoint does; the number of deliveries.
+async fn tell(fixture: &Fixture, media: MediaId) -> usize {
+    let created = Created {
+        media,
+        endpoints: vec![fixture.endpoint],
+    };
+    let survivor = Survivor {
+        job: JobId(1),
+        attempt: 1,
+        effect: &created,
+    };
+    let mut db = fixture.pool.begin().await.unwrap();
+    let mut tx = FinishTx {
+        conn: &mut db,
+        jobs: NewJobs::new(),
+    };
+    Created::apply(&[survivor], &mut tx).await.unwrap();
+    let jobs = tx.jobs.len();
+    db.commit().await.unwrap();
+    jobs
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_judgement_that_fails_tells_the_acceptance_before_it_is_tried_again(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let (_, live) = fixture.version(&[]).await;
+    let working = fixture.work(&[ANALYSIS, RULES]);
+    fixture.short_way(&[live], false).await;
+    fixture.decided().await;
+    let created = fixture.count(CREATED).await;
+    let moderated = fixture.count(MODERATED).await;
+    // There is no such version: judging fails, until it is there.
+    let missing = uuid::Uuid::now_v7();
+    fixture.submit(&[missing.into()], false, "a text").await;
+    fixture
+        .until("told", async || fixture.count(CREATED).await == created + 1)
+        .await;
+    let again = "select count(*) from queue.jobs where queue = 'rules' and attempt >= 2";
+    fixture
+        .until("tried again", async || fixture.count(again).await == 1)
+        .await;
+    assert_eq!(fixture.count(MODERATED).await, moderated);
+    sqlx::query("update media set group_versions = array[$1] where $2 = any(group_versions)")
+        .bind(live.as_uuid())
+        .bind(missing)
+        .execute(&fixture.pool)
+        .await
+        .unwrap();
+    fixture.decided().await;
+    assert_eq!(fixture.count(CREATED).await, created + 1);
+    assert_eq!(fixture.count(MODERATED).await, moderated + 1);
+    working.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let rules = [
+        json!({"name": "v", "type": "ai_threshold", "category": "violence", "review_at": 0.3, "reject_at": 0.8}),
+    ];
+    let (_, live) = fixture.version(&rules).await;
+    let working = fixture.work(&[ANALYSIS, RULES]);
+    fixture.short_way(&[live], true).await;
+    fixture.decided().await;
+    working.stop().await;
+    for (uses_ai, queue) in [(true, "analysis"), (false, "rules")] {
+        let [created, moderated, deliveries] = [
+            fixture.count(CREATED).await,
+            fixture.count(MODERATED).await,
+            fixture.count(DELIVERIES).await,
+        ];
+        // As long as nobody has noticed that the worker is gone, or anew by hand: a job of the short way.
+        fixture.submit(&[live], uses_ai, "a text").await;
+        fixture
+            .execute(
+                "delete from deliveries where event_id in
+                     (select e.id from events e join media m on m.id = e.media_id where m.status = 'pending');
+                 delete from events e using media m where m.id = e.media_id and m.status = 'pending';
+                 delete from queue.jobs where queue = 'webhooks'",
+            )
+            .await;
+        // Its attempts are spent by workers that died.
+        sqlx::query(
+            "update queue.jobs
+             set format = 1, attempt = max_attempts, state = 3, cause = 'worker_lost',
+                 payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($2))
+             where queue = $1",
+        )
+        .bind(queue)
+        .bind(fixture.endpoint.to_string())
+        .execute(&fixture.pool)
+        .await
+        .unwrap();
+        let working = fixture.work(&[ANALYSIS, RULES]);
+        fixture.decided().await;
+        working.stop().await;
+        assert_eq!(fixture.count(CREATED).await, created + 1, "{queue}");
+        assert_eq!(fixture.count(MODERATED).await, moderated + 1, "{queue}");
+        assert_eq!(fixture.count(DELIVERIES).await, deliveries + 2, "{queue}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_acceptance_is_told_once_however_often_it_is_asked_for(pool: PgPool) {
+    let fixture = Fixture::new(pool).await;
+    let (_, live) = fixture.version(&[]).await;
+    let media = fixture.submit(&[live], false, "a text").await;
+    fixture
+        .execute("truncate events, deliveries; delete from queue.jobs where queue = 'webhooks'")
+        .await;
+    assert_eq!(tell(&fixture, media).await, 1);
+    assert_eq!(tell(&fixture, media).await, 0);
+    assert_eq!(fixture.count(CREATED).await, 1);
+    assert_eq!(fixture.count(DELIVERIES).await, 1);
+    // The item was decided long ago, and the event is forgotten: nobody hears of it again.
+    fixture
+        .execute(
+            "truncate events, deliveries;
+             update media set status = 'approved', verdict = 1, created_at = now() - interval '2 days'",
+        )
+        .await;
+    assert_eq!(tell(&fixture, media).await, 0);
+    assert_eq!(fixture.count(CREATED).await, 0);
+    // One that somebody else has decided a moment ago is told of.
+    fixture.execute("update media set created_at = now()").await;
+    assert_eq!(tell(&fixture, media).await, 1);
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_item_that_was_decided_meanwhile_keeps_its_verdict_and_its_acceptance_is_told(
+    pool: PgPool,
+) {
+    let fixture = Fixture::new(pool).await;
+    let (_, live) = fixture.version(&[]).await;
+    for uses_ai in [true, false] {
+        let media = fixture.submit(&[live], uses_ai, "a text").await;
+        sqlx::query("update media set status = 'approved', verdict = 1 where id = $1")
+            .bind(media.as_uuid())
+            .execute(&fixture.pool)
+            .await
+            .unwrap();
+        fixture.execute("truncate events, deliveries").await;
+        sqlx::query(
+            "update queue.jobs
+             set format = 1, payload = json_build_object('media', payload::json -> 'media', 'tell', json_build_array($1))
+             where queue in ('analysis', 'rules')",
+        )
+        .bind(fixture.endpoint.to_string())
+        .execute(&fixture.pool)
+        .await
+        .unwrap();
+        let working = fixture.work(&[ANALYSIS, RULES]);
+        let left = "select count(*) from queue.jobs where queue in ('analysis', 'rules')";
+        fixture
+            .until("done", async || fixture.count(left).await == 0)
+            .await;
+        working.stop().await;
+        assert_eq!(fixture.count(CREATED).await, 1);
+        assert_eq!(fixture.count(MODERATED).await, 0);
+        assert_eq!(fixture.count("select count(*) from verdicts").await, 0);
+    }
+}
