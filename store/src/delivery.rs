@@ -204,7 +204,7 @@ async fn load(
     .fetch_all(pool)
     .await?;
 
-    let ahead = not_attempted(pool, &rows).await?;
+    let ahead = not_attempted(pool, &ids, &rows).await?;
     let mut found = HashMap::with_capacity(rows.len());
     for row in rows {
         let delivery = DeliveryId::from(row.id);
@@ -222,23 +222,37 @@ async fn load(
     Ok(found)
 }
 
-/// Of the deliveries that are to go before one of these, those of which no attempt has ended.
-async fn not_attempted(pool: &PgPool, rows: &[Row]) -> Result<HashSet<DeliveryId>, Error> {
-    let before: Vec<Uuid> = rows
+/// Of the deliveries that are to go before one of these, those of which no attempt has ended. What was asked for is known.
+async fn not_attempted(
+    pool: &PgPool,
+    asked: &[Uuid],
+    rows: &[Row],
+) -> Result<HashSet<DeliveryId>, Error> {
+    let before: HashSet<Uuid> = rows
         .iter()
         .filter_map(Row::told_before)
         .map(DeliveryId::as_uuid)
         .collect();
-    if before.is_empty() {
-        return Ok(HashSet::new());
+    let asked: HashSet<&Uuid> = asked.iter().collect();
+    let mut waiting: HashSet<DeliveryId> = rows
+        .iter()
+        .filter(|row| row.attempts == 0 && before.contains(&row.id))
+        .map(|row| row.id.into())
+        .collect();
+    let others: Vec<Uuid> = before
+        .into_iter()
+        .filter(|before| !asked.contains(before))
+        .collect();
+    if !others.is_empty() {
+        let found = sqlx::query_scalar!(
+            "select id from deliveries where id = any($1) and state = 'pending' and attempts = 0",
+            &others,
+        )
+        .fetch_all(pool)
+        .await?;
+        waiting.extend(found.into_iter().map(DeliveryId::from));
     }
-    let waiting = sqlx::query_scalar!(
-        "select id from deliveries where id = any($1) and state = 'pending' and attempts = 0",
-        &before,
-    )
-    .fetch_all(pool)
-    .await?;
-    Ok(waiting.into_iter().map(DeliveryId::from).collect())
+    Ok(waiting)
 }
 
 impl Row {

@@ -262,6 +262,7 @@ impl Steps {
         Self::offer(jobs::WEBHOOKS, slots);
         monitor.register(move |_| {
             let backend = settings(jobs::WEBHOOKS)
+                .slots(slots)
                 .prefetch(slots.min(PAGES_AHEAD))
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")

@@ -138,6 +138,7 @@ impl Drop for Api {
 }
 
 /// What the command line has made.
+#[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) id: String,
     pub(crate) key: String,

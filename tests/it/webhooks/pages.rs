@@ -97,6 +97,46 @@ async fn case_59_a_slow_endpoint_gets_its_requests_side_by_side_up_to_the_cap(po
 }
 
 #[sqlx::test(migrations = false)]
+async fn case_59_a_team_with_many_slow_endpoints_leaves_slots_to_another(pool: PgPool) {
+    let (slow, receiver) = (
+        ScriptedServer::start(|_, _| Act::Hang).await,
+        Receiver::start().await,
+    );
+    let first = Stage::new(pool.clone(), &slow.url("/"), &slow.allowed()).await;
+    for place in 0..10 {
+        let endpoint = if place == 0 {
+            &first
+        } else {
+            &first.sibling().await
+        };
+        endpoint.enqueue(&endpoint.singles(CAP).await).await;
+    }
+    let well = Stage::new(pool, &receiver.url(), &receiver.allowed()).await;
+    let allowed = [slow.allowed(), receiver.allowed()].join(",");
+    let settings = [
+        ("GATEHOUSE_EGRESS_ALLOW", allowed.as_str()),
+        ("GATEHOUSE_OUTBOUND_CONNECTIONS", "64"),
+    ];
+    let _worker = first.worker(&settings).await;
+    eventually("the slow team has its share", SOON, async || {
+        (slow.asked("/") >= 16).then_some(())
+    })
+    .await;
+    for _ in 0..3 {
+        let items = well.singles(1).await;
+        well.enqueue(&items).await;
+        well.all_are("delivered", &items, ATTEMPT_DEADLINE).await;
+    }
+    let ended = "select count(*) from delivery_attempts where outcome <> 'delivered'";
+    assert_eq!(
+        first.count(ended).await,
+        0,
+        "none of the slow requests has ended"
+    );
+    assert!(slow.asked("/") <= 32, "{}", slow.asked("/"));
+}
+
+#[sqlx::test(migrations = false)]
 async fn case_60_each_failed_delivery_goes_on_by_itself_and_the_breaker_opens(pool: PgPool) {
     let server = ScriptedServer::start(|_, _| Act::head("500 Oops")).await;
     let stage = Stage::new(pool, &server.url("/"), &server.allowed()).await;

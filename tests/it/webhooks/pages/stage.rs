@@ -28,8 +28,11 @@ impl Stage {
             &[&endpoint[..], &["--egress-allow", allowed]].concat(),
         );
         let (endpoint, team): (Uuid, Uuid) = sqlx::query_as(
-            "select e.id, s.team_id from webhook_endpoints e join sites s on s.id = e.site_id",
+            "select e.id, s.team_id
+             from webhook_endpoints e join sites s on s.id = e.site_id
+             where s.id = $1::text::uuid",
         )
+        .bind(&site.id)
         .fetch_one(&pool)
         .await
         .unwrap();
@@ -39,6 +42,26 @@ impl Stage {
             endpoint: endpoint.into(),
             team: team.into(),
             allowed: allowed.to_owned(),
+        }
+    }
+
+    /// Another endpoint of the same site, which leads to the same place.
+    pub(super) async fn sibling(&self) -> Self {
+        let endpoint: Uuid = sqlx::query_scalar(
+            "insert into webhook_endpoints (id, site_id, url, events)
+             select gen_random_uuid(), site_id, url, events from webhook_endpoints where id = $1
+             returning id",
+        )
+        .bind(self.endpoint.as_uuid())
+        .fetch_one(&self.pool)
+        .await
+        .unwrap();
+        Self {
+            site: self.site.clone(),
+            pool: self.pool.clone(),
+            endpoint: endpoint.into(),
+            team: self.team,
+            allowed: self.allowed.clone(),
         }
     }
 
