@@ -116,6 +116,7 @@ impl Steps {
         Self::offer(jobs::IMAGES, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::IMAGES)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<ExaminationDied>();
             WorkerBuilder::new("images")
@@ -141,6 +142,7 @@ impl Steps {
         Self::offer(jobs::ANALYSIS, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::ANALYSIS)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<AnalysisDied>();
             WorkerBuilder::new("analysis")
@@ -159,6 +161,7 @@ impl Steps {
         Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::RULES)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<JudgementDied>();
             WorkerBuilder::new("rules")
