@@ -184,7 +184,7 @@ begin
             -- What a claim that held these locks before took is in a generation that is live now.
             v_live := queue.live_generations();
             -- A statement of its own: its snapshot is newer than the locks, so the counts under the caps are exact. Where jobs
-            -- are due already, the room under a cap is theirs.
+            -- are due already, the room under a cap is theirs. Not `exists`, for which all due jobs could be hashed.
             with open as materialized (
                 select n.*, row_number() over (partition by n.queue, n.lane order by n.n) as place
                   from unnest(p_queues, p_groups, p_lanes, v_held, v_group_caps, v_lane_caps)
@@ -193,9 +193,10 @@ begin
             ),
             lanes as materialized (
                 select o.queue, o.lane,
-                       case when exists (select from queue.jobs d
-                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
-                                            and d.grp = o.grp and d.lane = o.lane and d.fence >= 0)
+                       case when (select true from queue.jobs d
+                                   where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                     and d.grp = o.grp and d.lane = o.lane and d.fence >= 0
+                                   limit 1)
                             then 0
                             else o.lane_cap - (select count(*) from queue.jobs r
                                                 where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
@@ -212,9 +213,10 @@ begin
             ),
             groups as materialized (
                 select o.queue, o.grp,
-                       case when exists (select from queue.jobs d
-                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
-                                            and d.grp = o.grp and d.fence >= 0)
+                       case when (select true from queue.jobs d
+                                   where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                     and d.grp = o.grp and d.fence >= 0
+                                   limit 1)
                             then 0
                             else o.group_cap - (select count(*) from queue.jobs r
                                                  where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
