@@ -115,7 +115,8 @@ declare
     v_held       boolean[];
     v_group_caps integer[];
     v_lane_caps  integer[];
-    v_is_capped  boolean;
+    v_has_group_caps boolean;
+    v_has_lane_caps  boolean;
 begin
     places := coalesce(p_places, '{}');
     ids := '{}';
@@ -138,98 +139,109 @@ begin
             exit when queue.enter_generation() = v_young;
         end loop;
 
-        select array_agg(o.is_open order by o.n), array_agg(o.group_cap order by o.n), array_agg(o.lane_cap order by o.n),
-               coalesce(bool_or(o.is_open and coalesce(o.group_cap, o.lane_cap) is not null), false)
-          into v_held, v_group_caps, v_lane_caps, v_is_capped
-          from (select n.n,
-                       coalesce((select g.cap from queue.groups g
-                                  where g.queue = n.queue and g.grp = n.grp), n.group_cap) as group_cap,
-                       coalesce((select l.cap from queue.lanes l
-                                  where l.queue = n.queue and l.lane = n.lane), n.lane_cap) as lane_cap,
-                       n.wanted and n.delay_ms = 0
-                       and not exists (select from queue.queues q
-                                        where q.queue = n.queue and q.paused_until > now())
-                       and not exists (select from queue.groups g
-                                        where g.queue = n.queue and g.grp = n.grp and g.paused_until > now())
-                       and not exists (select from queue.lanes l
-                                        where l.queue = n.queue and l.lane = n.lane and l.paused_until > now())
-                       as is_open
-                  from unnest(p_queues, p_groups, p_lanes, p_delays_ms, p_wanted, p_group_caps, p_lane_caps)
-                       with ordinality as n (queue, grp, lane, delay_ms, wanted, group_cap, lane_cap, n)
-                offset 0) o;
+        -- One claim at a time for each capped group and lane, or two would both see room under its cap.
+        select array_agg(k.is_open and k.got order by k.n), array_agg(k.group_cap order by k.n),
+               array_agg(k.lane_cap order by k.n), bool_or(k.is_open and k.got and k.group_cap is not null),
+               bool_or(k.is_open and k.got and k.lane_cap is not null)
+          into v_held, v_group_caps, v_lane_caps, v_has_group_caps, v_has_lane_caps
+          from (select o.*,
+                       case when not o.is_open then false
+                            when o.group_cap is null then true
+                            else pg_try_advisory_xact_lock(hashtext(o.queue), uuid_hash(o.grp)) end
+                       and case when not o.is_open then false
+                                when o.lane_cap is null then true
+                                else pg_try_advisory_xact_lock(hashtext(o.queue), uuid_hash(o.lane)) end as got
+                  from (select n.n, n.queue, n.grp, n.lane,
+                               coalesce((select g.cap from queue.groups g
+                                          where g.queue = n.queue and g.grp = n.grp), n.group_cap) as group_cap,
+                               coalesce((select l.cap from queue.lanes l
+                                          where l.queue = n.queue and l.lane = n.lane), n.lane_cap) as lane_cap,
+                               n.wanted and n.delay_ms = 0
+                               and not exists (select from queue.queues q
+                                                where q.queue = n.queue and q.paused_until > now())
+                               and not exists (select from queue.groups g
+                                                where g.queue = n.queue and g.grp = n.grp and g.paused_until > now())
+                               and not exists (select from queue.lanes l
+                                                where l.queue = n.queue and l.lane = n.lane and l.paused_until > now())
+                               as is_open
+                          from unnest(p_queues, p_groups, p_lanes, p_delays_ms, p_wanted, p_group_caps, p_lane_caps)
+                               with ordinality as n (queue, grp, lane, delay_ms, wanted, group_cap, lane_cap, n)
+                        offset 0) o
+                offset 0) k;
 
-        if v_is_capped then
-            -- One claim at a time for each capped group and lane, or two would both see room under its cap.
-            with open as materialized (
-                select *
-                  from unnest(p_queues, p_groups, p_lanes, v_held, v_group_caps, v_lane_caps)
-                       with ordinality as n (queue, grp, lane, is_open, group_cap, lane_cap, n)
-            ),
-            locked as materialized (
-                select k.queue, k.id, pg_try_advisory_xact_lock(hashtext(k.queue), uuid_hash(k.id)) as got
-                  from (select o.queue, o.grp as id from open o where o.is_open and o.group_cap is not null
-                         union
-                        select o.queue, o.lane from open o where o.is_open and o.lane_cap is not null
-                        offset 0) k
-            )
-            select array_agg(
-                       o.is_open
-                       and (o.group_cap is null
-                            or (select k.got from locked k where k.queue = o.queue and k.id = o.grp))
-                       and (o.lane_cap is null
-                            or (select k.got from locked k where k.queue = o.queue and k.id = o.lane))
-                       order by o.n)
-              into v_held
-              from open o;
+        if v_has_group_caps or v_has_lane_caps then
             -- What a claim that held these locks before took is in a generation that is live now.
             v_live := queue.live_generations();
             -- A statement of its own: its snapshot is newer than the locks, so the counts under the caps are exact. Where jobs
-            -- are due already, the room under a cap is theirs.
-            with open as materialized (
-                select n.*, row_number() over (partition by n.queue, n.lane order by n.n) as place
-                  from unnest(p_queues, p_groups, p_lanes, v_held, v_group_caps, v_lane_caps)
-                       with ordinality as n (queue, grp, lane, is_open, group_cap, lane_cap, n)
-                 where n.is_open
-            ),
-            lanes as materialized (
-                select o.queue, o.lane,
-                       case when exists (select from queue.jobs d
-                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
-                                            and d.grp = o.grp and d.lane = o.lane and d.fence >= 0)
-                            then 0
-                            else o.lane_cap - (select count(*) from queue.jobs r
-                                                where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
-                                                  and r.lane = o.lane)
-                       end as room
-                  from open o
-                 where o.place = 1 and o.lane_cap is not null
-            ),
-            fitting as materialized (
-                select o.*, row_number() over (partition by o.queue, o.grp order by o.n) as group_place
-                  from open o
-                  left join lanes l on l.queue = o.queue and l.lane = o.lane
-                 where o.lane_cap is null or o.place <= l.room
-            ),
-            groups as materialized (
-                select o.queue, o.grp,
-                       case when exists (select from queue.jobs d
-                                          where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
-                                            and d.grp = o.grp and d.fence >= 0)
-                            then 0
-                            else o.group_cap - (select count(*) from queue.jobs r
-                                                 where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
-                                                   and r.grp = o.grp)
-                       end as room
-                  from fitting o
-                 where o.group_place = 1 and o.group_cap is not null
-            )
-            select array_agg(h.n is not null order by a.n)
-              into v_held
-              from generate_subscripts(v_held, 1) as a (n)
-              left join (select f.n
-                           from fitting f
-                           left join groups g on g.queue = f.queue and g.grp = f.grp
-                          where f.group_cap is null or f.group_place <= g.room) h on h.n = a.n;
+            -- are due already, the room under a cap is theirs. Not `exists`, for which all due jobs could be hashed.
+            if v_has_group_caps then
+                with open as materialized (
+                    select n.*, row_number() over (partition by n.queue, n.lane order by n.n) as place
+                      from unnest(p_queues, p_groups, p_lanes, v_held, v_group_caps, v_lane_caps)
+                           with ordinality as n (queue, grp, lane, is_open, group_cap, lane_cap, n)
+                     where n.is_open
+                ),
+                lanes as materialized (
+                    select o.queue, o.lane,
+                           case when (select true from queue.jobs d
+                                       where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                         and d.grp = o.grp and d.lane = o.lane and d.fence >= 0
+                                       limit 1)
+                                then 0
+                                else o.lane_cap - (select count(*) from queue.jobs r
+                                                    where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
+                                                      and r.lane = o.lane)
+                           end as room
+                      from open o
+                     where o.place = 1 and o.lane_cap is not null
+                ),
+                fitting as materialized (
+                    select o.*, row_number() over (partition by o.queue, o.grp order by o.n) as group_place
+                      from open o
+                      left join lanes l on l.queue = o.queue and l.lane = o.lane
+                     where o.lane_cap is null or o.place <= l.room
+                ),
+                groups as materialized (
+                    select o.queue, o.grp,
+                           case when (select true from queue.jobs d
+                                       where d.gen = any (v_live) and d.queue = o.queue and d.state = 0
+                                         and d.grp = o.grp and d.fence >= 0
+                                       limit 1)
+                                then 0
+                                else o.group_cap - (select count(*) from queue.jobs r
+                                                     where r.gen = any (v_live) and r.queue = o.queue and r.state = 1
+                                                       and r.grp = o.grp)
+                           end as room
+                      from fitting o
+                     where o.group_place = 1 and o.group_cap is not null
+                )
+                select array_agg(h.n is not null order by a.n)
+                  into v_held
+                  from generate_subscripts(v_held, 1) as a (n)
+                  left join (select f.n
+                               from fitting f
+                               left join groups g on g.queue = f.queue and g.grp = f.grp
+                              where f.group_cap is null or f.group_place <= g.room) h on h.n = a.n;
+            else
+                -- The same with fewer parts, which take longer to start than to run.
+                select array_agg(r.is_open and (r.lane_cap is null or r.place <= r.room) order by r.n)
+                  into v_held
+                  from (select p.n, p.is_open, p.lane_cap, p.place,
+                               max(case when p.is_open and p.place = 1 and p.lane_cap is not null
+                                        then case when (select true from queue.jobs d
+                                                         where d.gen = any (v_live) and d.queue = p.queue and d.state = 0
+                                                           and d.grp = p.grp and d.lane = p.lane and d.fence >= 0
+                                                         limit 1)
+                                                  then 0
+                                                  else p.lane_cap - (select count(*) from queue.jobs r
+                                                                      where r.gen = any (v_live) and r.queue = p.queue
+                                                                        and r.state = 1 and r.lane = p.lane)
+                                             end
+                                   end) over (partition by p.queue, p.lane, p.is_open) as room
+                          from (select n.*, row_number() over (partition by n.queue, n.lane, n.is_open order by n.n) as place
+                                  from unnest(p_queues, p_groups, p_lanes, v_held, v_lane_caps)
+                                       with ordinality as n (queue, grp, lane, is_open, lane_cap, n)) p) r;
+            end if;
         end if;
     else
         v_young := queue.enter_generation();

@@ -127,7 +127,7 @@ async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_e
     let other = Worker::start(&Setup::on(&pool).calling(&witness));
     until_idle(&pool).await;
     // The attempt of the victim is charged, as that of any job whose worker dies.
-    assert_eq!(effects(&pool).await, ["job 1", "after job 2"]);
+    assert_eq!(effects(&pool).await, ["after job 2", "job 1"]);
     assert_eq!(witness.calls(), ["job", "after job"]);
     other.stop().await;
 }
@@ -139,7 +139,7 @@ async fn case_q5_a_follow_up_job_whose_commit_never_arrived_is_made_again_and_ru
     let witness = Witness::start().await;
     let worker = trapped_in(&pool, &witness, Trap::CutBefore, &with_follow_up()).await;
     until_idle(&pool).await;
-    assert_eq!(effects(&pool).await, ["job 1", "after job 1"]);
+    assert_eq!(effects(&pool).await, ["after job 1", "job 1"]);
     assert_eq!(witness.calls(), ["job", "after job"]);
     worker.stop().await;
 }
@@ -151,7 +151,7 @@ async fn case_q5_a_follow_up_job_whose_commit_was_not_answered_starts_where_it_w
     let witness = Witness::start().await;
     let worker = trapped_in(&pool, &witness, Trap::CutAfter, &with_follow_up()).await;
     until_idle(&pool).await;
-    assert_eq!(effects(&pool).await, ["job 1", "after job 1"]);
+    assert_eq!(effects(&pool).await, ["after job 1", "job 1"]);
     assert_eq!(witness.calls(), ["job", "after job"]);
     worker.stop().await;
 }
