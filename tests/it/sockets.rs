@@ -11,13 +11,15 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, PgPool};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{Api, DataDir, Receiver, Site, Up, admin, eventually, http, new_site, text};
+use crate::support::{
+    Act, Api, DataDir, Receiver, ScriptedServer, Site, Up, admin, eventually, http, new_site, text,
+};
 
 const SOON: Duration = Duration::from_mins(1);
 /// More than the process may have files open.
@@ -198,10 +200,86 @@ async fn case_39_when_descriptors_run_out_an_idle_client_makes_room(pool: PgPool
 
 #[sqlx::test(migrations = false)]
 async fn case_39_a_delivery_that_gets_no_connection_is_charged_no_attempt(pool: PgPool) {
+    const ITEMS: u32 = 4;
+    // All that the team may have of eight connections.
+    const SHARE: usize = 4;
+    let (receiver, data) = (Receiver::start().await, DataDir::new());
+    // Its first pictures take the team's connections for as long as they may.
+    let pictures = ScriptedServer::start(|_, asked| {
+        if asked <= SHARE {
+            Act::Hang
+        } else {
+            Act::head("404 Not Found")
+        }
+    })
+    .await;
+    let (database, url) = (
+        pool.connect_options().to_url_lossy().to_string(),
+        receiver.url(),
+    );
+    let options = [
+        "--database-url",
+        &database,
+        "--demo",
+        "--webhook-url",
+        &url,
+        "--egress-allow",
+        &pictures.allowed(),
+        "--outbound-connections",
+        "8",
+    ];
+    let up = Up::start(&data, &options).await;
+    for _ in 0..SHARE {
+        let picture = json!({ "content_url": pictures.url("/") });
+        up.submit(picture).await;
+    }
+    eventually("pictures have the team's share", SOON, async || {
+        (pictures.asked("/") == SHARE).then_some(())
+    })
+    .await;
+    for _ in 0..ITEMS {
+        submit(&up, &up.demo().site_key).await;
+    }
+    eventually("a delivery gives up waiting", SOON, async || {
+        let name = "gatehouse_outbound_waits_total{outcome=\"gave_up\"}";
+        let waits = "select count(*) from queue.jobs where queue = 'webhooks' and state = 2 and attempt = 0";
+        let waiting: i64 = sqlx::query_scalar(waits).fetch_one(&pool).await.unwrap();
+        (metric(&up, name).await >= 1.0 && waiting > 0).then_some(())
+    })
+    .await;
+    let of_texts = "from deliveries d
+        join events e on e.id = d.event_id
+        join media m on m.id = e.media_id and m.content_type = 'text'";
+    eventually("all events", SOON, async || {
+        let ended = format!("select count(*) {of_texts} where d.state = 'delivered'");
+        let ended: i64 = sqlx::query_scalar(AssertSqlSafe(ended))
+            .fetch_one(&pool)
+            .await
+            .unwrap();
+        (ended == i64::from(2 * ITEMS)).then_some(())
+    })
+    .await;
+    let attempts = format!(
+        "select a.outcome, count(*) {of_texts}
+         join delivery_attempts a on a.delivery_id = d.id
+         group by a.outcome"
+    );
+    let attempts: Vec<(String, i64)> = sqlx::query_as(AssertSqlSafe(attempts))
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+    assert_eq!(attempts, [("delivered".to_owned(), i64::from(2 * ITEMS))]);
+    let ill = "select count(*) from webhook_endpoint_states where failures > 0";
+    let ill: i64 = sqlx::query_scalar(ill).fetch_one(&pool).await.unwrap();
+    assert_eq!(ill, 0, "the endpoint has nothing to do with it");
+}
+
+/// The queue keeps what would have to wait for a connection.
+#[sqlx::test(migrations = false)]
+async fn case_59_a_slow_receiver_has_no_more_requests_than_its_team_has_connections(pool: PgPool) {
     const ITEMS: u32 = 12;
     let (receiver, data) = (Receiver::start().await, DataDir::new());
-    // Each attempt takes the team's connections for nearly as long as it may.
-    receiver.answer(200, Duration::from_secs(12));
+    receiver.answer(200, Duration::from_secs(8));
     let (database, url) = (
         pool.connect_options().to_url_lossy().to_string(),
         receiver.url(),
@@ -219,28 +297,28 @@ async fn case_39_a_delivery_that_gets_no_connection_is_charged_no_attempt(pool: 
     for _ in 0..ITEMS {
         submit(&up, &up.demo().site_key).await;
     }
-    eventually("a delivery gives up waiting", SOON, async || {
-        let name = "gatehouse_outbound_waits_total{outcome=\"gave_up\"}";
-        (metric(&up, name).await >= 1.0).then_some(())
+    let delivered = async |at_least: i64| {
+        let ended = "select count(*) from deliveries where state = 'delivered'";
+        let ended: i64 = sqlx::query_scalar(ended).fetch_one(&pool).await.unwrap();
+        (ended >= at_least).then_some(())
+    };
+    eventually("the share is used", SOON, async || {
+        (receiver.received().len() >= 4).then_some(())
     })
     .await;
     assert!(receiver.received().len() <= 4, "more than the team's share");
+    eventually("the first are delivered", SOON, async || delivered(1).await).await;
     receiver.answer(200, Duration::ZERO);
-    eventually("all events", SOON, async || {
-        let ended = "select count(*) from deliveries where state = 'delivered'";
-        let ended: i64 = sqlx::query_scalar(ended).fetch_one(&pool).await.unwrap();
-        (ended == i64::from(2 * ITEMS)).then_some(())
-    })
-    .await;
-    let attempts: Vec<(String, i64)> =
-        sqlx::query_as("select outcome, count(*) from delivery_attempts group by outcome")
-            .fetch_all(&pool)
-            .await
-            .unwrap();
-    assert_eq!(attempts, [("delivered".to_owned(), i64::from(2 * ITEMS))]);
-    let ill = "select count(*) from webhook_endpoint_states where failures > 0";
-    let ill: i64 = sqlx::query_scalar(ill).fetch_one(&pool).await.unwrap();
-    assert_eq!(ill, 0, "the endpoint has nothing to do with it");
+    let all = i64::from(2 * ITEMS);
+    eventually("all events", SOON, async || delivered(all).await).await;
+    let attempts = "select count(*) from delivery_attempts";
+    let attempts: i64 = sqlx::query_scalar(attempts).fetch_one(&pool).await.unwrap();
+    assert_eq!(attempts, all);
+    let gave_up = "gatehouse_outbound_waits_total{outcome=\"gave_up\"}";
+    assert!(
+        metric(&up, gave_up).await < 1.0,
+        "nobody held a slot for nothing"
+    );
 }
 
 #[sqlx::test(migrations = false)]
