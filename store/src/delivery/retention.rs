@@ -315,4 +315,29 @@ mod tests {
         let [events, ..] = left(&pool).await;
         assert_eq!(events.len(), SLICE + 1);
     }
+
+    #[sqlx::test(migrations = false)]
+    async fn the_acceptance_of_a_pending_item_is_kept_so_that_it_is_not_told_again(pool: PgPool) {
+        schema::migrate(&pool).await.unwrap();
+        let site = Fixture::site(&pool, 30).await;
+        let (pending, decided) = (site.told(40, Some(40)).await, site.told(40, Some(40)).await);
+        for (event, status) in [(pending, "pending"), (decided, "approved")] {
+            // The event's media_id is its own id here.
+            sqlx::query(
+                "insert into media (id, team_id, site_id, status, content_type, body, group_versions)
+                 values ($1, $2, $2, $3, 'text', '', '{}')",
+            )
+            .bind(event)
+            .bind(site.site)
+            .bind(status)
+            .execute(&pool)
+            .await
+            .unwrap();
+        }
+        assert_eq!(forget_old(&pool).await.unwrap(), 2);
+        assert_eq!(
+            left(&pool).await,
+            [const { Vec::new() }; 3].map(|_: Vec<Uuid>| vec![pending])
+        );
+    }
 }

@@ -177,3 +177,27 @@ async fn an_item_that_was_decided_meanwhile_keeps_its_verdict_and_its_acceptance
         assert_eq!(fixture.count("select count(*) from verdicts").await, 0);
     }
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_recovery_of_what_an_endpoint_missed_gets_what_was_accepted_before_it_and_is_told_after(
+    pool: PgPool,
+) {
+    let fixture = Fixture::new(pool).await;
+    let (_, live) = fixture.version(&[]).await;
+    let media = fixture.submit(&[live], false, "a text").await;
+    fixture.execute("truncate events, deliveries").await;
+    // Two endpoints that were added since. The owner of one has what it missed sent to it, and that has ended.
+    fixture
+        .execute(
+            "insert into webhook_endpoints (id, site_id, url, events)
+             select gen_random_uuid(), id, n::text, '{media.created}' from sites, generate_series(1, 2) n;
+             insert into webhook_recoveries (id, endpoint_id, site_id, team_id, kind, since, until, state)
+             select gen_random_uuid(), p.id, s.id, s.team_id, 'missing', now() - interval '1 hour', now(), 'finished'
+             from webhook_endpoints p join sites s on s.id = p.site_id where p.url = '1'",
+        )
+        .await;
+    assert_eq!(tell(&fixture, media).await, 2);
+    let told = "select count(*) from deliveries d join webhook_endpoints p on p.id = d.endpoint_id where p.url = '1'";
+    assert_eq!(fixture.count(told).await, 1);
+    assert_eq!(fixture.count(DELIVERIES).await, 2);
+}
