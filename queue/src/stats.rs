@@ -64,7 +64,7 @@ pub async fn read(
          in_lanes as (
              select c.queue, c.grp, c.due, c.running, c.oldest,
                     case when q.paused_until > now() or l.paused_until > now() then 0
-                         else least(c.due, greatest(0, coalesce(l.cap, d.cap, c.due) - c.running))
+                         else least(c.due, greatest(0, coalesce(l.cap, d.cap, c.due + c.running) - c.running))
                     end as runnable
                from lanes c
                left join queue.queues q on q.queue = c.queue
@@ -79,7 +79,7 @@ pub async fn read(
          active as (
              select c.queue, c.due, c.running, c.oldest,
                     case when g.paused_until > now() then 0
-                         else least(c.runnable, greatest(0, coalesce(g.cap, d.cap, c.due) - c.running))
+                         else least(c.runnable, greatest(0, coalesce(g.cap, d.cap, c.due + c.running) - c.running))
                     end as runnable
                from in_groups c
                left join queue.groups g on g.queue = c.queue and g.grp = c.grp

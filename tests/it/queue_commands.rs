@@ -240,7 +240,7 @@ async fn a_team_is_held_back_with_all_its_lanes(pool: PgPool) {
         job.group(Group(Uuid::from_u128(1)))
     });
     let mut conn = pool.acquire().await.unwrap();
-    queue::enqueue(&mut conn, &NewJobs::from_iter(jobs))
+    queue::enqueue(&mut conn, &jobs.collect::<NewJobs>())
         .await
         .unwrap();
     let _worker = gatehouse.worker();

@@ -2,8 +2,8 @@
 
 use std::{collections::HashMap, sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{Group, Lane, NewJob, groups, lanes};
-use sqlx::PgPool;
+use queue::{Group, Lane, NewJob, groups, lanes, stats};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::support::{
@@ -234,6 +234,11 @@ async fn a_paused_group_waits_with_all_its_lanes_and_hides_no_other(pool: PgPool
         let claimed = claim(&pool, limit, None).await;
         assert_eq!(claimed, [(group(2), lane(2_001)); 4]);
     }
+    let runnable = async |conn: &mut PgConnection, group_cap| {
+        let read = stats::read(conn, &[], &[(WORK, group_cap)]).await.unwrap();
+        read[0].runnable
+    };
+    assert_eq!(runnable(&mut conn, 9).await, 0);
     // A shorter pause does not shorten a longer one.
     groups::pause(&mut conn, WORK, group(1), Duration::ZERO)
         .await
@@ -245,6 +250,14 @@ async fn a_paused_group_waits_with_all_its_lanes_and_hides_no_other(pool: PgPool
     assert_eq!(groups::list(&mut conn, 0, 10).await.unwrap(), [paused]);
     assert!(groups::resume(&mut conn, WORK, group(1)).await.unwrap());
     assert!(!groups::resume(&mut conn, WORK, group(1)).await.unwrap());
+    assert_eq!(runnable(&mut conn, 9).await, 9, "of 200");
+    groups::set_cap(&mut conn, WORK, group(1), Some(300))
+        .await
+        .unwrap();
+    assert_eq!(runnable(&mut conn, 9).await, 200);
+    groups::set_cap(&mut conn, WORK, group(1), None)
+        .await
+        .unwrap();
     assert_eq!(claim(&pool, 500, None).await.len(), 200);
 }
 
