@@ -625,3 +625,94 @@ create or replace function queue.claim(
            c.next_group, c.visited, c.more, c.capped, c.next_due_ms
       from queue.claim(p_worker, p_queue, p_limit, p_cursor, p_window, p_cap, null, 0::smallint, p_is_deep => true) c
 $$;
+
+create index dead_jobs_group_idx on queue.dead_jobs (grp, died_at, id);
+
+-- As in 8_groups.sql, with the group as a choice.
+create function queue.replay(
+    p_ids       bigint[],
+    p_queue     text,
+    p_group     uuid,
+    p_lane      uuid,
+    p_cause     text,
+    p_error     text,
+    p_after     timestamptz,
+    p_after_id  bigint,
+    p_before    timestamptz,
+    p_before_id bigint,
+    p_limit     integer,
+    out visited      bigint,
+    out replayed     bigint,
+    out queues       text[],
+    out last_died_at timestamptz,
+    out last_id      bigint
+)
+-- Planned with the values at hand, which removes the conditions that are null. Without bitmaps, because a table
+-- that has just filled has no statistics: the planner takes the jobs of a queue for a few and sorts them all.
+language plpgsql set plan_cache_mode = force_custom_plan set enable_bitmapscan = off as $$
+declare
+    v_gen integer := queue.enter_generation();
+begin
+    with met as materialized (
+        select d.id, d.died_at,
+               (p_cause is null or d.cause = p_cause)
+               and (p_error is null or strpos(d.error, p_error) > 0) as is_match
+          from queue.dead_jobs d
+         where (p_ids is null or d.id = any (p_ids))
+           and (p_queue is null or d.queue = p_queue)
+           and (p_group is null or d.grp = p_group)
+           and (p_lane is null or d.lane = p_lane)
+           and (p_after is null or (d.died_at, d.id) > (p_after, p_after_id))
+           and (p_before is null or (d.died_at, d.id) < (p_before, p_before_id))
+         order by d.died_at, d.id
+         limit p_limit
+    ),
+    -- What another replay has in hand is left to it.
+    chosen as materialized (
+        select d.id
+          from queue.dead_jobs d
+         where d.id = any (array(select m.id from met m where m.is_match))
+           for update skip locked
+    ),
+    gone as (
+        delete from queue.dead_jobs d
+         where d.id = any (array(select c.id from chosen c))
+        returning d.*
+    ),
+    enqueued as (
+        insert into queue.jobs (queue, grp, lane, payload, format, priority, max_attempts, gen)
+        select g.queue, g.grp, g.lane, g.payload, g.format, g.priority, g.max_attempts, v_gen
+          from gone g
+         order by g.died_at, g.id
+        returning jobs.queue
+    )
+    select (select count(*) from met),
+           (select count(*) from enqueued),
+           array(select distinct e.queue from enqueued e),
+           (select m.died_at from met m order by m.died_at desc, m.id desc limit 1),
+           (select m.id from met m order by m.died_at desc, m.id desc limit 1)
+      into visited, replayed, queues, last_died_at, last_id;
+end
+$$;
+
+
+-- For binaries that know no groups.
+create or replace function queue.replay(
+    p_ids       bigint[],
+    p_queue     text,
+    p_lane      uuid,
+    p_cause     text,
+    p_error     text,
+    p_after     timestamptz,
+    p_after_id  bigint,
+    p_before    timestamptz,
+    p_before_id bigint,
+    p_limit     integer,
+    out visited      bigint,
+    out replayed     bigint,
+    out queues       text[],
+    out last_died_at timestamptz,
+    out last_id      bigint
+) language sql as $$
+    select * from queue.replay(p_ids, p_queue, null, p_lane, p_cause, p_error, p_after, p_after_id, p_before, p_before_id, p_limit)
+$$;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 
-use crate::{DeathCause, JobId, Lane, enqueue::millis};
+use crate::{DeathCause, Group as LaneGroup, JobId, Lane, enqueue::millis};
 
 pub use replay::{Batch, Replay, replay};
 
@@ -18,6 +18,8 @@ pub struct Filter<'a> {
     pub ids: Option<&'a [JobId]>,
     /// Of this queue.
     pub queue: Option<&'a str>,
+    /// Of this group of lanes.
+    pub group: Option<LaneGroup>,
     /// Of this lane.
     pub lane: Option<Lane>,
     /// Dead for this reason.
@@ -44,6 +46,9 @@ pub struct Buried {
     pub id: JobId,
     /// Its queue.
     pub queue: String,
+    /// Its group.
+    #[sqlx(rename = "grp")]
+    pub group: LaneGroup,
     /// Its lane.
     pub lane: Lane,
     /// Charged attempts.
@@ -99,6 +104,9 @@ impl Filter<'_> {
         if let Some(queue) = self.queue {
             query.push(" and queue = ").push_bind(queue);
         }
+        if let Some(group) = self.group {
+            query.push(" and grp = ").push_bind(group);
+        }
         if let Some(lane) = self.lane {
             query.push(" and lane = ").push_bind(lane);
         }
@@ -126,7 +134,7 @@ pub async fn list(
     limit: u32,
 ) -> Result<Vec<Buried>, sqlx::Error> {
     let mut query = QueryBuilder::new(
-        "select id, queue, lane, attempt, max_attempts, created_at, died_at, cause, error,
+        "select id, queue, grp, lane, attempt, max_attempts, created_at, died_at, cause, error,
                 payload::text as payload
            from queue.dead_jobs
           where true",

@@ -14,6 +14,8 @@ use crate::JobId;
 const MOVE: i64 = 40;
 /// Waste that is not worth acting on: some 10 ms of one core.
 const TRIFLE: i64 = 50_000;
+/// As many living rows can be counted in each round, for some milliseconds.
+const COUNTED: i64 = 10_000;
 /// The most jobs moved in one round, of due and of running ones each.
 const ROUND: i64 = 20_000;
 /// The most jobs moved by one statement, which keeps claims of them waiting for some milliseconds.
@@ -32,6 +34,9 @@ pub(crate) struct Collector {
     base: Option<Counters>,
     /// The waste at which it is worth counting the living again.
     enough: i64,
+    /// The rounds until it is worth it at any waste: the living may have become few, and what a claim has met once is marked as
+    /// dead, so that it is never counted as waste again, but still walked over page by page.
+    rest: i64,
 }
 
 /// Counts since some time in the past, which only grow unless somebody resets the server's statistics.
@@ -102,12 +107,14 @@ impl Collector {
     ) -> Result<Option<Leave>, sqlx::Error> {
         let base = self.base(now);
         let wasted = now.wasted - base.wasted;
-        if wasted < TRIFLE.max(self.enough) {
+        self.rest = (self.rest - 1).max(0);
+        if wasted < TRIFLE || (wasted < self.enough && self.rest > 0) {
             return Ok(None);
         }
-        // Counting costs, too: not again before twice as many can be afforded.
-        self.enough = wasted * 2;
         let affordable = wasted / MOVE;
+        // Counting costs, too: not again before twice as many can be afforded, or so many could have been counted in passing.
+        self.enough = wasted * 2;
+        self.rest = 1 + affordable / COUNTED;
         let dead_in_young = now.updated - base.updated;
         if now.moved > dead_in_young {
             let living = count_living(conn, now.old, affordable + 1).await?;

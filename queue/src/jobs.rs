@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use crate::{JobId, Lane};
+use crate::{Group, JobId, Lane};
 
 /// Where a live job stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -42,6 +42,8 @@ pub struct Filter<'a> {
     pub ids: Option<&'a [JobId]>,
     /// Of this queue.
     pub queue: Option<&'a str>,
+    /// Of this group.
+    pub group: Option<Group>,
     /// Of this lane.
     pub lane: Option<Lane>,
     /// In this state.
@@ -57,6 +59,9 @@ pub struct Live {
     pub id: JobId,
     /// Its queue.
     pub queue: String,
+    /// Its group.
+    #[sqlx(rename = "grp")]
+    pub group: Group,
     /// Its lane.
     pub lane: Lane,
     /// Where it stands.
@@ -86,7 +91,7 @@ pub async fn list(
     limit: u32,
 ) -> Result<Vec<Live>, sqlx::Error> {
     let mut query = QueryBuilder::<Postgres>::new(
-        "select id, queue, lane, state, attempt, max_attempts, created_at, run_at, locked_by,
+        "select id, queue, grp, lane, state, attempt, max_attempts, created_at, run_at, locked_by,
                 last_error, payload::text as payload
            from queue.jobs
           where true",
@@ -96,6 +101,9 @@ pub async fn list(
     }
     if let Some(queue) = filter.queue {
         query.push(" and queue = ").push_bind(queue);
+    }
+    if let Some(group) = filter.group {
+        query.push(" and grp = ").push_bind(group);
     }
     if let Some(lane) = filter.lane {
         query.push(" and lane = ").push_bind(lane);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
-use crate::{Lane, QueueName, enqueue::millis};
+use crate::{Group, Lane, QueueName, enqueue::millis};
 
 /// A lane of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
@@ -154,7 +154,7 @@ pub async fn set_cap(
     Ok(())
 }
 
-/// One lane as it stands.
+/// One lane as it stands. Takes time in proportion to the due jobs of its queue.
 pub async fn read(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -181,21 +181,24 @@ pub async fn read(
     .await
 }
 
-/// How many jobs of a lane are due, but for pauses and caps; no more than `at_most` are counted.
+/// How many jobs of a lane of a group are due, but for pauses and caps; no more than `at_most` are counted.
 pub async fn due(
     conn: &mut PgConnection,
     queue: QueueName,
+    group: Group,
     lane: Lane,
     at_most: i64,
 ) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(
         "select count(*)
            from (select from queue.jobs
-                  where queue = $1 and lane = $2 and state = 0
+                  where queue = $1 and grp = any ($2) and lane = $3 and state = 0
                     and gen = any ((select queue.live_generations())::integer[])
-                  limit $3) as due",
+                  limit $4) as due",
     )
     .bind(queue.as_str())
+    // Older binaries enqueue into a group of the lane's own.
+    .bind([group.0, lane.0])
     .bind(lane)
     .bind(at_most)
     .fetch_one(conn)

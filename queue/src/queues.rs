@@ -1,4 +1,4 @@
-//! Exceptions for whole queues: pauses, which hold for all processes at once, and how many lanes have one.
+//! Exceptions for whole queues: pauses, which hold for all processes at once, and how many groups and lanes have one.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use sqlx::PgConnection;
 
 use crate::{QueueName, enqueue::millis};
 
-/// What holds a queue back, as a whole or in single lanes.
+/// What holds a queue back, as a whole or in single groups and lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Restrictions {
     /// Its name.
@@ -16,6 +16,10 @@ pub struct Restrictions {
     pub is_paused: bool,
     /// Until when; none when it is not paused, or until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
+    /// How many of its groups are paused.
+    pub paused_groups: i64,
+    /// How many of its groups have a cap of their own.
+    pub capped_groups: i64,
     /// How many of its lanes are paused.
     pub paused_lanes: i64,
     /// How many of its lanes have a cap of their own.
@@ -43,7 +47,7 @@ pub async fn pause(
     Ok(())
 }
 
-/// Ends the pause of a queue, and tells whether there was one. Pauses of its lanes stay. Wake the queue after
+/// Ends the pause of a queue, and tells whether there was one. Pauses of its groups and lanes stay. Wake the queue after
 /// the commit, or its jobs wait for the poll.
 pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {
     let until_now: Option<bool> = sqlx::query_scalar(
@@ -61,6 +65,8 @@ pub async fn restrictions(conn: &mut PgConnection) -> Result<Vec<Restrictions>, 
         "select queue,
                 q.queue is not null as is_paused,
                 nullif(q.paused_until, 'infinity') as paused_until,
+                coalesce(g.paused_groups, 0) as paused_groups,
+                coalesce(g.capped_groups, 0) as capped_groups,
                 coalesce(l.paused_lanes, 0) as paused_lanes,
                 coalesce(l.capped_lanes, 0) as capped_lanes
            from (select * from queue.queues where paused_until > now()) q
@@ -70,6 +76,12 @@ pub async fn restrictions(conn: &mut PgConnection) -> Result<Vec<Restrictions>, 
                         from queue.lanes
                        where cap is not null or paused_until > now()
                        group by queue) l using (queue)
+           full join (select queue,
+                             count(*) filter (where paused_until > now()) as paused_groups,
+                             count(cap) as capped_groups
+                        from queue.groups
+                       where cap is not null or paused_until > now()
+                       group by queue) g using (queue)
           order by queue",
     )
     .fetch_all(conn)

@@ -143,13 +143,15 @@ mod tests {
         let (group, lane) = (Group(Uuid::from_u128(group)), Lane(Uuid::from_u128(lane)));
         let mut taken = Vec::new();
         let mut running = slots.lock();
-        loop {
+        for _ in 0..1_000 {
             let room = slots.room(&running, group);
             if !slots.has_room(&running, group, lane, room) {
-                return taken;
+                break;
             }
             taken.push(slots.take(&mut running, group, lane));
         }
+        drop(running);
+        taken
     }
 
     #[test]

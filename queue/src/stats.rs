@@ -16,7 +16,7 @@ pub struct QueueStats {
     pub queue: String,
     /// Jobs whose time has come.
     pub due: i64,
-    /// Those of them that could run now: their queue and lane are not paused, and the lane's cap leaves room. More workers help
+    /// Those of them that could run now: their queue, group and lane are not paused, and the caps leave room. More workers help
     /// these.
     pub runnable: i64,
     /// Jobs that wait for their time: delayed ones and retries.
@@ -29,35 +29,40 @@ pub struct QueueStats {
     pub oldest_due_seconds: f64,
 }
 
-/// The depth of every queue that has a job, dead ones included. `lane_caps` are those of queues whose lanes have one by default.
+/// The depth of every queue that has a job, dead ones included. `lane_caps` and `group_caps` are those of queues whose lanes, or
+/// groups, have one by default.
 ///
 /// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy server: read it every
 /// ten seconds or so, by one or two processes.
 pub async fn read(
     conn: &mut PgConnection,
     lane_caps: &[(QueueName, u32)],
+    group_caps: &[(QueueName, u32)],
 ) -> Result<Vec<QueueStats>, sqlx::Error> {
-    let (queues, caps): (Vec<&str>, Vec<i64>) = lane_caps
-        .iter()
-        .map(|(queue, cap)| (queue.as_str(), i64::from(*cap)))
-        .unzip();
+    let columns = |caps: &[(QueueName, u32)]| -> (Vec<&str>, Vec<i64>) {
+        caps.iter()
+            .map(|(queue, cap)| (queue.as_str(), i64::from(*cap)))
+            .unzip()
+    };
+    let (lane_queues, lane_caps) = columns(lane_caps);
+    let (group_queues, group_caps) = columns(group_caps);
     sqlx::query_as(
         "with lanes as (
-             select queue, lane, sum(due)::bigint as due, sum(running)::bigint as running,
+             select queue, grp, lane, sum(due)::bigint as due, sum(running)::bigint as running,
                     min(oldest) as oldest
-               from (select queue, lane, count(*) as due, 0 as running, min(run_at) as oldest
+               from (select queue, grp, lane, count(*) as due, 0 as running, min(run_at) as oldest
                        from queue.jobs
                       where state = 0 and gen = any ((select queue.live_generations())::integer[])
-                      group by queue, lane
+                      group by queue, grp, lane
                       union all
-                     select queue, lane, 0, count(*), null
+                     select queue, grp, lane, 0, count(*), null
                        from queue.jobs
                       where state = 1 and gen = any ((select queue.live_generations())::integer[])
-                      group by queue, lane) as counts
-              group by queue, lane
+                      group by queue, grp, lane) as counts
+              group by queue, grp, lane
          ),
-         active as (
-             select c.queue, c.due, c.running, c.oldest,
+         in_lanes as (
+             select c.queue, c.grp, c.due, c.running, c.oldest,
                     case when q.paused_until > now() or l.paused_until > now() then 0
                          else least(c.due, greatest(0, coalesce(l.cap, d.cap, c.due) - c.running))
                     end as runnable
@@ -65,6 +70,20 @@ pub async fn read(
                left join queue.queues q on q.queue = c.queue
                left join queue.lanes l on l.queue = c.queue and l.lane = c.lane
                left join unnest($1::text[], $2::bigint[]) as d (queue, cap) on d.queue = c.queue
+         ),
+         in_groups as (
+             select queue, grp, sum(due) as due, sum(running) as running, sum(runnable) as runnable, min(oldest) as oldest
+               from in_lanes
+              group by queue, grp
+         ),
+         active as (
+             select c.queue, c.due, c.running, c.oldest,
+                    case when g.paused_until > now() then 0
+                         else least(c.runnable, greatest(0, coalesce(g.cap, d.cap, c.due) - c.running))
+                    end as runnable
+               from in_groups c
+               left join queue.groups g on g.queue = c.queue and g.grp = c.grp
+               left join unnest($3::text[], $4::bigint[]) as d (queue, cap) on d.queue = c.queue
          )
          select queue,
                 sum(due)::bigint as due,
@@ -87,8 +106,10 @@ pub async fn read(
           group by queue
           order by queue",
     )
-    .bind(queues)
-    .bind(caps)
+    .bind(lane_queues)
+    .bind(lane_caps)
+    .bind(group_queues)
+    .bind(group_caps)
     .fetch_all(conn)
     .await
 }
@@ -110,11 +131,12 @@ impl Gauges {
         let known = known.chain(shared.known_queues());
         self.reported
             .extend(known.map(|queue| queue.as_str().to_owned()));
-        let mut stats: BTreeMap<String, QueueStats> = read(conn, shared.config.lane_caps)
-            .await?
-            .into_iter()
-            .map(|stats| (stats.queue.clone(), stats))
-            .collect();
+        let mut stats: BTreeMap<String, QueueStats> =
+            read(conn, shared.config.lane_caps, shared.config.group_caps)
+                .await?
+                .into_iter()
+                .map(|stats| (stats.queue.clone(), stats))
+                .collect();
         for queue in &self.reported {
             let empty = || QueueStats {
                 queue: queue.clone(),

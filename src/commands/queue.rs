@@ -11,7 +11,7 @@ use std::{io::Write as _, process::ExitCode, time::Duration};
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
-use queue::{JobId, Lane, QueueName};
+use queue::{Group, JobId, Lane, QueueName};
 use serde_json::Value;
 
 use crate::{
@@ -42,11 +42,11 @@ enum Action {
     Dead(dead::Args),
     /// Run dead jobs again; Ctrl-C stops it, and the same command goes on
     Replay(replay::Args),
-    /// Stop starting jobs of a queue or of one of its lanes; what runs goes on
+    /// Stop starting jobs of a queue, or of one of its groups or lanes; what runs goes on
     Pause(pause::PauseArgs),
-    /// End the pause of a queue or of one of its lanes
+    /// End the pause of a queue, or of one of its groups or lanes
     Resume(pause::ResumeArgs),
-    /// Set how many jobs of a lane may run at once, over all processes
+    /// Set how many jobs of a group or a lane may run at once, over all processes
     Cap(pause::CapArgs),
 }
 
@@ -56,6 +56,9 @@ struct Which {
     /// Of this queue
     #[arg(long, value_parser = queue_name())]
     queue: Option<QueueName>,
+    /// Of this group: a team, with all its lanes
+    #[arg(long, value_name = "UUID", value_parser = group)]
+    group: Option<Group>,
     /// Of this lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Option<Lane>,
@@ -128,6 +131,12 @@ fn lane(text: &str) -> Result<Lane, String> {
     text.parse().map(Lane).map_err(|_| {
         "a lane is a UUID: the team's in analysis, rules, backtests and recoveries, the endpoint's in webhooks".to_owned()
     })
+}
+
+fn group(text: &str) -> Result<Group, String> {
+    text.parse()
+        .map(Group)
+        .map_err(|_| "a group is a UUID: the team's".to_owned())
 }
 
 fn job_id(text: &str) -> Result<JobId, String> {

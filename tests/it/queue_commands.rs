@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use queue::{Lane, NewJob, NewJobs, QueueName};
+use queue::{Group, Lane, NewJob, NewJobs, QueueName};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, PgPool};
@@ -17,6 +17,7 @@ use crate::support::eventually;
 const SOON: Duration = Duration::from_secs(20);
 /// Workers poll twice a second: what they leave alone for this long, they leave alone.
 const A_WHILE: Duration = Duration::from_millis(1_500);
+const NIL: &str = "00000000-0000-0000-0000-000000000000";
 const DEAD: i64 = 100_000;
 
 /// The binary, on the test's own database.
@@ -222,6 +223,58 @@ async fn a_replay_that_is_interrupted_and_killed_loses_and_doubles_nothing(pool:
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_team_is_held_back_with_all_its_lanes(pool: PgPool) {
+    const HELD: &str = "select count(*) from queue.jobs where grp = lpad('1', 32, '0')::uuid";
+    let gatehouse = Gatehouse::on(&pool);
+    let team = Uuid::from_u128(1).to_string();
+    let target = ["--queue", "analysis", "--group", team.as_str()];
+    let with_target = |action| [&[action][..], &target].concat();
+    let paused = gatehouse.json(&with_target("pause"));
+    assert_eq!(
+        (&paused["group"], &paused["paused"]),
+        (&json!(team), &json!(true))
+    );
+    let jobs = (11..14).map(|lane| {
+        let payload = json!({ "media": Uuid::now_v7() });
+        let job = NewJob::new(ANALYSIS, Lane(Uuid::from_u128(lane)), &payload);
+        job.group(Group(Uuid::from_u128(1)))
+    });
+    let mut conn = pool.acquire().await.unwrap();
+    queue::enqueue(&mut conn, &NewJobs::from_iter(jobs))
+        .await
+        .unwrap();
+    let _worker = gatehouse.worker();
+    tokio::time::sleep(A_WHILE).await;
+    assert_eq!(count(&pool, HELD).await, 3);
+    let listed = gatehouse.json(&["jobs", "--group", &team]);
+    assert_eq!(listed["jobs"].as_array().unwrap().len(), 3);
+    assert_eq!(listed["jobs"][0]["group"], json!(team));
+    let capped = [&with_target("cap")[..], &["2"]].concat();
+    assert_eq!(gatehouse.json(&capped)["cap"], json!(2));
+    let status = gatehouse.json(&["status", "--group", &team]);
+    let analysis = &status["groups"][1];
+    assert_eq!(
+        (&analysis["queue"], &analysis["due"], &analysis["cap"]),
+        (&json!("analysis"), &json!(3), &json!(2))
+    );
+    let status = gatehouse.done(&["queue", "status", "--groups"]);
+    assert!(
+        status.contains("1 group paused, 1 group capped"),
+        "{status}"
+    );
+    assert!(status.contains(&team), "{status}");
+    let of_queue = gatehouse.json(&["status"]);
+    let analysis = &of_queue["queues"][1];
+    assert_eq!(
+        (&analysis["due"], &analysis["runnable"]),
+        (&json!(3), &json!(0))
+    );
+    let resumed = gatehouse.json(&with_target("resume"));
+    assert_eq!(resumed["resumed"], json!(true));
+    until_count(&pool, HELD, |waiting| waiting == 0).await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn what_cannot_be_meant_is_refused_in_one_line(pool: PgPool) {
     let gatehouse = Gatehouse::on(&pool);
     for (arguments, expected) in [
@@ -230,6 +283,11 @@ async fn what_cannot_be_meant_is_refused_in_one_line(pool: PgPool) {
             "[possible values: images, analysis, rules,",
         ),
         (&["dead", "--lane", "7"], "a lane is a UUID"),
+        (&["dead", "--group", "7"], "a group is a UUID"),
+        (
+            &["pause", "--queue", "rules", "--group", NIL, "--lane", NIL],
+            "cannot be used with",
+        ),
         (&["dead", "--id", "x"], "a whole number from 1"),
         (&["pause", "--queue", "rules", "--for", "5"], "5s, 10m"),
         (&["replay"], "--all"),

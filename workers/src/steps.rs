@@ -107,6 +107,7 @@ impl Steps {
         Self::offer(jobs::IMAGES, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::IMAGES)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<ExaminationDied>();
             WorkerBuilder::new("images")
@@ -131,6 +132,7 @@ impl Steps {
         Self::offer(jobs::ANALYSIS, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::ANALYSIS)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<AnalysisDied>();
             WorkerBuilder::new("analysis")
@@ -149,6 +151,7 @@ impl Steps {
         Self::offer(jobs::RULES, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::RULES)
+                .slots(concurrency)
                 .retry(RETRY)
                 .on_dead::<JudgementDied>();
             WorkerBuilder::new("rules")
@@ -248,6 +251,7 @@ impl Steps {
         Self::offer(jobs::WEBHOOKS, concurrency);
         monitor.register(move |_| {
             let backend = settings(jobs::WEBHOOKS)
+                .slots(concurrency)
                 .prefetch(concurrency.min(DELIVERIES_AHEAD))
                 .on_dead::<DeliveryDied>();
             WorkerBuilder::new("webhooks")

@@ -92,9 +92,10 @@ async fn visit(
     after: Option<Place>,
     limit: i32,
 ) -> Result<Visit, sqlx::Error> {
-    sqlx::query_as("select * from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+    sqlx::query_as("select * from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
         .bind(filter.ids)
         .bind(filter.queue)
+        .bind(filter.group)
         .bind(filter.lane)
         .bind(filter.cause.map(DeathCause::as_str))
         .bind(filter.error)

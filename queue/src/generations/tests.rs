@@ -247,6 +247,39 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
 }
 
+/// Waste is counted once: then the entries are marked as dead, and a claim walks over their pages uncounted.
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn case_14_what_was_too_dear_to_leave_is_left_when_few_live_on(pool: PgPool) {
+    let mut conn = pool.acquire().await.unwrap();
+    sqlx::query(
+        "insert into queue.jobs (queue, lane, payload, max_attempts, gen)
+         select 'q', gen_random_uuid(), '{}', 9, 1 from generate_series(1, 3000)",
+    )
+    .execute(&mut *conn)
+    .await
+    .unwrap();
+    let mut collector = Collector::default();
+    let fresh = now(&mut conn).await;
+    assert_eq!(collector.choose(&mut conn, &fresh).await.unwrap(), None);
+    let wasted = Generations {
+        wasted: fresh.wasted + 100_000,
+        ..fresh.clone()
+    };
+    for _ in 0..9 {
+        let choice = collector.choose(&mut conn, &wasted).await.unwrap();
+        assert_eq!(choice, None, "3,000 moves cost more than was lost");
+    }
+    sqlx::query("delete from queue.jobs where id > 100")
+        .execute(&mut *conn)
+        .await
+        .unwrap();
+    let mut rounds = 0;
+    while collector.choose(&mut conn, &wasted).await.unwrap() != Some(Leave::Young) {
+        rounds += 1;
+        assert!(rounds < 3, "not after {rounds} rounds");
+    }
+}
+
 /// The blocks that a claim reads: a count of its work that does not depend on the machine.
 async fn blocks_of_a_claim(conn: &mut PgConnection) -> i64 {
     let plan: serde_json::Value = sqlx::query_scalar(

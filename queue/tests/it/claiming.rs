@@ -369,7 +369,7 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     let due = || NewJob::new(WORK, lane(9), &act("due"));
     enqueue(&pool, [due(), due(), job(&act("scheduled")).delay(hour)]).await;
     let read = async |conn: &mut PgConnection, cap| {
-        let read = stats::read(conn, &[(WORK, cap)]).await.unwrap();
+        let read = stats::read(conn, &[(WORK, cap)], &[]).await.unwrap();
         let [work] = read.as_slice() else {
             panic!("{read:?}")
         };

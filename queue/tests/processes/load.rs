@@ -58,13 +58,14 @@ async fn case_13_eight_processes_do_each_of_100_000_jobs_once(pool: PgPool) {
     each_once(&pool, 100_000, 8).await;
 }
 
-/// Claims up to 100 jobs, finishes them, and puts others in their place. Returns how many pages the claim touched, and
+/// Claims up to 100 jobs, as a process does whose claims come back full, finishes them, and puts others in their place. Returns how many pages the claim touched, and
 /// how long it took.
 async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
     let begun = Instant::now();
     let plan: Value = sqlx::query_scalar(
         "explain (analyze, buffers, timing off, format json)
-         select * from queue.claim($1, 'shop', 100, gen_random_uuid(), 64, null, null, 0::smallint)",
+         select * from queue.claim($1, 'shop', 100, gen_random_uuid(), 64, null, null, 0::smallint,
+                                  p_is_deep => true)",
     )
     .bind(worker)
     .fetch_one(&mut *conn)

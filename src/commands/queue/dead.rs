@@ -45,6 +45,7 @@ impl WhichDead {
     pub(super) async fn filter(&self, conn: &mut PgConnection) -> anyhow::Result<Filter<'_>> {
         let Which {
             queue,
+            group,
             lane,
             ids,
             error,
@@ -56,6 +57,7 @@ impl WhichDead {
         Ok(Filter {
             ids: (!ids.is_empty()).then_some(ids.as_slice()),
             queue: queue.map(queue::QueueName::as_str),
+            group: *group,
             lane: *lane,
             cause: self.cause,
             error: error.as_deref(),
@@ -143,6 +145,7 @@ fn document(job: &Buried, with_payload: bool) -> Value {
     let mut document = json!({
         "id": job.id.0,
         "queue": job.queue,
+        "group": job.group.0,
         "lane": job.lane.0,
         "cause": job.cause.as_str(),
         "attempt": job.attempt,

@@ -27,6 +27,7 @@ pub(super) struct Args {
 pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
     let Which {
         queue,
+        group,
         lane,
         ids,
         error,
@@ -34,6 +35,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     let filter = Filter {
         ids: (!ids.is_empty()).then_some(ids.as_slice()),
         queue: queue.map(queue::QueueName::as_str),
+        group: *group,
         lane: *lane,
         state: args.state,
         error: error.as_deref(),
@@ -101,6 +103,7 @@ fn document(job: &Live, with_payload: bool) -> Value {
     let mut document = json!({
         "id": job.id.0,
         "queue": job.queue,
+        "group": job.group.0,
         "lane": job.lane.0,
         "state": job.state.as_str(),
         "attempt": job.attempt,

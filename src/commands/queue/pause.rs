@@ -1,10 +1,10 @@
-//! `gatehouse queue pause`, `resume` and `cap`: holding back a queue, or one of its lanes.
+//! `gatehouse queue pause`, `resume` and `cap`: holding back a queue, or one of its groups or lanes.
 
 use std::{fmt, fmt::Write as _, time::Duration};
 
 use chrono::{DateTime, Utc};
 use queue::{
-    Lane, QueueName, lanes,
+    Group, Lane, QueueName, groups, lanes,
     queues::{self, Restrictions},
     stats::{self, QueueStats},
 };
@@ -12,7 +12,7 @@ use serde_json::Value;
 use sqlx::PgConnection;
 
 use super::{
-    Report, lane, status,
+    Report, group, lane, status,
     table::{counted, thousands},
     until,
 };
@@ -24,16 +24,46 @@ struct Target {
     /// The queue
     #[arg(long, value_parser = queue_name())]
     queue: QueueName,
-    /// One of its lanes: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks; without, the whole queue
+    #[command(flatten)]
+    part: Part,
+}
+
+/// What of the queue; without, the whole queue.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(id = "part", multiple = false)]
+struct Part {
+    /// A group: a team, with all its lanes
+    #[arg(long, value_name = "UUID", value_parser = group)]
+    group: Option<Group>,
+    /// A lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Option<Lane>,
 }
 
+/// One part of a queue.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Queue,
+    Group(Group),
+    Lane(Lane),
+}
+
+impl Part {
+    fn held(self) -> Held {
+        match (self.group, self.lane) {
+            (Some(group), _) => Held::Group(group),
+            (None, Some(lane)) => Held::Lane(lane),
+            (None, None) => Held::Queue,
+        }
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lane {
-            Some(lane) => write!(f, "Lane {} of {}", lane.0, self.queue),
-            None => write!(f, "The queue {}", self.queue),
+        match self.part.held() {
+            Held::Group(group) => write!(f, "Group {} of {}", group.0, self.queue),
+            Held::Lane(lane) => write!(f, "Lane {} of {}", lane.0, self.queue),
+            Held::Queue => write!(f, "The queue {}", self.queue),
         }
     }
 }
@@ -58,9 +88,8 @@ pub(super) struct CapArgs {
     /// The queue
     #[arg(long, value_parser = queue_name())]
     queue: QueueName,
-    /// The lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
-    #[arg(long, value_name = "UUID", value_parser = lane)]
-    lane: Lane,
+    #[command(flatten)]
+    part: Part,
     /// How many jobs may run at once, or `none` for the queue's default
     #[arg(value_parser = cap_value)]
     cap: Cap,
@@ -83,14 +112,15 @@ fn cap_value(text: &str) -> Result<Cap, String> {
     }
     let cap = text.parse().ok().filter(|cap| *cap > 0);
     cap.map(|cap| Cap(Some(cap)))
-        .ok_or_else(|| "a whole number from 1, or none; `pause` stops a lane".to_owned())
+        .ok_or_else(|| "a whole number from 1, or none; `pause` stops a group or a lane".to_owned())
 }
 
 pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::Result<Report> {
-    let Target { queue, lane } = args.target;
-    match lane {
-        Some(lane) => lanes::pause(conn, queue, lane, args.duration).await?,
-        None => queues::pause(conn, queue, args.duration).await?,
+    let Target { queue, part } = args.target;
+    match part.held() {
+        Held::Group(group) => groups::pause(conn, queue, group, args.duration).await?,
+        Held::Lane(lane) => lanes::pause(conn, queue, lane, args.duration).await?,
+        Held::Queue => queues::pause(conn, queue, args.duration).await?,
     }
     let after = After::read(conn, args.target).await?;
     let text = format!(
@@ -103,10 +133,11 @@ pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::R
 }
 
 pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow::Result<Report> {
-    let Target { queue, lane } = args.target;
-    let resumed = match lane {
-        Some(lane) => lanes::resume(conn, queue, lane).await?,
-        None => queues::resume(conn, queue).await?,
+    let Target { queue, part } = args.target;
+    let resumed = match part.held() {
+        Held::Group(group) => groups::resume(conn, queue, group).await?,
+        Held::Lane(lane) => lanes::resume(conn, queue, lane).await?,
+        Held::Queue => queues::resume(conn, queue).await?,
     };
     queue::wake(conn, &[queue.as_str()]).await?;
     let after = After::read(conn, args.target).await?;
@@ -116,13 +147,21 @@ pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow:
         "was not paused"
     };
     let mut text = format!("{} {verb}. {}\n", args.target, after.load());
-    if lane.is_some() && after.queue.is_paused {
+    let is_whole = matches!(part.held(), Held::Queue);
+    if !is_whole && after.queue.is_paused {
         let _ = writeln!(
             text,
             "The whole queue is paused, so it waits on: gatehouse queue resume --queue {queue}"
         );
     }
-    if lane.is_none() && after.queue.paused_lanes > 0 {
+    if is_whole && after.queue.paused_groups > 0 {
+        let groups = counted(after.queue.paused_groups, "group", "groups");
+        let _ = writeln!(
+            text,
+            "{groups} of it stay paused: gatehouse queue status --groups"
+        );
+    }
+    if is_whole && after.queue.paused_lanes > 0 {
         let lanes = counted(after.queue.paused_lanes, "lane", "lanes");
         let _ = writeln!(
             text,
@@ -137,9 +176,13 @@ pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow:
 pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Result<Report> {
     let target = Target {
         queue: args.queue,
-        lane: Some(args.lane),
+        part: args.part,
     };
-    lanes::set_cap(conn, args.queue, args.lane, args.cap.0).await?;
+    match args.part.held() {
+        Held::Group(group) => groups::set_cap(conn, args.queue, group, args.cap.0).await?,
+        Held::Lane(lane) => lanes::set_cap(conn, args.queue, lane, args.cap.0).await?,
+        Held::Queue => anyhow::bail!("a cap is for a group or a lane: give --group or --lane"),
+    }
     queue::wake(conn, &[args.queue.as_str()]).await?;
     let after = After::read(conn, target).await?;
     let cap = match args.cap.0 {
@@ -154,7 +197,7 @@ pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Resul
 struct After {
     now: DateTime<Utc>,
     queue: Restrictions,
-    /// Of the lane, or of the queue if there is none.
+    /// Of the group or the lane, or of the queue if it is meant.
     paused_until: Option<DateTime<Utc>>,
     due: i64,
     running: i64,
@@ -169,18 +212,32 @@ impl After {
         let queue = restrictions
             .find(|restrictions| restrictions.queue == name)
             .unwrap_or_default();
-        if let Some(lane) = target.lane {
-            let lane = lanes::read(conn, target.queue, lane).await?;
-            return Ok(Self {
-                now,
-                queue,
-                paused_until: lane.paused_until,
-                due: lane.due,
-                running: lane.running,
-                document: status::lane_document(&lane),
-            });
+        match target.part.held() {
+            Held::Group(group) => {
+                let group = groups::read(conn, target.queue, group).await?;
+                return Ok(Self {
+                    now,
+                    queue,
+                    paused_until: group.paused_until,
+                    due: group.due,
+                    running: group.running,
+                    document: status::group_document(&group),
+                });
+            }
+            Held::Lane(lane) => {
+                let lane = lanes::read(conn, target.queue, lane).await?;
+                return Ok(Self {
+                    now,
+                    queue,
+                    paused_until: lane.paused_until,
+                    due: lane.due,
+                    running: lane.running,
+                    document: status::lane_document(&lane),
+                });
+            }
+            Held::Queue => {}
         }
-        let mut stats = stats::read(conn, &store::jobs::LANE_CAPS)
+        let mut stats = stats::read(conn, &store::jobs::LANE_CAPS, &[])
             .await?
             .into_iter();
         let stats = stats

@@ -37,12 +37,12 @@ const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]
 #[command(group(ArgGroup::new("choice").required(true).multiple(true)
-    .args(["queue", "lane", "ids", "error", "cause", "before", "all"])))]
+    .args(["queue", "group", "lane", "ids", "error", "cause", "before", "all"])))]
 pub(super) struct Args {
     #[command(flatten)]
     which: WhichDead,
     /// Replay every dead job
-    #[arg(long, conflicts_with_all = ["queue", "lane", "ids", "error", "cause", "before"])]
+    #[arg(long, conflicts_with_all = ["queue", "group", "lane", "ids", "error", "cause", "before"])]
     all: bool,
     /// Only say what would be replayed
     #[arg(long)]

@@ -1,9 +1,11 @@
-//! `gatehouse queue status`: the queues, their workers, and what holds lanes back.
+//! `gatehouse queue status`: the queues, their workers, and what holds groups and lanes back.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use queue::{
+    Group,
+    groups::{self, GroupStats},
     lanes::{self, LaneStats},
     queues::{self, Restrictions},
     stats::{self, QueueStats},
@@ -11,6 +13,7 @@ use queue::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 use super::{
     Report, ago,
@@ -19,9 +22,9 @@ use super::{
 };
 use crate::duration::humane;
 
-/// How many lanes are listed although nothing holds them back.
+/// How many groups or lanes are listed although nothing holds them back.
 const BUSIEST: u32 = 10;
-/// How many lanes are listed at all.
+/// How many are listed at all.
 const MOST_LANES: u32 = 500;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -29,6 +32,12 @@ pub(super) struct Args {
     /// List the paused and capped lanes, and the ten with the most due jobs
     #[arg(long)]
     lanes: bool,
+    /// List the paused and capped groups (teams), and the ten with the most due jobs
+    #[arg(long)]
+    groups: bool,
+    /// Show one group (a team) in each queue
+    #[arg(long, value_name = "UUID", value_parser = super::group)]
+    group: Option<Group>,
 }
 
 struct Queue {
@@ -47,6 +56,14 @@ pub(super) async fn run(conn: &mut PgConnection, args: Args) -> anyhow::Result<R
         "queues": queues.iter().map(|queue| queue_document(&queue.stats, &queue.restrictions)).collect::<Vec<_>>(),
         "workers": workers.iter().map(worker_document).collect::<Vec<_>>(),
     });
+    if args.groups || args.group.is_some() {
+        let groups = match args.group {
+            Some(group) => of_group(conn, group).await?,
+            None => groups::list(conn, BUSIEST, MOST_LANES).await?,
+        };
+        text += &group_table(now, &groups);
+        document["groups"] = groups.iter().map(group_document).collect();
+    }
     if args.lanes {
         let lanes = lanes::list(conn, BUSIEST, MOST_LANES).await?;
         text += &lane_table(now, &lanes);
@@ -55,9 +72,18 @@ pub(super) async fn run(conn: &mut PgConnection, args: Args) -> anyhow::Result<R
     Ok(Report::new(text, document))
 }
 
+/// A group in each of our queues.
+async fn of_group(conn: &mut PgConnection, group: Group) -> anyhow::Result<Vec<GroupStats>> {
+    let mut found = Vec::new();
+    for queue in store::jobs::ALL {
+        found.push(groups::read(conn, queue, group).await?);
+    }
+    Ok(found)
+}
+
 /// Our own queues first, also when they are empty, then any others that there are.
 async fn read(conn: &mut PgConnection) -> anyhow::Result<Vec<Queue>> {
-    let mut stats: BTreeMap<String, QueueStats> = stats::read(conn, &store::jobs::LANE_CAPS)
+    let mut stats: BTreeMap<String, QueueStats> = stats::read(conn, &store::jobs::LANE_CAPS, &[])
         .await?
         .into_iter()
         .map(|stats| (stats.queue.clone(), stats))
@@ -124,6 +150,14 @@ fn held_back(now: DateTime<Utc>, restrictions: &Restrictions) -> String {
     if restrictions.is_paused {
         reasons.push(format!("paused {}", until(now, restrictions.paused_until)));
     }
+    if restrictions.paused_groups > 0 {
+        let groups = counted(restrictions.paused_groups, "group", "groups");
+        reasons.push(format!("{groups} paused"));
+    }
+    if restrictions.capped_groups > 0 {
+        let groups = counted(restrictions.capped_groups, "group", "groups");
+        reasons.push(format!("{groups} capped"));
+    }
     if restrictions.paused_lanes > 0 {
         let lanes = counted(restrictions.paused_lanes, "lane", "lanes");
         reasons.push(format!("{lanes} paused"));
@@ -150,6 +184,8 @@ pub(super) fn queue_document(stats: &QueueStats, restrictions: &Restrictions) ->
         "dead": stats.dead,
         "paused": restrictions.is_paused,
         "paused_until": restrictions.paused_until,
+        "paused_groups": restrictions.paused_groups,
+        "capped_groups": restrictions.capped_groups,
         "paused_lanes": restrictions.paused_lanes,
         "capped_lanes": restrictions.capped_lanes,
     })
@@ -190,34 +226,91 @@ fn lane_table(now: DateTime<Utc>, lanes: &[LaneStats]) -> String {
     if lanes.is_empty() {
         return "\nNo lane is paused or capped, and none has a due job.\n".to_owned();
     }
+    let rows = lanes.iter().map(|lane| Held {
+        queue: &lane.queue,
+        id: lane.lane.0,
+        due: lane.due,
+        running: lane.running,
+        cap: lane.cap,
+        is_paused: lane.is_paused,
+        paused_until: lane.paused_until,
+    });
+    held_table(now, "LANE", rows)
+}
+
+fn group_table(now: DateTime<Utc>, groups: &[GroupStats]) -> String {
+    if groups.is_empty() {
+        return "\nNo group is paused or capped, and none has a due job.\n".to_owned();
+    }
+    let rows = groups.iter().map(|group| Held {
+        queue: &group.queue,
+        id: group.group.0,
+        due: group.due,
+        running: group.running,
+        cap: group.cap,
+        is_paused: group.is_paused,
+        paused_until: group.paused_until,
+    });
+    held_table(now, "GROUP", rows)
+}
+
+/// What is shown of a group or a lane.
+struct Held<'a> {
+    queue: &'a str,
+    id: Uuid,
+    due: i64,
+    running: i64,
+    cap: Option<i32>,
+    is_paused: bool,
+    paused_until: Option<DateTime<Utc>>,
+}
+
+fn held_table<'a>(
+    now: DateTime<Utc>,
+    name: &'static str,
+    rows: impl ExactSizeIterator<Item = Held<'a>>,
+) -> String {
     let mut table = Table::new([
         ("QUEUE", Left),
-        ("LANE", Left),
+        (name, Left),
         ("DUE", Right),
         ("RUNNING", Right),
         ("CAP", Right),
         ("PAUSED", Left),
     ]);
-    for lane in lanes {
+    let is_cut = rows.len() >= MOST_LANES as usize;
+    for row in rows {
         table.push([
-            lane.queue.clone(),
-            lane.lane.0.to_string(),
-            thousands(lane.due),
-            thousands(lane.running),
-            lane.cap.map_or_else(|| "-".to_owned(), thousands),
-            if lane.is_paused {
-                until(now, lane.paused_until)
+            row.queue.to_owned(),
+            row.id.to_string(),
+            thousands(row.due),
+            thousands(row.running),
+            row.cap.map_or_else(|| "-".to_owned(), thousands),
+            if row.is_paused {
+                until(now, row.paused_until)
             } else {
                 "-".to_owned()
             },
         ]);
     }
-    let more = if lanes.len() < MOST_LANES as usize {
-        String::new()
-    } else {
+    let more = if is_cut {
         format!("\nThe first {MOST_LANES}, by their due jobs.\n")
+    } else {
+        String::new()
     };
     format!("\n{}{more}", table.render())
+}
+
+pub(super) fn group_document(group: &GroupStats) -> Value {
+    json!({
+        "queue": group.queue,
+        "group": group.group.0,
+        "due": group.due,
+        "running": group.running,
+        "cap": group.cap,
+        "paused": group.is_paused,
+        "paused_until": group.paused_until,
+    })
 }
 
 pub(super) fn lane_document(lane: &LaneStats) -> Value {

@@ -9,7 +9,7 @@ use domain::{
     id::{DeliveryId, EndpointId, EventId, RecoveryId, SiteId, TeamId},
     recovery::RecoveryKind,
 };
-use queue::{Effect, FinishTx, Lane, Survivor, lanes};
+use queue::{Effect, FinishTx, Group, Lane, Survivor, lanes};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -94,9 +94,11 @@ pub async fn next(pool: &PgPool, recovery: RecoveryId) -> Result<Next, Error> {
     if let Some(reason) = standing.obstacle {
         return Ok(Next::Slice(slice(&[], End::Failed(reason))));
     }
+    let group = Group(standing.team.as_uuid());
     let lane = Lane(standing.endpoint.as_uuid());
     let mut conn = pool.acquire().await?;
-    if !standing.is_settled || lanes::due(&mut conn, jobs::WEBHOOKS, lane, ENOUGH).await? >= ENOUGH
+    if !standing.is_settled
+        || lanes::due(&mut conn, jobs::WEBHOOKS, group, lane, ENOUGH).await? >= ENOUGH
     {
         return Ok(Next::Later(PAUSE));
     }
