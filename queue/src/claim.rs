@@ -73,8 +73,8 @@ struct Claimed {
 struct Found {
     /// It brought as many jobs as there was room for.
     is_full: bool,
-    /// It brought nothing.
-    is_empty: bool,
+    /// How many jobs it brought.
+    got: usize,
     /// Another claim may find something now.
     more: bool,
     /// A lane or a group has reached its cap.
@@ -116,7 +116,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 continue;
             }
             let called = async {
-                if found.is_empty && !found.full.is_empty() {
+                if found.got == 0 && !found.full.is_empty() {
                     sleep(CROWDED).await;
                 }
                 calls.changed().await
@@ -205,7 +205,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let only = claimed.only_group();
         let mut found = Found {
             is_full: got >= wanted,
-            is_empty: got == 0,
+            got,
             more: walk.go_on(&claimed, got, wanted),
             capped: claimed.capped,
             full: room.limits().full().clone(),

@@ -117,10 +117,8 @@ impl Step {
 
 impl State {
     fn running(&self) -> Counts {
-        let is_running = |job: &&Job| **job == Job::Running;
-        self.jobs
-            .each_ref()
-            .map(|lane| u8::try_from(lane.iter().filter(is_running).count()).unwrap())
+        let in_lane = |lane: &[Job; 2]| lane.iter().map(|job| u8::from(*job == Job::Running)).sum();
+        self.jobs.each_ref().map(in_lane)
     }
 
     fn is_group_free(&self) -> bool {
