@@ -152,7 +152,7 @@ impl Offer {
         let mut taken = Taken::default();
         for of_lane in self.lanes {
             let settings = of_lane.taker.settings();
-            let mut holds = Vec::new();
+            let mut taken_here = Vec::new();
             for place in of_lane.jobs {
                 let Some(&Some(job)) = inserted.0.get(&place) else {
                     continue;
@@ -169,11 +169,14 @@ impl Offer {
                     retry: settings.retry,
                 };
                 if let Some(hold) = of_lane.taker.hold(claim, self.since) {
-                    holds.push((hold, place));
+                    taken_here.push((hold, place));
                 }
             }
-            if !holds.is_empty() {
-                taken.0.push((of_lane.room, holds));
+            if !taken_here.is_empty() {
+                taken.0.push(TakenOfLane {
+                    room: of_lane.room,
+                    jobs: taken_here,
+                });
             }
         }
         taken
@@ -211,7 +214,13 @@ impl Inserted {
 
 /// Jobs in hand that wait for the commit of their insertion. To drop them is to forget them, as when it was rolled back.
 #[derive(Default)]
-pub(crate) struct Taken(Vec<(Box<dyn Places>, Vec<(Arc<Hold>, usize)>)>);
+pub(crate) struct Taken(Vec<TakenOfLane>);
+
+struct TakenOfLane {
+    room: Box<dyn Places>,
+    /// With their places among the new jobs.
+    jobs: Vec<(Arc<Hold>, usize)>,
+}
 
 impl Taken {
     /// Hands them over, after the commit.
@@ -219,20 +228,20 @@ impl Taken {
         let Ok(columns) = jobs.columns() else {
             return;
         };
-        for (room, holds) in self.0 {
-            if let Some((hold, _)) = holds.first() {
-                metrics::handed_over(hold.claim.queue, holds.len() as u64);
+        for TakenOfLane { room, jobs } in self.0 {
+            if let Some((hold, _)) = jobs.first() {
+                metrics::handed_over(hold.claim.queue, jobs.len() as u64);
             }
             let payload = |place: usize| columns.payloads[place].as_str();
-            let holds = holds.into_iter();
-            room.fill(holds.map(|(hold, at)| (hold, payload(at))).collect());
+            let jobs = jobs.into_iter();
+            room.fill(jobs.map(|(hold, at)| (hold, payload(at))).collect());
         }
     }
 }
 
 impl fmt::Debug for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let jobs = self.0.iter().flat_map(|(_, holds)| holds);
+        let jobs = self.0.iter().flat_map(|of_lane| &of_lane.jobs);
         f.debug_list()
             .entries(jobs.map(|(hold, _)| hold.claim.job))
             .finish()

@@ -5,6 +5,8 @@
 //! model must allow it.
 
 mod actual;
+#[path = "../tests/model/eager.rs"]
+mod eager;
 mod process;
 #[path = "../tests/model/protocol.rs"]
 mod protocol;

@@ -40,12 +40,14 @@ enum InHand {
     /// Ended, or at a checkpoint.
     Ended(Ended),
     /// Inserted as this worker's, and not handed over yet.
-    Inserted {
-        offer: Offer,
-        jobs: NewJobs,
-        places: Vec<i32>,
-        ids: Vec<Option<i64>>,
-    },
+    Inserted(Box<Inserted>),
+}
+
+struct Inserted {
+    offer: Offer,
+    jobs: NewJobs,
+    places: Vec<i32>,
+    ids: Vec<Option<i64>>,
 }
 
 pub(super) struct Actual {
@@ -206,17 +208,7 @@ impl Actual {
                 self.hands
                     .insert(hand, InHand::Ended(Ended { hold, outcome }));
             }
-            Action::Checkpoint(hand) => {
-                let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
-                    unreachable!("it is held");
-                };
-                let effect = AnyEffect::new(Applied {
-                    step: number(state.claim(hand).unwrap().step),
-                    follow_up: None,
-                });
-                let (reached, _) = reach(hold, effect).await.expect("its run goes on");
-                self.hands.insert(hand, InHand::Ended(reached));
-            }
+            Action::Checkpoint(hand) => self.reach(state, hand).await,
             // What was rolled back leaves nothing.
             Action::Write(_, Commit::Lost { written: false })
             | Action::Record(_, Commit::Lost { written: false }) => {}
@@ -237,17 +229,7 @@ impl Actual {
                     self.answer(hand, survives);
                 }
             }
-            Action::LookUp(hand) => match state.claim(hand).map(|claim| claim.stage) {
-                Some(Stage::InDoubt { was_written: true }) => self.answer(hand, true),
-                Some(Stage::Unanswered {
-                    was_written: true, ..
-                }) => {
-                    if let Some(follow_ups) = self.unanswered.remove(&hand) {
-                        self.hand_over(state, hand, follow_ups);
-                    }
-                }
-                _ => {}
-            },
+            Action::LookUp(hand) => self.look_up(state, hand),
             Action::LookUpInVain(hand) => drop(self.unanswered.remove(&hand)),
             Action::Pause => {
                 lanes::pause(&mut *self.conn().await, QUEUE, LANE, None)
@@ -322,13 +304,14 @@ impl Actual {
             job: self.jobs.len() - 1,
             fence: 1,
         };
-        let inserted = InHand::Inserted {
+        let inserted = Inserted {
             offer,
             jobs,
             places,
             ids,
         };
-        self.hands.insert(hand, inserted);
+        self.hands
+            .insert(hand, InHand::Inserted(Box::new(inserted)));
     }
 
     fn arrive(&mut self, state: &State, hand: Hand) {
@@ -339,16 +322,45 @@ impl Actual {
                     .expect("a claim comes once");
                 self.hands.insert(hand, InHand::Held(hold));
             }
-            Some(InHand::Inserted {
-                offer,
-                jobs,
-                places,
-                ids,
-            }) => {
+            Some(InHand::Inserted(inserted)) => {
+                let Inserted {
+                    offer,
+                    jobs,
+                    places,
+                    ids,
+                } = *inserted;
                 offer.committed(&jobs, &places, &ids);
                 self.receive(state, hand);
             }
             _ => unreachable!("it was claimed"),
+        }
+    }
+
+    /// A run comes to a checkpoint.
+    async fn reach(&mut self, state: &State, hand: Hand) {
+        let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
+            unreachable!("it is held");
+        };
+        let effect = AnyEffect::new(Applied {
+            step: number(state.claim(hand).unwrap().step),
+            follow_up: None,
+        });
+        let (reached, _) = reach(hold, effect).await.expect("its run goes on");
+        self.hands.insert(hand, InHand::Ended(reached));
+    }
+
+    /// A commit is found to be made, or not.
+    fn look_up(&mut self, state: &State, hand: Hand) {
+        match state.claim(hand).map(|claim| claim.stage) {
+            Some(Stage::InDoubt { was_written: true }) => self.answer(hand, true),
+            Some(Stage::Unanswered {
+                was_written: true, ..
+            }) => {
+                if let Some(follow_ups) = self.unanswered.remove(&hand) {
+                    self.hand_over(state, hand, follow_ups);
+                }
+            }
+            _ => {}
         }
     }
 

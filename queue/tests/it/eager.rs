@@ -238,6 +238,35 @@ async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
     assert!(matches!(held[..], [Some(_)]), "another lane is free");
 }
 
+/// The lock is kept until the transaction ends, which may be long: so nobody waits for it.
+#[sqlx::test(migrator = "queue::MIGRATOR")]
+async fn what_another_transaction_claims_from_is_not_taken(pool: PgPool) {
+    let mut conn = pool.acquire().await.unwrap();
+    let mut other = pool.begin().await.unwrap();
+    sqlx::query("select pg_advisory_xact_lock(hashtext('more'), uuid_hash($1))")
+        .bind(lane(1))
+        .execute(&mut *other)
+        .await
+        .unwrap();
+    for [group_cap, lane_cap, taken] in [
+        [Some(5), None, None],
+        [None, Some(5), None],
+        [None, None, Some(1)],
+    ] {
+        let held: Vec<Option<i64>> = sqlx::query_scalar(
+            "select (queue.enqueue_held(gen_random_uuid(), '{0}', '{more}', array[$1]::uuid[], array[$1]::uuid[],
+                     array['null'], '{0}', '{0}', '{0}', '{5}', '{true}', array[$2]::int[], array[$3]::int[])).ids",
+        )
+        .bind(lane(1))
+        .bind(group_cap)
+        .bind(lane_cap)
+        .fetch_one(&mut *conn)
+        .await
+        .unwrap();
+        assert_eq!(held[0].is_some(), taken.is_some());
+    }
+}
+
 const HELD: &str = "select (queue.enqueue_held(gen_random_uuid(), '{0}', '{more}', array[$1]::uuid[], array[$1]::uuid[],
                             array['null'], '{0}', '{0}', '{0}', '{5}', '{true}', '{null}', '{5}')).ids";
 

@@ -222,8 +222,25 @@ async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     let offer = process.queue.offer(&jobs);
     let (places, ids) = insert(&pool, &jobs, &offer).await;
     tokio::time::sleep(Duration::from_millis(320)).await;
+    sqlx::raw_sql(
+        "create table deleted (fence integer);
+         create function note_delete() returns trigger language plpgsql as $$
+         begin
+             insert into deleted values (old.fence);
+             return null;
+         end $$;
+         create trigger note_delete after delete on queue.jobs for each row execute function note_delete()",
+    )
+    .execute(&pool)
+    .await
+    .unwrap();
     offer.committed(&jobs, &places, &ids);
     until_idle(&pool).await;
+    assert_eq!(
+        names(&pool, "select fence::text from deleted").await,
+        ["2"; 3],
+        "released, and claimed"
+    );
     assert_eq!(count(&pool, "select count(*) from effects").await, 3);
     assert_eq!(process.started(), 3);
     process.stop().await;

@@ -4,6 +4,7 @@
 mod caps;
 mod checker;
 mod delivery;
+mod eager;
 mod generations;
 mod protocol;
 mod rotation;

@@ -22,23 +22,8 @@ impl Protocol {
         }
     }
 
-    fn has(&self, mechanism: Mechanism) -> bool {
+    pub(super) fn has(&self, mechanism: Mechanism) -> bool {
         self.without != Some(mechanism)
-    }
-
-    /// The jobs whose rows name this worker, while it has no hold on them.
-    fn strays(&self, state: &State, worker: usize) -> Vec<usize> {
-        let is_held = |job: &Job| match job.last_claim().map(|claim| claim.stage) {
-            Some(Stage::Claimed) => false,
-            Some(Stage::Inserted { .. }) => self.has(Mechanism::HandsAreReadyBeforeCommit),
-            Some(_) => true,
-            None => job.in_doubt().is_some() && self.has(Mechanism::NextFenceIsExpected),
-        };
-        let is_stray = |job: &Job| job.row == Row::Running(worker) && !is_held(job);
-        let jobs = state.jobs.iter().enumerate();
-        jobs.filter(|(_, job)| is_stray(job))
-            .map(|(id, _)| id)
-            .collect()
     }
 }
 
@@ -281,7 +266,7 @@ impl Protocol {
         next
     }
 
-    fn claim(&self, job: &mut Job, worker: usize) {
+    pub(super) fn claim(&self, job: &mut Job, worker: usize) {
         job.row = Row::Running(worker);
         job.attempt += i8::from(self.has(Mechanism::AttemptIsChargedAtClaim));
         job.charged += 1;
@@ -356,81 +341,6 @@ impl Protocol {
                 );
             }
         }
-    }
-
-    /// The follow-up job: running in the hands of the worker that enqueues it, if that may take it, or else due.
-    fn enqueue_more(&self, next: &mut State, by: Hand, commit: Commit, is_written: bool) {
-        let Some(Claim { worker, .. }) = next.claim(by) else {
-            return;
-        };
-        let is_eager = self.takes_at_once(next, worker);
-        let is_early = is_eager && !self.has(Mechanism::HandOverAwaitsCommit);
-        if !is_written && !is_early {
-            return;
-        }
-        next.left.follow_ups = next.left.follow_ups.saturating_sub(1);
-        let mut job = Job::new();
-        if is_eager {
-            next.was_disobeyed |= next.is_paused;
-            self.claim(&mut job, worker);
-            job.attempt = i8::from(self.has(Mechanism::EagerAttemptIsCharged));
-            let stage = match commit {
-                Commit::Lost { .. } if !is_early => Stage::Inserted { by },
-                Commit::Answered | Commit::Lost { .. } => Stage::Held,
-            };
-            for claim in job.claims.iter_mut().flatten() {
-                claim.stage = stage;
-                claim.attempt = job.attempt;
-            }
-        }
-        if !is_written {
-            // The transaction was rolled back, and the job runs.
-            job.row = Row::Finished;
-        }
-        next.jobs.push(job);
-    }
-
-    /// Whether a worker that enqueues a job may take it in the same statement.
-    fn takes_at_once(&self, state: &State, worker: usize) -> bool {
-        let is_open = !state.is_paused || !self.has(Mechanism::EagerMindsThePause);
-        let has_room = state.running() < self.cap || !self.has(Mechanism::EagerMindsTheCap);
-        // Under a cap, what is due goes first.
-        let is_first = state.jobs.iter().all(|job| job.row != Row::Due);
-        is_open && has_room && is_first && state.workers[worker].has_lease
-    }
-
-    fn record(&self, next: &mut State, hand: Hand, commit: Commit) {
-        let is_ours = self.is_ours(next, hand);
-        let is_written = is_ours && commit != Commit::Lost { written: false };
-        let Some(claim) = next.claim(hand) else {
-            return;
-        };
-        let job = &mut next.jobs[hand.job];
-        if is_written {
-            job.effects.push(claim.step);
-            if self.has(Mechanism::CheckpointsMoveTheFence) {
-                job.claims.push(None);
-            }
-        }
-        match commit {
-            Commit::Answered if is_written => self.go_on(next, hand),
-            // The run is told, and stops.
-            Commit::Answered => *next.claim_mut(hand) = None,
-            Commit::Lost {
-                written: was_written,
-            } => next.put(hand, Stage::InDoubt { was_written }),
-        }
-    }
-
-    /// A checkpoint is known to be written: the run goes on, under the next fence.
-    fn go_on(&self, next: &mut State, hand: Hand) {
-        let fence = hand.fence + usize::from(self.has(Mechanism::CheckpointsMoveTheFence));
-        let claim = next.claim_mut(hand).take().map(|claim| Claim {
-            stage: Stage::Held,
-            step: claim.step + 1,
-            ..claim
-        });
-        *next.claim_mut(Hand { fence, ..hand }) = claim;
     }
 
     /// What becomes of the row of a job whose run in this attempt ended so.

@@ -73,7 +73,8 @@ async fn case_q2_a_worker_stopped_inside_its_finish_holds_nobody_up(pool: PgPool
     witness.until_called(1).await;
     stopped.signal(Signal::STOP);
     let open = "select count(*) from pg_stat_activity
-                 where datname = current_database() and state = 'idle in transaction'";
+                 where datname = current_database() and state = 'idle in transaction'
+                   and query like '%insert into effects%'";
     assert_eq!(count(&pool, open).await, 1);
 
     let other = Worker::start(&setup);
