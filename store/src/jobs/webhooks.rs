@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn case_56_payloads_of_older_binaries_are_read() {
+    fn case_61_payloads_of_older_binaries_are_read() {
         let id = Uuid::from_u128(7);
         let job: DeliveryJob = serde_json::from_str(&format!(r#"{{"delivery":"{id}"}}"#)).unwrap();
         assert_eq!((job.single(), job.team), (Some(delivery(7)), None));
     }
 
     #[test]
-    fn case_56_older_binaries_read_a_single_delivery() {
+    fn case_61_older_binaries_read_a_single_delivery() {
         #[derive(Deserialize)]
         struct Older {
             delivery: DeliveryId,

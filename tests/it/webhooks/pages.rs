@@ -248,7 +248,7 @@ async fn case_60_what_ended_and_what_is_disabled_is_not_sent(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_56_jobs_of_older_binaries_are_sent(pool: PgPool) {
+async fn case_61_jobs_of_older_binaries_are_sent(pool: PgPool) {
     let receiver = Receiver::start().await;
     let stage = Stage::new(pool, &receiver.url(), &receiver.allowed()).await;
     let items = stage.singles(3).await;
