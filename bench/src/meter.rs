@@ -5,7 +5,7 @@ use serde::Serialize;
 use sqlx::{PgConnection, Row as _};
 
 /// How many kinds of statement a report names.
-const NAMED: i64 = 10;
+const NAMED: i64 = 16;
 /// How much of a statement's text.
 const SHOWN: usize = 90;
 

@@ -231,6 +231,8 @@ async fn gather<Q, A, H, F, R>(
                 Some(waiting) => lines.push(&waiting.holder.clone(), waiting),
                 None => return,
             }
+            // Who asks for several things at once has sent the first one only.
+            tokio::task::yield_now().await;
         };
         let running = run(batch);
         tokio::spawn(async move {
