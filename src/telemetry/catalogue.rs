@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 33] = [
+const METRICS: [(Kind, &str, Unit, &str); 34] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -149,6 +149,12 @@ const METRICS: [(Kind, &str, Unit, &str); 33] = [
         "gatehouse_webhook_delivery_seconds",
         Unit::Seconds,
         "From an event to its delivery",
+    ),
+    (
+        Counter,
+        "gatehouse_webhook_pages_spread_total",
+        Unit::Count,
+        "Jobs that told of many items and whose rest became a job for each, by reason",
     ),
     (
         Counter,

@@ -136,15 +136,15 @@ const fn lane_of(claim: usize, nth: usize) -> usize {
 }
 
 impl Caps {
-    fn has(&self, mechanism: Mechanism) -> bool {
+    fn has(self, mechanism: Mechanism) -> bool {
         self.without != Some(mechanism)
     }
 
-    fn locks_group(&self) -> bool {
+    fn locks_group(self) -> bool {
         self.group_cap.is_some() && self.has(Mechanism::GroupsAreLocked)
     }
 
-    fn try_lane(&self, state: &State, claim: usize, step: Step) -> Step {
+    fn try_lane(self, state: &State, claim: usize, step: Step) -> Step {
         let (Step::Tries { nth, has, early } | Step::WaitsForLane { nth, has, early }) = step
         else {
             return step;
@@ -170,7 +170,7 @@ impl Caps {
         Step::WaitsForLane { nth: 0, has, early }
     }
 
-    fn take(&self, next: &mut State, claim: usize, has: [bool; LANES], counts: Counts) {
+    fn take(self, next: &mut State, claim: usize, has: [bool; LANES], counts: Counts) {
         let mut room = self
             .group_cap
             .map_or(u8::MAX, |cap| cap.saturating_sub(counts.iter().sum()));
@@ -208,10 +208,11 @@ impl Model for Caps {
                 Step::Idle => actions.push(Action::Begin(claim)),
                 Step::Begun(_) => actions.push(Action::TryGroup(claim)),
                 Step::WaitsForGroup if !state.is_group_free() => {}
-                Step::WaitsForGroup => actions.push(Action::Wake(claim)),
                 Step::Tries { .. } => actions.push(Action::TryLane(claim)),
                 Step::WaitsForLane { nth, .. } if !state.is_lane_free(lane_of(claim, nth)) => {}
-                Step::WaitsForLane { .. } => actions.push(Action::Wake(claim)),
+                Step::WaitsForGroup | Step::WaitsForLane { .. } => {
+                    actions.push(Action::Wake(claim));
+                }
                 Step::Locked { .. } => actions.push(Action::Count(claim)),
                 Step::Counted { .. } => actions.push(Action::Take(claim)),
                 Step::Took { .. } => actions.push(Action::Commit(claim)),
