@@ -26,7 +26,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::procfs;
 
-pub(crate) use self::machine::find_binaries;
+pub(crate) use self::machine::{account_name, find_binaries};
 use self::{disk::Disk, machine::Account};
 
 const PORT: u16 = 5432;

@@ -18,7 +18,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::http::{Client, get};
+use crate::{
+    cluster::account_name,
+    http::{Client, get},
+};
 
 const READY: Duration = Duration::from_mins(1);
 /// An API process lingers for 5 s and drains for 10, a worker drains for 20.
@@ -157,7 +160,9 @@ impl Process {
             Kind::Worker => command.arg("worker"),
             Kind::Up => command
                 .args(["up", "--listen", &self.address.to_string(), "--data-dir"])
-                .arg(self.gatehouse.logs.join(&self.name)),
+                .arg(self.gatehouse.logs.join(&self.name))
+                // Who may pass to the socket.
+                .args(account_name()?.map(|name| format!("--user={name}"))),
         };
         command.args(["--metrics-listen", &self.metrics.to_string()]);
         self.child = Some(command.stdout(log.try_clone()?).stderr(log).spawn()?);

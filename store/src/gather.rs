@@ -78,7 +78,8 @@ struct Waiting<Q, A, H: Clone + Eq + Hash> {
 
 /// The front of a gathering task. Dropping the last clone ends the task after what waits has run.
 pub struct Gather<Q, A, H: Clone + Eq + Hash = ()> {
-    calls: mpsc::Sender<Waiting<Q, A, H>>,
+    /// What one caller asks at the same time stays together.
+    calls: mpsc::Sender<Vec<Waiting<Q, A, H>>>,
     limit: Limit,
     places: Arc<Shares<H>>,
     bytes: Arc<Shares<H>>,
@@ -166,6 +167,50 @@ where
         question: Q,
         weight: usize,
     ) -> Result<A, Error> {
+        let (waiting, answer) = self.wait(since, &holder, question, weight)?;
+        self.calls
+            .try_send(vec![waiting])
+            .map_err(|_| Error::Overloaded)?;
+        answer.await.map_err(|_| Error::Unavailable)
+    }
+
+    /// Asks several things at once, and waits for all answers. They share a batch if its bounds allow. See [`Gather::ask_for`].
+    pub async fn ask_all_for(
+        &self,
+        holder: H,
+        questions: impl IntoIterator<Item = (Q, usize)>,
+    ) -> Vec<Result<A, Error>> {
+        let since = Instant::now();
+        let mut together = Vec::new();
+        let mut answers = Vec::new();
+        for (question, weight) in questions {
+            let waiting = self.wait(since, &holder, question, weight);
+            answers.push(waiting.map(|(waiting, answer)| {
+                together.push(waiting);
+                answer
+            }));
+        }
+        // What cannot be sent is dropped, and its caller told below.
+        let sent = self.calls.try_send(together).is_ok();
+        let mut got = Vec::with_capacity(answers.len());
+        for answer in answers {
+            got.push(match answer {
+                Ok(_) if !sent => Err(Error::Overloaded),
+                Ok(answer) => answer.await.map_err(|_| Error::Unavailable),
+                Err(error) => Err(error),
+            });
+        }
+        got
+    }
+
+    /// Takes a waiting place.
+    fn wait(
+        &self,
+        since: Instant,
+        holder: &H,
+        question: Q,
+        weight: usize,
+    ) -> Result<(Waiting<Q, A, H>, oneshot::Receiver<A>), Error> {
         if self.away.load(Ordering::Relaxed) && self.bytes.in_use() > 0 {
             return Err(Error::Unavailable);
         }
@@ -184,15 +229,13 @@ where
             away: Arc::clone(&self.away),
             _bytes: bytes,
         };
+        let holder = holder.clone();
         let waiting = Waiting {
             holder,
             call,
             place,
         };
-        self.calls
-            .try_send(waiting)
-            .map_err(|_| Error::Overloaded)?;
-        answer.await.map_err(|_| Error::Unavailable)
+        Ok((waiting, answer))
     }
 
     /// How many callers wait for a runner.
@@ -203,7 +246,7 @@ where
 
 async fn gather<Q, A, H, F, R>(
     bounds: Bounds,
-    mut arriving: mpsc::Receiver<Waiting<Q, A, H>>,
+    mut arriving: mpsc::Receiver<Vec<Waiting<Q, A, H>>>,
     away: Arc<AtomicBool>,
     run: F,
 ) where
@@ -220,25 +263,32 @@ async fn gather<Q, A, H, F, R>(
             while lines.pop().is_some() {}
         }
         let batch = loop {
-            while let Ok(waiting) = arriving.try_recv() {
-                lines.push(&waiting.holder.clone(), waiting);
+            while let Ok(together) = arriving.try_recv() {
+                line_up(&mut lines, together);
             }
             let batch = next_batch(bounds, &mut lines);
             if !batch.is_empty() {
                 break batch;
             }
             match arriving.recv().await {
-                Some(waiting) => lines.push(&waiting.holder.clone(), waiting),
+                Some(together) => line_up(&mut lines, together),
                 None => return,
             }
-            // Who asks for several things at once has sent the first one only.
-            tokio::task::yield_now().await;
         };
         let running = run(batch);
         tokio::spawn(async move {
             running.await;
             drop(runner);
         });
+    }
+}
+
+fn line_up<Q, A, H: Clone + Eq + Hash>(
+    lines: &mut Lines<H, Waiting<Q, A, H>>,
+    together: Vec<Waiting<Q, A, H>>,
+) {
+    for waiting in together {
+        lines.push(&waiting.holder.clone(), waiting);
     }
 }
 
@@ -309,6 +359,18 @@ mod tests {
         let sizes = sizes.lock().unwrap();
         assert!(sizes.len() <= 4, "{sizes:?}");
         assert!(sizes.iter().all(|size| *size <= 10), "{sizes:?}");
+    }
+
+    #[tokio::test]
+    async fn what_one_caller_asks_at_the_same_time_shares_a_batch() {
+        let (gather, sizes) = sizes(BOUNDS);
+        for _ in 0..20 {
+            let answers = gather.ask_all_for((), [(1, 5), (2, 5), (3, 5)]).await;
+            let answers: Vec<u32> = answers.into_iter().map(Result::unwrap).collect();
+            assert_eq!(answers, [2, 4, 6]);
+        }
+        assert_eq!(*sizes.lock().unwrap(), [3; 20]);
+        assert!(gather.ask_all_for((), []).await.is_empty());
     }
 
     #[tokio::test]

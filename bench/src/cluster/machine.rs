@@ -7,6 +7,7 @@ use anyhow::Context as _;
 /// Whom Postgres runs as when the benchmark runs as root, as whom it refuses to run.
 #[derive(Clone, Copy)]
 pub(super) struct Account {
+    pub(super) name: &'static str,
     pub(super) uid: u32,
     pub(super) gid: u32,
 }
@@ -18,7 +19,7 @@ impl Account {
             return Ok(None);
         }
         let users = fs::read_to_string("/etc/passwd")?;
-        let find = |name: &str| {
+        let find = |name: &'static str| {
             let line = users
                 .lines()
                 .find(|line| line.split(':').next() == Some(name))?;
@@ -27,6 +28,7 @@ impl Account {
                 .skip(2)
                 .map_while(|field| field.parse().ok());
             Some(Self {
+                name,
                 uid: numbers.next()?,
                 gid: numbers.next()?,
             })
@@ -36,6 +38,11 @@ impl Account {
             "there is no account `postgres` or `nobody` to run Postgres as",
         )?))
     }
+}
+
+/// The name of the account that Postgres runs as; none for anybody but root.
+pub(crate) fn account_name() -> anyhow::Result<Option<&'static str>> {
+    Ok(Account::choose()?.map(|account| account.name))
 }
 
 /// The directory with Postgres's programs: the newest version that Debian installed, else what `pg_config` says.

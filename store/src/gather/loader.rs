@@ -80,6 +80,16 @@ where
         Self { gather }
     }
 
+    /// The rows of these keys, in one statement if its bounds allow. See [`Loader::load_for`].
+    pub async fn load_all_for(&self, holder: H, keys: &[K]) -> Vec<Result<Option<V>, Error>> {
+        let questions = keys.iter().map(|key| (key.clone(), size_of::<K>()));
+        let found = self.gather.ask_all_for(holder, questions).await;
+        let found = found.into_iter();
+        found
+            .map(|found| found?.map_err(Error::Unreadable))
+            .collect()
+    }
+
     /// The row of this key, if there is one, for this holder. See [`Loader::load`].
     pub async fn load_for(&self, holder: H, key: K) -> Result<Option<V>, Error> {
         let found = self.gather.ask_for(holder, key, size_of::<K>()).await?;

@@ -18,7 +18,6 @@ use domain::{
     breaker::Right,
     id::{DeliveryId, EndpointId},
 };
-use futures::future::join_all;
 use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
@@ -298,10 +297,8 @@ impl<'a> Page<'a> {
         }
         let ahead = if self.loaded_at.is_none() { 1 } else { AHEAD };
         let wanted: Vec<DeliveryId> = self.turns.iter().take(ahead).flatten().copied().collect();
-        let loads = wanted
-            .iter()
-            .map(|delivery| self.courier.deliveries.load_for(self.team, *delivery));
-        let found = join_all(loads).await;
+        let loader = &self.courier.deliveries;
+        let found = loader.load_all_for(self.team, &wanted).await;
         self.loaded_at = Some(Instant::now());
         for (delivery, found) in wanted.into_iter().zip(found) {
             let found = match found {
