@@ -31,7 +31,7 @@ impl Disk {
         owner: Option<Account>,
     ) -> anyhow::Result<Self> {
         fs::create_dir(&root)?;
-        let owner = owner.map(|Account { uid, gid }| format!(",uid={uid},gid={gid}"));
+        let owner = owner.map(|Account { uid, gid, .. }| format!(",uid={uid},gid={gid}"));
         let options = format!("size={mebibytes}m,mode=0700{}", owner.unwrap_or_default());
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &options, "gatehouse-bench"])
