@@ -76,6 +76,9 @@ struct Waiting<Q, A, H: Clone + Eq + Hash> {
     place: Share<H>,
 }
 
+/// A call that has a place, and where its answer will come.
+type Placed<Q, A, H> = (Waiting<Q, A, H>, oneshot::Receiver<A>);
+
 /// The front of a gathering task. Dropping the last clone ends the task after what waits has run.
 pub struct Gather<Q, A, H: Clone + Eq + Hash = ()> {
     /// What one caller asks at the same time stays together.
@@ -210,7 +213,7 @@ where
         holder: &H,
         question: Q,
         weight: usize,
-    ) -> Result<(Waiting<Q, A, H>, oneshot::Receiver<A>), Error> {
+    ) -> Result<Placed<Q, A, H>, Error> {
         if self.away.load(Ordering::Relaxed) && self.bytes.in_use() > 0 {
             return Err(Error::Unavailable);
         }
