@@ -197,7 +197,7 @@ impl<T> Contents<T> {
         job
     }
 
-    /// Forgets whoever has nothing here.
+    /// Forgets groups and lanes that hold nothing here.
     fn forget(&mut self, group: Group, lane: Lane) {
         let Some(of_group) = self.groups.get_mut(&group) else {
             return;

@@ -33,7 +33,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     shared: Arc<Shared>,
-    /// Gone when the run has ended: whoever keeps a checkpoint for longer does not keep the job.
+    /// Weak, so that a checkpoint which is kept after the run does not keep the job in hand.
     hold: Weak<Hold>,
 }
 

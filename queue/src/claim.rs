@@ -92,7 +92,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let mut walk = Walk::anywhere();
         let mut failures = 0;
         while let Some(room) = self.next_room(&mut calls).await {
-            // Before the claim: whoever is woken by what comes later must not sleep.
+            // Before the claim, so that no later wake-up is lost.
             calls.mark_unchanged();
             waker.set_capped(true);
             let found = match self.claim(&mut walk, room).await {

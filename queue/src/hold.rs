@@ -82,7 +82,7 @@ impl Hold {
         *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(slot);
     }
 
-    /// The job's slot, which whoever takes it frees.
+    /// The job's slot. Taking it out frees it.
     pub(crate) fn take_slot(&self) -> Option<Slot> {
         let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
         slot.take()

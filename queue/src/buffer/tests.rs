@@ -61,7 +61,7 @@ fn groups_take_turns_and_so_do_their_lanes() {
 }
 
 #[test]
-fn whoever_has_no_slot_waits_and_delays_nobody() {
+fn a_group_without_a_slot_waits_and_delays_no_other() {
     let buffer = buffer(16, Some(4));
     put(&buffer, (0..8).map(|n| (1, n)));
     let (first, mut slots) = started(&buffer);
