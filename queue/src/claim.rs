@@ -203,10 +203,12 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let claimed = claimed?;
         let got = claimed.ids.as_ref().map_or(0, Vec::len);
         let only = claimed.only_group();
+        let most = only.map_or(wanted, |group| wanted.min(room.limits().of(group)).max(1));
+        let is_full = got >= most;
         let mut found = Found {
-            is_full: got >= wanted,
+            is_full,
             got,
-            more: walk.go_on(&claimed, got, wanted),
+            more: walk.go_on(&claimed, got, most) || is_full,
             capped: claimed.capped,
             full: room.limits().full().clone(),
             next_due_ms: claimed.next_due_ms,

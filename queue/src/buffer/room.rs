@@ -60,6 +60,12 @@ impl Limits {
         &self.full
     }
 
+    /// How many jobs of a group.
+    pub(crate) fn of(&self, group: Group) -> usize {
+        let listed = self.groups.iter().find(|(listed, _)| *listed == group);
+        listed.map_or(self.group, |(_, room)| *room)
+    }
+
     /// Whether anybody who has jobs here has room for more, or nobody has any.
     pub(crate) fn has_room(&self) -> bool {
         self.groups.is_empty() || self.groups.iter().any(|(_, room)| *room > 0)
@@ -139,7 +145,7 @@ impl<T> Drop for Aside<T> {
 impl<T> Buffer<T> {
     /// Waits until there is room for a claim that is worth its while, and takes it. Several claims can be under way at once.
     pub(crate) async fn room(&self) -> Room<'_, T> {
-        self.room_for(self.part()).await
+        self.room_for(part(self.capacity)).await
     }
 
     /// Waits until there is any room for a claim, because somebody new may have come.
@@ -204,17 +210,12 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// The part that a claim asks for: two of them are as much as one group may have.
-    fn part(&self) -> usize {
-        self.capacity.div_ceil(2 * CLAIMS)
-    }
-
     fn take_room(&self, at_least: usize) -> Option<Room<'_, T>> {
         let mut contents = self.lock();
         let free = self
             .capacity
             .saturating_sub(contents.len + contents.in_flight);
-        let jobs = free.min(self.part());
+        let jobs = free.min(part(self.capacity));
         if jobs < at_least {
             return None;
         }
@@ -276,16 +277,16 @@ impl<T> Contents<T> {
             || lanes.any(|&(group, lane)| self.told_lane(group, lane, capacity) > 0)
     }
 
-    /// What a claim is told of a group: nothing while it has more than half of what it may have, so that claims bring many
-    /// jobs at once.
+    /// What a claim is told of a group: nothing while there is less room than for a claim and it has much here already, so that
+    /// claims bring many jobs at once.
     fn told_group(&self, group: Group, capacity: usize) -> usize {
-        let may_have = self.share_of_group(group, capacity);
-        worth_while(self.room_of_group(group, capacity), may_have)
+        let own = self.groups.get(&group).map_or(0, |group| group.len);
+        worth_while(self.room_of_group(group, capacity), own, capacity)
     }
 
     fn told_lane(&self, group: Group, lane: Lane, capacity: usize) -> usize {
-        let may_have = self.share_of_lane(group, lane, capacity);
-        worth_while(self.room_of_lane(group, lane, capacity), may_have)
+        let (_, own) = self.len_of(group, lane);
+        worth_while(self.room_of_lane(group, lane, capacity), own, capacity)
     }
 
     /// How much a group may have: as much as it leaves free.
@@ -326,8 +327,17 @@ impl<T> Contents<T> {
     }
 }
 
-const fn worth_while(room: usize, may_have: usize) -> usize {
-    if room * 2 >= may_have { room } else { 0 }
+const fn worth_while(room: usize, own: usize, capacity: usize) -> usize {
+    if room >= own * 2 || room >= part(capacity) {
+        room
+    } else {
+        0
+    }
+}
+
+/// What a claim asks for: two of them are as much as one group may have.
+const fn part(capacity: usize) -> usize {
+    capacity.div_ceil(2 * CLAIMS)
 }
 
 /// Keeps those that have the most, and returns what any other has at most.

@@ -102,6 +102,31 @@ fn two_claims_share_the_room_of_one_group() {
 }
 
 #[test]
+fn two_claims_are_under_way_while_many_groups_have_a_few_jobs_here() {
+    let buffer = buffer(2_000, None);
+    put(&buffer, (0..1_000).map(|n| (n % 100, n)));
+    let first = buffer.room().now_or_never().unwrap();
+    let second = buffer.room().now_or_never().unwrap();
+    assert!(first.limits().has_room());
+    assert!(second.limits().has_room());
+    assert_eq!(
+        second.limits().of(group(7)),
+        505,
+        "1,515 less its 10, less what the first may bring"
+    );
+}
+
+#[test]
+fn the_next_claim_of_a_lone_group_begins_while_the_last_one_is_worked_off() {
+    let buffer = buffer(2_000, None);
+    put(&buffer, (0..1_000).map(|n| (1, n)));
+    let first = buffer.room().now_or_never().unwrap();
+    assert_eq!(first.limits().of(group(1)), 1_000);
+    let second = buffer.room().now_or_never().unwrap();
+    assert!(!second.limits().has_room());
+}
+
+#[test]
 fn a_group_that_fills_its_share_leaves_room_to_a_newcomer() {
     let buffer = buffer(32, None);
     put(&buffer, (0..32).map(|n| (1, n)));

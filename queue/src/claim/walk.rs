@@ -13,6 +13,8 @@ const WIDEST: i32 = 1024;
 /// Claims without a job in a row, each over groups not yet seen, before sleeping all the same: with
 /// so many paused or full the walk shall not spin.
 const EMPTY_CLAIMS: u32 = 32;
+/// Full claims in a row after which half as many groups are tried.
+const NARROWED_AFTER: u32 = 8;
 /// The most groups whose place in the ring of their lanes is kept. Of any other, the next turn begins with its first lane.
 const RINGS: usize = 64;
 
@@ -26,6 +28,7 @@ pub(super) struct Walk {
     pub(super) is_deep: bool,
     /// How often the window has been doubled, because claims came back short.
     widened: u32,
+    full_claims: u32,
     empty_claims: u32,
 }
 
@@ -37,6 +40,7 @@ impl Walk {
             rings: Vec::new(),
             is_deep: false,
             widened: 0,
+            full_claims: 0,
             empty_claims: 0,
         }
     }
@@ -67,10 +71,16 @@ impl Walk {
             self.turn(group, lane);
         }
         let window = self.window(wanted);
+        self.full_claims = if got >= wanted {
+            self.full_claims + 1
+        } else {
+            0
+        };
         if claimed.visited >= window && got < wanted && window < WIDEST {
             self.widened += 1;
-        } else if claimed.visited < window / 2 || got >= wanted {
+        } else if claimed.visited < window / 2 || self.full_claims >= NARROWED_AFTER {
             self.widened = self.widened.saturating_sub(1);
+            self.full_claims = 0;
         }
         self.empty_claims = if got == 0 { self.empty_claims + 1 } else { 0 };
         if self.empty_claims >= EMPTY_CLAIMS {
