@@ -111,8 +111,8 @@ fn two_claims_are_under_way_while_many_groups_have_a_few_jobs_here() {
     assert!(second.limits().has_room());
     assert_eq!(
         second.limits().of(group(7)),
-        505,
-        "1,515 less its 10, less what the first may bring"
+        495,
+        "half of 3,010, less its 10 and what the first may bring"
     );
 }
 
