@@ -18,6 +18,8 @@ pub(crate) struct Claimer {
     worker: Uuid,
     cursor: Uuid,
     widened: u32,
+    /// The last claim came back full: few jobs is not what to expect.
+    is_deep: bool,
 }
 
 /// What one claim brought.
@@ -39,6 +41,7 @@ impl Claimer {
             worker: Uuid::now_v7(),
             cursor: Uuid::from_u128(rand::random()),
             widened: 0,
+            is_deep: false,
         }
     }
 
@@ -46,21 +49,24 @@ impl Claimer {
     pub(crate) async fn claim(&mut self, limit: i32) -> anyhow::Result<Batch> {
         let window = self.window(limit);
         let begun = Instant::now();
-        let row =
-            sqlx::query("select * from queue.claim($1, $2, $3, $4, $5, null, null, 0::smallint)")
-                .bind(self.worker)
-                .bind(QUEUE.as_str())
-                .bind(limit)
-                .bind(self.cursor)
-                .bind(window)
-                .fetch_one(&mut self.conn)
-                .await?;
+        let row = sqlx::query(
+            "select * from queue.claim($1, $2, $3, $4, $5, null, null, 0::smallint, $6)",
+        )
+        .bind(self.worker)
+        .bind(QUEUE.as_str())
+        .bind(limit)
+        .bind(self.cursor)
+        .bind(window)
+        .bind(self.is_deep)
+        .fetch_one(&mut self.conn)
+        .await?;
         let took = begun.elapsed();
         let ids: Vec<i64> = row
             .try_get::<Option<Vec<i64>>, _>("ids")?
             .unwrap_or_default();
         let lanes = row.try_get::<Option<Vec<Uuid>>, _>("lanes")?;
         self.cursor = row.try_get("next_group")?;
+        self.is_deep = i32::try_from(ids.len())? >= limit;
         self.widen(row.try_get("visited")?, window, ids.len(), limit);
         Ok(Batch {
             ids,
