@@ -3,11 +3,13 @@
 //! Nothing is approved because nobody looked: a part of the content that no rule and no provider examined is
 //! unchecked here, whatever the caller reports, and follows the site's [`OnFailure`].
 
+mod gap;
 mod unchecked;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+pub use gap::{Gap, Unscored};
 pub use unchecked::{ImageProblem, Unchecked};
 
 use crate::id::{GroupVersionId, RuleGroupId, RuleId};
@@ -38,6 +40,8 @@ pub struct Findings<'a> {
     pub scores: Option<Scores>,
     /// The categories that the groups' rules ask for. Those without a score are listed in the trace.
     pub wanted: &'a [Category],
+    /// What the analysis left open of the text and of the image; none where that is not known.
+    pub gaps: &'a [Gap],
     /// Whether the text was looked at.
     pub text: Part,
     /// Whether the image was looked at.
@@ -87,8 +91,11 @@ pub struct Trace {
     pub evidence: Vec<TracedViolation>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
-    /// Categories that a rule asks for and that nothing could score, although no provider failed.
+    /// Categories that a rule asks for and that nothing could score, although no provider failed; of the text, the image or both.
     pub unscored: Vec<Category>,
+    /// The same, told apart; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unscored_of: Option<Unscored>,
 }
 
 /// The part of a violation that only the trace tells.
@@ -179,11 +186,13 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         violations,
         scores,
         wanted,
+        gaps,
         text,
         image,
         mut unchecked,
         on_failure,
     } = findings;
+    unchecked.extend(gaps.iter().filter_map(|gap| gap.unchecked(wanted)));
     if text == Part::Unexamined {
         unchecked.push(Unchecked::TextNotExamined);
     }
@@ -218,10 +227,15 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
         Status::PendingReview => flagged(&violations),
         Status::Pending | Status::Approved | Status::Rejected => Vec::new(),
     };
+    let unscored_of = (!gaps.is_empty()).then(|| Unscored::of(gaps, wanted));
     let trace = Trace {
         groups,
         evidence: violations.iter().map(TracedViolation::from).collect(),
-        unscored: unscored(wanted, scores.as_ref(), &unchecked),
+        unscored: match &unscored_of {
+            Some(told_apart) => told_apart.all(),
+            None => unscored(wanted, scores.as_ref(), &unchecked),
+        },
+        unscored_of,
         unchecked,
     };
     Verdict {

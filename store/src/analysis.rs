@@ -5,7 +5,7 @@ pub(crate) mod parts;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
-    decision::{ImageProblem, Unchecked},
+    decision::{Gap, ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
     media::{Modality, OnFailure},
@@ -78,6 +78,7 @@ impl ToAnalyse {
             shadows: self.shadows.clone(),
             image_scored: analysed.image_scored == Some(true),
             scores: analysed.scores,
+            gaps: analysed.gaps.clone(),
             unchecked: verdict::unchecked(
                 analysed.unchecked.clone(),
                 analysed.image_scored,
@@ -247,6 +248,8 @@ pub struct Analysed {
     pub providers: Vec<ProviderReport>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
+    /// What nobody scored of the text and of the image; none when the analysis did not come to its end.
+    pub gaps: Vec<Gap>,
     /// Whether earlier runs have kept parts of it.
     pub has_parts: bool,
 }
@@ -263,12 +266,14 @@ pub(crate) async fn record(
     let mut scores = Vec::with_capacity(analyses.len());
     let mut images_scored = Vec::with_capacity(analyses.len());
     let mut unchecked = Vec::with_capacity(analyses.len());
+    let mut gaps = Vec::with_capacity(analyses.len());
     let (mut reported, mut reports) = (Vec::new(), Vec::new());
     for analysed in analyses {
         media.push(analysed.media.as_uuid());
         scores.push(analysed.scores.as_ref().map(to_json).transpose()?);
         images_scored.push(analysed.image_scored);
         unchecked.push(to_json(&analysed.unchecked)?);
+        gaps.push(to_json(&analysed.gaps)?);
         for report in &analysed.providers {
             reported.push(analysed.media.as_uuid());
             reports.push(to_json(report)?);
@@ -293,14 +298,15 @@ pub(crate) async fn record(
                 select media_id, report, false as last, 0 as number from earlier
                 union all
                 select media_id, report::json, true, number
-                from unnest($5::uuid [], $6::text []) with ordinality as l (media_id, report, number)
+                from unnest($6::uuid [], $7::text []) with ordinality as l (media_id, report, number)
             ) as r
             group by media_id
         )
-        insert into analyses (media_id, scores, image_scored, providers, unchecked)
-        select a.media_id, a.scores::json, a.image_scored, coalesce(r.providers, '[]'), a.unchecked::json
-        from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [])
-        as a (media_id, scores, image_scored, unchecked)
+        insert into analyses (media_id, scores, image_scored, providers, unchecked, gaps)
+        select
+            a.media_id, a.scores::json, a.image_scored, coalesce(r.providers, '[]'), a.unchecked::json, a.gaps::json
+        from unnest($1::uuid [], $2::text [], $3::boolean [], $4::text [], $5::text [])
+        as a (media_id, scores, image_scored, unchecked, gaps)
         left join reports r on r.media_id = a.media_id
         on conflict on constraint analyses_pkey do nothing
         ",
@@ -308,6 +314,7 @@ pub(crate) async fn record(
         &scores as &[Option<String>],
         &images_scored as &[Option<bool>],
         &unchecked,
+        &gaps,
         &reported,
         &reports,
     )
@@ -346,6 +353,7 @@ impl Obituary for AnalysisDied {
                     modality: Modality::Text,
                     detail: format!("{}: {}", job.cause.as_str(), job.error),
                 }],
+                gaps: Vec::new(),
                 has_parts: true,
             });
         }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{
-    decision::{ImageProblem, Unchecked},
+    decision::{Gap, ImageProblem, Unchecked},
     id::{GroupVersionId, MediaId, TeamId},
     image_hash::HashMatch,
     media::{ModerationType, OnFailure, Status, Step},
@@ -53,6 +53,8 @@ pub struct ToJudge {
     pub image_scored: bool,
     /// What the analysis said; none when no provider could score it.
     pub scores: Option<Scores>,
+    /// What the analysis left open of the text and of the image; none where that is not known.
+    pub gaps: Vec<Gap>,
     /// What could not be checked so far.
     pub unchecked: Vec<Unchecked>,
     /// What the site wants for what could not be checked.
@@ -111,6 +113,7 @@ pub(crate) async fn load(
             a.scores as "scores?: Json<Scores>",
             a.image_scored as "image_scored?",
             a.unchecked as "unchecked?: Json<Vec<Unchecked>>",
+            a.gaps as "gaps?: Json<Vec<Gap>>",
             (select i.problem from media_images i where i.media_id = m.id) as image_problem
         from media m
         join sites s on s.id = m.site_id
@@ -144,6 +147,7 @@ pub(crate) async fn load(
                 shadows: row.shadows.into_iter().map(GroupVersionId::from).collect(),
                 image_scored: row.image_scored == Some(true),
                 scores: row.scores.map(|scores| scores.0),
+                gaps: row.gaps.map(|gaps| gaps.0).unwrap_or_default(),
                 unchecked: unchecked(noted, row.image_scored, problem),
                 on_failure: row.on_failure.parse()?,
                 age_ms: u64::try_from(row.age_ms).unwrap_or(0),

@@ -277,7 +277,7 @@ impl Analyst {
                 policy: item.policy.as_deref(),
             };
             match seat.ask(question).await {
-                Reply::Said(answer, elapsed) => inquiry.said(name, answer, elapsed),
+                Reply::Said(answer, elapsed) => inquiry.said(name, &categories, answer, elapsed),
                 Reply::Paused(wait) => inquiry.paused(name, can, wait),
                 Reply::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
                     return Ok(Course::Failed(format!("{name}: {error}")));

@@ -227,8 +227,9 @@ pub(crate) fn wanted(examined: &[Examined]) -> Vec<Category> {
 }
 
 /// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
-const UNCHECKED: [&str; 8] = [
+const UNCHECKED: [&str; 9] = [
     "provider_failed",
+    "categories_not_scored",
     "image_not_analysed",
     "text_not_scored",
     "image_not_scored",
@@ -256,7 +257,7 @@ fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
 }
 
-fn findings<'a>(item: &ToJudge, examined: Vec<Examined>, wanted: &'a [Category]) -> Findings<'a> {
+fn findings<'a>(item: &'a ToJudge, examined: Vec<Examined>, wanted: &'a [Category]) -> Findings<'a> {
     let text_examined = item.scores.is_some() || examined.iter().any(|group| group.examines_text);
     let recognised = examined.iter().any(|group| group.recognises);
     let mut unchecked = item.unchecked.clone();
@@ -272,6 +273,7 @@ fn findings<'a>(item: &ToJudge, examined: Vec<Examined>, wanted: &'a [Category])
         violations,
         scores: item.scores,
         wanted,
+        gaps: &item.gaps,
         text: match (&item.text, text_examined) {
             (None, _) => Part::Absent,
             (Some(_), true) => Part::Examined,

@@ -53,6 +53,7 @@ fn findings(violations: Vec<Violation>) -> Findings<'static> {
         violations,
         scores: Some([(Category::Violence, 0.8)].into_iter().collect()),
         wanted: &[],
+        gaps: &[],
         text: Part::Examined,
         image: Part::Absent,
         unchecked: Vec::new(),
@@ -121,6 +122,39 @@ fn without_an_analysis_rules_decided() {
         (Status::Approved, ModerationType::Rule)
     );
     assert_eq!(verdict.ai_analysis, None);
+}
+
+#[test]
+fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_lists_is_told() {
+    use Category::{Adult, Spam, Violence};
+    let gap = |modality, unscored: &[Category], left_out: &[Category]| Gap {
+        modality,
+        unscored: unscored.to_vec(),
+        left_out: left_out.to_vec(),
+    };
+    let of = |gaps: &[Gap]| {
+        decide(Findings {
+            wanted: &[Adult, Violence, Spam],
+            gaps,
+            image: Part::Examined,
+            ..findings(vec![])
+        })
+    };
+    let image = gap(Modality::Image, &[Adult, Spam], &[Adult]);
+    let verdict = of(&[gap(Modality::Text, &[], &[]), image]);
+    assert_eq!(verdict.status, Status::PendingReview);
+    assert_eq!(
+        verdict.reason.unwrap(),
+        "Not checked: no provider scored the image for `adult`."
+    );
+    assert_eq!(verdict.trace.unscored, [Adult, Spam]);
+    let told_apart = verdict.trace.unscored_of.unwrap();
+    assert_eq!((told_apart.text, told_apart.image), (vec![], vec![Adult, Spam]));
+
+    // What no rule asks for is nothing to the verdict.
+    let verdict = of(&[gap(Modality::Text, &[Spam, Category::Hate], &[Category::Hate])]);
+    assert_eq!(verdict.status, Status::Approved);
+    assert_eq!(verdict.trace.unscored, [Spam]);
 }
 
 #[test]

@@ -26,6 +26,13 @@ pub enum Unchecked {
         /// Why.
         problem: ImageProblem,
     },
+    /// Providers that list these categories were asked for them, and left them out of their answers.
+    CategoriesNotScored {
+        /// Of the text, or of the image.
+        modality: Modality,
+        /// In document order.
+        categories: Vec<Category>,
+    },
     /// Providers looked at the text and could score none of it, for instance because of its language.
     TextNotScored,
     /// Providers looked at the image and could score none of it.
@@ -49,6 +56,7 @@ impl Unchecked {
         match self {
             Self::ProviderFailed { .. } => "provider_failed",
             Self::ImageNotAnalysed { .. } => "image_not_analysed",
+            Self::CategoriesNotScored { .. } => "categories_not_scored",
             Self::TextNotScored => "text_not_scored",
             Self::ImageNotScored => "image_not_scored",
             Self::TextNotExamined => "text_not_examined",
@@ -62,11 +70,19 @@ impl Unchecked {
             Self::ImageNotAnalysed { .. }
             | Self::ImageNotScored
             | Self::ImageNotExamined
+            | Self::CategoriesNotScored {
+                modality: Modality::Image,
+                ..
+            }
             | Self::ProviderFailed {
                 modality: Modality::Image,
                 ..
             } => true,
-            Self::ProviderFailed {
+            Self::CategoriesNotScored {
+                modality: Modality::Text,
+                ..
+            }
+            | Self::ProviderFailed {
                 modality: Modality::Text,
                 ..
             }
@@ -107,6 +123,14 @@ impl fmt::Display for Unchecked {
                 ImageProblem::Unsupported => "the image is of no supported format",
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),
+            Self::CategoriesNotScored {
+                modality,
+                categories,
+            } => {
+                let names: Vec<_> = categories.iter().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
+                write!(f, "no provider scored the {modality} for {names}")
+            }
             Self::TextNotScored => f.write_str("no provider could score the text"),
             Self::ImageNotScored => f.write_str("no provider could score the image"),
             Self::TextNotExamined => f.write_str("no rule and no provider examined the text"),
@@ -133,6 +157,10 @@ mod tests {
             },
             Unchecked::ImageNotAnalysed {
                 problem: ImageProblem::TooLarge,
+            },
+            Unchecked::CategoriesNotScored {
+                modality: Modality::Text,
+                categories: vec![Category::Adult],
             },
             Unchecked::TextNotScored,
             Unchecked::ImageNotScored,

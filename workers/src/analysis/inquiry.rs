@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::{
-    decision::{ImageProblem, Unchecked},
+    decision::{Gap, ImageProblem, Unchecked},
     media::Modality,
     score::{Category, Scores},
 };
@@ -25,6 +25,8 @@ pub(super) struct Inquiry<'a> {
     wanted: Vec<Category>,
     /// Over all providers and runs.
     scores: Scores,
+    /// What providers that list it were asked for and did not score, in this run or before.
+    left_out: Vec<Category>,
     /// Whether a provider has looked at it, in this run or before, whatever it saw.
     seen: bool,
     /// What was learned in this run.
@@ -70,6 +72,7 @@ impl<'a> Inquiry<'a> {
                 wanted => wanted.to_vec(),
             },
             scores: Scores::default(),
+            left_out: Vec::new(),
             seen: false,
             reports: Vec::new(),
             failures: Vec::new(),
@@ -106,15 +109,25 @@ impl<'a> Inquiry<'a> {
         let Some(part) = self.parts().find(|part| part.provider == provider) else {
             return false;
         };
-        if part.scores.is_none() {
+        if let Some(scores) = &part.scores {
+            self.left_out.extend(without(scores, categories));
+        } else {
             let detail = "it failed for good in an earlier run";
             self.note(provider, detail.to_owned(), categories);
         }
         true
     }
 
-    pub(super) fn said(&mut self, provider: &str, answer: Answer, elapsed: Duration) {
+    /// What a provider answered that was asked for these categories.
+    pub(super) fn said(
+        &mut self,
+        provider: &str,
+        asked: &[Category],
+        answer: Answer,
+        elapsed: Duration,
+    ) {
         self.scores.merge_max(&answer.scores);
+        self.left_out.extend(without(&answer.scores, asked));
         self.seen = true;
         self.reports.push(ProviderReport {
             provider: provider.to_owned(),
@@ -230,13 +243,15 @@ impl<'a> Inquiry<'a> {
             image_scored: None,
             providers: Vec::new(),
             unchecked: Vec::new(),
+            gaps: Vec::new(),
             has_parts: !item.parts.is_empty(),
         };
         for inquiry in inquiries {
             scores.merge_max(&inquiry.scores);
             let mut unchecked = inquiry.unchecked();
+            let gap = inquiry.gap();
             let nothing = inquiry.missing().len() == inquiry.wanted.len();
-            let unexplained = nothing && unchecked.is_empty();
+            let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
             match inquiry.modality {
                 Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
                 Modality::Image if !nothing => analysed.image_scored = Some(true),
@@ -246,11 +261,28 @@ impl<'a> Inquiry<'a> {
                 }
                 Modality::Text | Modality::Image => {}
             }
+            analysed.gaps.push(gap);
             analysed.unchecked.extend(unchecked);
             analysed.providers.extend(inquiry.reports);
         }
         analysed.scores = (!scores.is_empty()).then_some(scores);
         analysed
+    }
+
+    /// What has no score, although nobody failed or was paused who could have scored it.
+    fn gap(&self) -> Gap {
+        let failures = self.failures.iter().map(|failure| &failure.categories);
+        let pauses = self.pauses.iter().map(|pause| &pause.categories);
+        let told: Vec<Category> = failures.chain(pauses).flatten().copied().collect();
+        let mut unscored = self.missing();
+        unscored.retain(|category| !told.contains(category));
+        let mut left_out = self.missing();
+        left_out.retain(|category| self.left_out.contains(category));
+        Gap {
+            modality: self.modality,
+            unscored,
+            left_out,
+        }
     }
 
     /// Who could not be asked for what nobody else has scored.
@@ -268,6 +300,12 @@ impl<'a> Inquiry<'a> {
             .map(|(unchecked, _)| unchecked)
             .collect()
     }
+}
+
+/// Those that have no score.
+fn without(scores: &Scores, categories: &[Category]) -> impl Iterator<Item = Category> {
+    let categories = categories.iter().copied();
+    categories.filter(|category| scores.get(*category).is_none())
 }
 
 fn meet(some: &[Category], others: &[Category]) -> bool {
@@ -341,8 +379,8 @@ mod tests {
         let failed = |also: &[(Category, f64)]| {
             let mut inquiry = text(&item);
             inquiry.failed("first", &[Violence, Spam], &ProviderError::TimedOut, SECOND);
-            inquiry.said("second", answer(&[(Hate, 0.1)]), SECOND);
-            inquiry.said("third", answer(also), SECOND);
+            inquiry.said("second", &[Hate], answer(&[(Hate, 0.1)]), SECOND);
+            inquiry.said("third", &[], answer(also), SECOND);
             ended(inquiry)
         };
         let helped = failed(&[(Violence, 0.2)]);
@@ -358,7 +396,7 @@ mod tests {
         use Category::{Spam, Violence};
         let both = item(&[Violence, Spam], Vec::new());
         let mut inquiry = text(&both);
-        inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
+        inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
         assert_eq!(inquiry.missing(), [Spam]);
         let analysed = ended(inquiry);
         assert_eq!(analysed.scores.unwrap().get(Spam), None);
@@ -367,10 +405,42 @@ mod tests {
         let spam = item(&[Spam], Vec::new());
         let nobody_asked = ended(text(&spam));
         let mut inquiry = text(&spam);
-        inquiry.said("one", answer(&[(Violence, 0.1)]), SECOND);
+        inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
         for analysed in [nobody_asked, ended(inquiry)] {
             assert_eq!(analysed.unchecked, [Unchecked::TextNotScored]);
         }
+    }
+
+    #[test]
+    fn what_a_provider_lists_and_leaves_out_is_a_gap_unless_another_scores_it() {
+        use Category::{Adult, Spam, Violence};
+        let item = item(&[Adult, Violence, Spam], Vec::new());
+        let asked = |later: &[(Category, f64)]| {
+            let mut inquiry = image(&item);
+            inquiry.said("one", &[Adult, Violence], answer(&[(Violence, 0.1)]), SECOND);
+            inquiry.said("two", &[Adult], answer(later), SECOND);
+            ended(inquiry).gaps
+        };
+        let gap = |unscored: &[Category], left_out: &[Category]| {
+            vec![Gap {
+                modality: Modality::Image,
+                unscored: unscored.to_vec(),
+                left_out: left_out.to_vec(),
+            }]
+        };
+        assert_eq!(asked(&[]), gap(&[Adult, Spam], &[Adult]));
+        assert_eq!(asked(&[(Adult, 0.0)]), gap(&[Spam], &[]));
+
+        // In an earlier run, too.
+        let part = Part {
+            provider: "one".into(),
+            modality: Modality::Image,
+            scores: Some([(Violence, 0.1)].into_iter().collect()),
+        };
+        let item = self::item(&[Adult, Violence], vec![part]);
+        let mut inquiry = image(&item);
+        assert!(inquiry.has_asked("one", &[Adult, Violence]));
+        assert_eq!(ended(inquiry).gaps, gap(&[Adult], &[Adult]));
     }
 
     #[test]
@@ -383,7 +453,7 @@ mod tests {
         inquiry.paused("late", &[Violence], 9 * SECOND);
         inquiry.paused("soon", &[Hate], 5 * SECOND);
         assert_eq!(inquiry.wait(), Some(5 * SECOND));
-        inquiry.said("other", answer(&[(Hate, 0.0)]), SECOND);
+        inquiry.said("other", &[Hate], answer(&[(Hate, 0.0)]), SECOND);
         assert_eq!(inquiry.wait(), Some(9 * SECOND));
         let analysed = ended(inquiry);
         assert_eq!(
@@ -431,9 +501,9 @@ mod tests {
         use Category::{Hate, Violence};
         let item = item(&[Violence, Hate], Vec::new());
         let mut of_text = text(&item);
-        of_text.said("one", answer(&[(Violence, 0.1), (Hate, 0.6)]), SECOND);
+        of_text.said("one", &[Violence, Hate], answer(&[(Violence, 0.1), (Hate, 0.6)]), SECOND);
         let mut of_image = image(&item);
-        of_image.said("one", answer(&[(Violence, 0.7)]), SECOND);
+        of_image.said("one", &[Violence], answer(&[(Violence, 0.7)]), SECOND);
         assert_eq!(
             (of_text.missing(), of_image.missing()),
             (vec![], vec![Hate])
@@ -458,7 +528,7 @@ mod tests {
         assert_eq!((nobody.image_scored, nobody.unchecked), (None, vec![]));
 
         let mut looked = image(&item);
-        looked.said("one", answer(&[(Hate, 0.1)]), SECOND);
+        looked.said("one", &[], answer(&[(Hate, 0.1)]), SECOND);
         let looked = ended(looked);
         assert_eq!(
             (looked.image_scored, looked.unchecked),
@@ -466,7 +536,7 @@ mod tests {
         );
 
         let mut failed = image(&item);
-        failed.said("one", answer(&[]), SECOND);
+        failed.said("one", &[], answer(&[]), SECOND);
         failed.failed("two", &[Violence], &ProviderError::TimedOut, SECOND);
         let failed = ended(failed);
         assert_eq!(failed.image_scored, None);

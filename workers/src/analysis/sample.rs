@@ -23,6 +23,7 @@ pub async fn analyse_sample(
     wanted: &[Category],
 ) -> (Option<Scores>, Vec<Unchecked>) {
     let (mut scores, mut unchecked) = (Scores::default(), Vec::new());
+    let mut asked = Vec::new();
     for provider in providers.iter() {
         let missing: Vec<Category> = wanted
             .iter()
@@ -43,13 +44,27 @@ pub async fn analyse_sample(
         let deadline = access.map_or(DEADLINE, |access| access.deadline);
         let answer = timeout(deadline, provider.analyse(question)).await;
         match answer.unwrap_or(Err(ProviderError::TimedOut)) {
-            Ok(answer) => scores.merge_max(&answer.scores),
+            Ok(answer) => {
+                scores.merge_max(&answer.scores);
+                asked.extend(categories);
+            }
             Err(error) => unchecked.push(Unchecked::ProviderFailed {
                 provider: profile.name.clone(),
                 modality: Modality::Text,
                 detail: error.to_string(),
             }),
         }
+    }
+    let categories: Vec<Category> = wanted
+        .iter()
+        .copied()
+        .filter(|category| asked.contains(category) && scores.get(*category).is_none())
+        .collect();
+    if !categories.is_empty() {
+        unchecked.push(Unchecked::CategoriesNotScored {
+            modality: Modality::Text,
+            categories,
+        });
     }
     if scores.is_empty() && unchecked.is_empty() {
         unchecked.push(Unchecked::TextNotScored);

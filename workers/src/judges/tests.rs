@@ -67,6 +67,7 @@ fn item(team: TeamId, text: &str, versions: &[GroupVersionId]) -> Arc<ToJudge> {
         shadows: Vec::new(),
         image_scored: false,
         scores: None,
+        gaps: Vec::new(),
         unchecked: Vec::new(),
         on_failure: OnFailure::Review,
         age_ms: 0,

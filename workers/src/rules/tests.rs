@@ -42,6 +42,7 @@ fn image(matches: &[ListKind]) -> ToJudge {
         group_versions: Vec::new(),
         shadows: Vec::new(),
         scores: None,
+        gaps: Vec::new(),
         unchecked: Vec::new(),
         on_failure: OnFailure::Review,
         age_ms: 0,

@@ -255,6 +255,7 @@ fn judge(
         violations,
         scores,
         wanted: group.categories(),
+        gaps: &[],
         text: match (&text, scores.is_some() || group.examines_text()) {
             (None, _) => Part::Absent,
             (Some(_), true) => Part::Examined,

@@ -234,6 +234,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
                 modality: Modality::Text,
                 detail: INTERNAL.into(),
             }],
+            gaps: Vec::new(),
             has_parts: true,
         },
     }))
