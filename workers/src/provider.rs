@@ -156,9 +156,12 @@ pub enum ProviderError {
     /// It failed by itself.
     #[error("it failed (HTTP {0})")]
     Failed(u16),
-    /// It refuses what it is sent or who sends it: the operator must act.
+    /// It refuses what it is sent.
     #[error("it refused the request (HTTP {0})")]
     Refused(u16),
+    /// It refuses whatever it is sent, because of the key, the account or the address: the operator must act.
+    #[error("it accepts no request with this key at this address (HTTP {0})")]
+    Denied(u16),
     /// Its answer is not of its documented form.
     #[error("its answer could not be read: {0}")]
     Malformed(&'static str),
@@ -166,12 +169,13 @@ pub enum ProviderError {
 
 impl ProviderError {
     /// Every value of [`ProviderError::reason`].
-    pub const REASONS: [&str; 6] = [
+    pub const REASONS: [&str; 7] = [
         "unreachable",
         "timed_out",
         "limited",
         "failed",
         "refused",
+        "denied",
         "malformed",
     ];
 
@@ -183,6 +187,7 @@ impl ProviderError {
             Self::Limited { .. } => "limited",
             Self::Failed(_) => "failed",
             Self::Refused(_) => "refused",
+            Self::Denied(_) => "denied",
             Self::Malformed(_) => "malformed",
         }
     }
@@ -194,6 +199,7 @@ impl ProviderError {
             | Self::TimedOut
             | Self::Limited { .. }
             | Self::Failed(_)
+            | Self::Denied(_)
             | Self::Malformed(_) => true,
             Self::Refused(_) => false,
         }

@@ -19,7 +19,7 @@ use tokio::{
     sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use super::{Access, Answer, ProviderError};
 
@@ -29,7 +29,7 @@ const FRESH: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long it stays away if it got none.
 const BUSY: Duration = Duration::from_secs(1);
-/// How long a limit lasts that did not say.
+/// How long it stays away if nobody knows for how long.
 const UNSAID: Duration = Duration::from_secs(1);
 /// What a probe may take beyond the provider's deadline.
 const PROBE_MARGIN: Duration = Duration::from_secs(5);
@@ -75,6 +75,43 @@ pub(super) enum Entry {
     Open(Pass),
     /// Come back in so long.
     Closed(Duration),
+}
+
+/// What an outcome says of the provider.
+#[derive(Clone, Copy, Debug)]
+enum Lesson {
+    /// It answers.
+    Well,
+    /// It answers, and its limit is used up for so long.
+    Spent(Duration),
+    /// It limits requests, and asks for so long a pause.
+    Limited(Duration),
+    /// It takes nothing from us.
+    Denied,
+    /// It fails.
+    Failed,
+}
+
+impl Lesson {
+    fn of(outcome: &Result<Answer, ProviderError>) -> Self {
+        match outcome {
+            Ok(answer) => answer.spent.map_or(Self::Well, Self::Spent),
+            // It looked at what it was sent.
+            Err(ProviderError::Refused(_)) => Self::Well,
+            Err(ProviderError::Limited { retry_after, .. }) => {
+                Self::Limited(retry_after.unwrap_or_default())
+            }
+            // A firewall before the provider may say so of one text: it takes several in a row to be believed.
+            Err(ProviderError::Denied(403)) => Self::Failed,
+            Err(ProviderError::Denied(_)) => Self::Denied,
+            Err(
+                ProviderError::Unreachable(_)
+                | ProviderError::TimedOut
+                | ProviderError::Failed(_)
+                | ProviderError::Malformed(_),
+            ) => Self::Failed,
+        }
+    }
 }
 
 impl Gate {
@@ -129,50 +166,41 @@ impl Gate {
         pass: &Pass,
         outcome: &Result<Answer, ProviderError>,
     ) -> Option<Duration> {
-        let pause = match outcome {
-            Ok(answer) => answer.spent,
-            Err(ProviderError::Limited { retry_after, .. }) => Some(retry_after.unwrap_or(UNSAID)),
-            Err(_) => None,
-        };
-        let well = match outcome {
-            Ok(_)
-            | Err(
-                ProviderError::Refused(_)
-                | ProviderError::Limited {
-                    retry_after: Some(_),
-                    ..
-                },
-            ) => true,
-            Err(
-                ProviderError::Unreachable(_)
-                | ProviderError::TimedOut
-                | ProviderError::Failed(_)
-                | ProviderError::Malformed(_)
-                | ProviderError::Limited {
-                    retry_after: None, ..
-                },
-            ) => false,
-        };
+        let lesson = Lesson::of(outcome);
         let right = pass.right;
         let learn = |state: &mut State, now: DateTime<Utc>| {
-            if let Some(pause) = pause {
-                state.paused_until = state.paused_until.max(Some(now + pause));
-            }
-            if well {
-                state.breaker.succeeded(right);
-            } else {
-                let settings = &self.access.breaker;
-                state.breaker.failed(right, now, rand::random(), settings);
+            let (breaker, settings) = (&mut state.breaker, &self.access.breaker);
+            let chance = rand::random();
+            match lesson {
+                Lesson::Well => breaker.succeeded(right),
+                Lesson::Spent(wait) => {
+                    breaker.succeeded(right);
+                    state.paused_until = state.paused_until.max(Some(now + wait));
+                }
+                Lesson::Limited(asked) => {
+                    breaker.limited(right, now, asked, chance, settings);
+                    state.paused_until = state.paused_until.max(breaker.open_until);
+                }
+                Lesson::Denied => breaker.denied(right, now, chance, settings),
+                Lesson::Failed => breaker.failed(right, now, chance, settings),
             }
         };
+        if let (Lesson::Denied, Err(error)) = (lesson, outcome)
+            && !self.is_open().await
+        {
+            error!(provider = self.provider, %error, "a provider takes no requests from us; correct its key, account or address");
+        }
         let known = self.learn(learn).await;
         if let Err(error) = &known {
             warn!(provider = self.provider, %error, "could not tell the others how it stands with a provider");
         }
-        let limited = matches!(outcome, Err(ProviderError::Limited { .. }));
-        let probed = matches!(right, Right::Probe(_)) && !well;
+        let is_theirs = match lesson {
+            Lesson::Well | Lesson::Spent(_) => false,
+            Lesson::Limited(_) | Lesson::Denied => true,
+            Lesson::Failed => matches!(right, Right::Probe(_)),
+        };
         let wait = known.map(|known| closed_for(&known.stated.state, known.now()));
-        (limited || probed).then(|| wait.ok().flatten().or(pause).unwrap_or(UNSAID))
+        is_theirs.then(|| wait.ok().flatten().unwrap_or(UNSAID))
     }
 
     /// Applies what was learned, unless it changes nothing.
@@ -187,6 +215,12 @@ impl Gate {
         }
         let (known, ()) = self.change(learn).await?;
         Ok(known)
+    }
+
+    /// Whether its breaker was open when the state was last read.
+    async fn is_open(&self) -> bool {
+        let known = self.known.lock().await;
+        known.is_some_and(|known| known.stated.state.breaker.open_until.is_some())
     }
 
     /// Reads the state, for what it shows.
@@ -225,7 +259,10 @@ impl Gate {
         if known.is_some_and(|known| known.stated.at > new.stated.at) {
             return;
         }
-        let open = |state: &State| state.breaker.open_until.is_some();
+        // A limit opens the breaker, too.
+        let open = |state: &State| {
+            state.breaker.open_until.is_some() && state.breaker.open_until != state.paused_until
+        };
         let paused = |known: &Known| known.stated.state.paused_until > Some(known.now());
         let before = known.as_ref();
         let (was_open, was_paused) = (

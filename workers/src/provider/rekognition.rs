@@ -185,6 +185,13 @@ fn explain(headers: &HeaderMap, body: &[u8]) -> Option<Meaning> {
         "InternalServerError" | "InternalFailure" | "RequestTimeout" | "ServiceUnavailable" => {
             Some(Meaning::Failed)
         }
+        "AccessDeniedException"
+        | "ExpiredTokenException"
+        | "IncompleteSignature"
+        | "InvalidSignatureException"
+        | "MissingAuthenticationTokenException"
+        | "SubscriptionRequiredException"
+        | "UnrecognizedClientException" => Some(Meaning::Denied),
         _ => None,
     }
 }

@@ -59,6 +59,7 @@ impl Failure {
         match self.kind.as_str() {
             "usage_limit" | "rate_limit" => Meaning::Limited,
             "api_error" | "internal_error" => Meaning::Failed,
+            "auth_error" | "account_disabled" => Meaning::Denied,
             _ => Meaning::Refused,
         }
     }

@@ -99,6 +99,8 @@ impl Status {
             8 => Meaning::Limited,
             // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE, DATA_LOSS; and none at all.
             0 | 1 | 2 | 4 | 10 | 13 | 14 | 15 => Meaning::Failed,
+            // PERMISSION_DENIED, UNAUTHENTICATED.
+            7 | 16 => Meaning::Denied,
             _ => Meaning::Refused,
         }
     }

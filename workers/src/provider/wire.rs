@@ -2,6 +2,7 @@
 //! what they answer, and what statuses, headers and the bodies of errors mean.
 
 mod auth;
+mod code;
 mod pauses;
 
 use std::time::Duration;
@@ -17,6 +18,7 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
+use tracing::warn;
 use url::Url;
 
 pub use self::auth::Auth;
@@ -61,8 +63,10 @@ pub(super) enum Meaning {
     Limited,
     /// It failed by itself.
     Failed,
-    /// It refuses what it was sent, or who sent it.
+    /// It refuses what it was sent.
     Refused,
+    /// It refuses whatever is sent: the key, the account or the address is wrong, or what was paid for is used up.
+    Denied,
 }
 
 /// Reads the headers and the body of an error; none where its status says it all.
@@ -196,9 +200,15 @@ impl Wire {
         let status = answer.status();
         let headers = answer.headers().clone();
         let body = read(answer, MAX_EXPLANATION).await.unwrap_or_default();
-        let meaning = (self.explain)(&headers, &body).unwrap_or_else(|| Meaning::of(status));
-        let wait = wait(status, &headers);
-        meaning.error(status.as_u16(), wait)
+        let code = code::code(&body);
+        let meaning = match code.as_deref() {
+            Some(code) if code::is_lasting(code) => Meaning::Denied,
+            _ => (self.explain)(&headers, &body).unwrap_or_else(|| Meaning::of(status)),
+        };
+        if let Some(code) = code {
+            warn!(provider = self.profile.name, %status, code, "a provider told why it refused a request");
+        }
+        meaning.error(status.as_u16(), wait(status, &headers))
     }
 }
 
@@ -208,6 +218,10 @@ impl Meaning {
         match status {
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Self::Limited,
             StatusCode::REQUEST_TIMEOUT => Self::Failed,
+            StatusCode::UNAUTHORIZED
+            | StatusCode::PAYMENT_REQUIRED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND => Self::Denied,
             _ if status.is_server_error() => Self::Failed,
             _ => Self::Refused,
         }
@@ -222,6 +236,7 @@ impl Meaning {
             },
             Self::Failed => ProviderError::Failed(status),
             Self::Refused => ProviderError::Refused(status),
+            Self::Denied => ProviderError::Denied(status),
         }
     }
 }

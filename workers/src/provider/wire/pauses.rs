@@ -12,14 +12,29 @@ use reqwest::{
 /// No provider keeps us waiting for longer with one answer.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// How long an error asks us to stay away, if it says so.
+/// How long an error asks us to stay away, if it says so: in milliseconds, as OpenAI and Azure say it, or else in seconds, of
+/// which a fraction counts, or by a date.
 pub(super) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
-    let asked = headers.get(RETRY_AFTER);
-    asked
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| retry_after(status.as_u16(), value, Utc::now()))
+    let value = |name: &str| headers.get(name)?.to_str().ok();
+    let milliseconds = ["retry-after-ms", "x-ms-retry-after-ms"]
+        .into_iter()
+        .find_map(|name| duration_of(value(name)?, 0.001));
+    let asked = || {
+        let asked = value(RETRY_AFTER.as_str())?;
+        retry_after(status.as_u16(), asked, Utc::now()).or_else(|| duration_of(asked, 1.0))
+    };
+    milliseconds
+        .or_else(asked)
         .or_else(|| spent(headers))
         .map(|wait| wait.min(LONGEST))
+}
+
+/// A number of so many seconds each, which may have a fraction.
+fn duration_of(text: &str, unit: f64) -> Option<Duration> {
+    let text = text.trim();
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number: f64 = is_number.then(|| text.parse().ok())??;
+    Some(Duration::try_from_secs_f64(number * unit).unwrap_or(LONGEST))
 }
 
 /// How long nothing more is allowed, by `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`: OpenAI's headers, which others
@@ -84,6 +99,25 @@ mod tests {
         ] {
             let expected = expected.map(Duration::from_millis);
             assert_eq!(duration(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_error_asks_for_is_read_in_every_form() {
+        for (name, value, expected) in [
+            ("retry-after", "2", Some(2_000)),
+            ("retry-after", "0", Some(0)),
+            ("retry-after", "1.5", Some(1_500)),
+            ("retry-after", "soon", None),
+            ("retry-after", "-1", None),
+            ("retry-after", "1e3", None),
+            ("retry-after-ms", "250", Some(250)),
+            ("x-ms-retry-after-ms", "1200.5", Some(1_200)),
+            ("retry-after-ms", "99999999999999999999999", Some(3_600_000)),
+        ] {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]);
+            let wait = wait(StatusCode::TOO_MANY_REQUESTS, &headers);
+            assert_eq!(wait.map(|wait| wait.as_millis()), expected, "{name}: {value}");
         }
     }
 
