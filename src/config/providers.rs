@@ -92,7 +92,11 @@ impl ProviderOptions {
             breaker: BreakerSettings::default(),
             piece_bytes: OpenAi::PIECE_BYTES,
         };
-        Ok(Arc::new(OpenAi::new(remote, OpenAi::MODEL.into())?))
+        Ok(Arc::new(OpenAi::new(
+            remote,
+            OpenAi::MODEL.into(),
+            OpenAi::FLAGGED_AT_LEAST,
+        )?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Azure AI Content Safety: `POST {endpoint}/contentsafety/text:analyze` and `image:analyze`.
 //!
 //! Source: Microsoft's published description of the API, version 2024-09-01. It answers with severities, of texts from 0 to 7 and
-//! of images 0, 2, 4 or 6: a score is a severity's part of the highest one. Its `Hate` includes what we call harassment, which it
+//! of images 0, 2, 4 or 6, which mean the same on one scale: a score is a severity's part of 6, and 7 is no more than that. Its `Hate` includes what we call harassment, which it
 //! does not tell apart, so that harassment is absent.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -21,10 +21,8 @@ use crate::picture::Limits;
 
 /// The version of the API.
 const VERSION: &str = "api-version=2024-09-01";
-/// The highest severity of a text, with `EightSeverityLevels`.
-const WORST_TEXT: u8 = 7;
-/// The highest severity of an image, with `FourSeverityLevels`, which are all that there are for images.
-const WORST_IMAGE: u8 = 6;
+/// The highest severity of an image, and the one from which on a text's are called high. Texts are told apart more finely.
+const WORST: u8 = 6;
 
 /// What it takes. It says 7,200 pixels in one place and 2,048 in another.
 const LIMITS: Limits = Limits {
@@ -106,7 +104,7 @@ impl Azure {
                     });
                     let received = self.post("/contentsafety/text:analyze", &request).await?;
                     Ok(Said {
-                        scores: read(&received.body, &harms, WORST_TEXT)?,
+                        scores: read(&received.body, &harms)?,
                         body: received.body,
                         spent: received.spent,
                     })
@@ -120,7 +118,7 @@ impl Azure {
                     "outputType": "FourSeverityLevels",
                 });
                 let received = self.post("/contentsafety/image:analyze", &request).await?;
-                let scores = read(&received.body, &harms, WORST_IMAGE)?;
+                let scores = read(&received.body, &harms)?;
                 Ok(received.answer(scores))
             }
         }
@@ -158,7 +156,7 @@ impl Harm {
 }
 
 /// Reads a severity for each of these, neither more nor less.
-fn read(body: &[u8], harms: &[Harm], worst: u8) -> Result<Scores, ProviderError> {
+fn read(body: &[u8], harms: &[Harm]) -> Result<Scores, ProviderError> {
     let findings = parsed::<Response>(body)?.categories_analysis;
     let asked = harms
         .iter()
@@ -171,7 +169,7 @@ fn read(body: &[u8], harms: &[Harm], worst: u8) -> Result<Scores, ProviderError>
     findings
         .into_iter()
         .map(|Finding { category, severity }| {
-            let score = score(f64::from(severity) / f64::from(worst))?;
+            let score = score(f64::from(severity.min(WORST)) / f64::from(WORST))?;
             Ok((category.ours(), score))
         })
         .collect()

@@ -2,7 +2,8 @@
 //!
 //! Source: OpenAI's published API reference, "Moderations". All pieces of a long text go in one request, an image goes alone: a
 //! second one is refused. Of an image only some categories are scored, and the others come back as 0, which they are not:
-//! `category_applied_input_types` tells them apart.
+//! `category_applied_input_types` tells them apart. What it flags counts at least as much as the operator says: it knows its own
+//! thresholds, which differ by category and are far below 0.5 for some.
 
 use std::collections::BTreeMap;
 
@@ -38,6 +39,7 @@ const LIMITS: Limits = Limits {
 pub struct OpenAi {
     wire: Wire,
     model: String,
+    flagged_at_least: f64,
 }
 
 #[derive(Serialize)]
@@ -82,6 +84,9 @@ struct Response {
 
 #[derive(Deserialize)]
 struct Judgement {
+    /// What it flags; compatible servers may leave it out.
+    #[serde(default)]
+    categories: BTreeMap<String, Option<bool>>,
     category_scores: BTreeMap<String, Option<f64>>,
     /// What each score is of; compatible servers that know texts only leave it out.
     #[serde(default)]
@@ -105,17 +110,25 @@ impl OpenAi {
     pub const URL: &str = "https://api.openai.com";
     /// Its model, unless another is named.
     pub const MODEL: &str = "omni-moderation-latest";
+    /// The least score of a category that it flags, unless the operator says another.
+    pub const FLAGGED_AT_LEAST: f64 = 0.5;
     /// Bytes of text in one input.
     pub const PIECE_BYTES: usize = 8_000;
 
-    /// The endpoint at `remote`, whose URL is the base: `https://api.openai.com`, or a compatible server.
+    /// The endpoint at `remote`, whose URL is the base: `https://api.openai.com`, or a compatible server. What it flags has a score
+    /// of at least `flagged_at_least`, from 0 to 1.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(remote: Remote, model: String) -> Result<Self, ProviderError> {
+    pub fn new(
+        remote: Remote,
+        model: String,
+        flagged_at_least: f64,
+    ) -> Result<Self, ProviderError> {
         Ok(Self {
             wire: Wire::new(remote, "openai")?.with_images(LIMITS),
             model,
+            flagged_at_least,
         })
     }
 
@@ -137,8 +150,16 @@ impl OpenAi {
         };
         let url = self.wire.at("/v1/moderations");
         let received = self.wire.post(url, &request).await?;
-        let categories = self.profile().scope.of(modality);
-        let scores = read(&received.body, modality, asked, categories)?;
+        let scores = {
+            let categories = self.profile().scope.of(modality);
+            read(
+                &received.body,
+                modality,
+                asked,
+                categories,
+                self.flagged_at_least,
+            )?
+        };
         Ok(received.answer(scores))
     }
 }
@@ -149,6 +170,7 @@ fn read(
     modality: Modality,
     asked: usize,
     categories: &[Category],
+    flagged_at_least: f64,
 ) -> Result<Scores, ProviderError> {
     let response: Response = parsed(body)?;
     if response.results.len() != asked {
@@ -157,7 +179,7 @@ fn read(
     let pieces: Result<Vec<Scores>, ProviderError> = response
         .results
         .iter()
-        .map(|judgement| judgement.scores(modality, categories))
+        .map(|judgement| judgement.scores(modality, categories, flagged_at_least))
         .collect();
     chunks::merge(&pieces?)
 }
@@ -165,18 +187,25 @@ fn read(
 impl Judgement {
     /// The maximum over their categories for each of ours. Theirs must all be there; where they are null, or are not of
     /// what they were shown, ours is absent.
-    fn scores(&self, modality: Modality, categories: &[Category]) -> Result<Scores, ProviderError> {
+    fn scores(
+        &self,
+        modality: Modality,
+        categories: &[Category],
+        flagged_at_least: f64,
+    ) -> Result<Scores, ProviderError> {
         let mut scores = Scores::default();
         for category in categories {
             let missing = || ProviderError::Malformed("a category is missing");
             let mut theirs = Vec::new();
             for name in names(*category) {
                 if self.applies(name, modality).ok_or_else(missing)? {
-                    theirs.push(*self.category_scores.get(*name).ok_or_else(missing)?);
+                    let score = *self.category_scores.get(*name).ok_or_else(missing)?;
+                    let is_flagged = self.categories.get(*name).copied().flatten() == Some(true);
+                    let least = if is_flagged { flagged_at_least } else { 0.0 };
+                    theirs.push(score.map(|told| score_of(told, least)).transpose()?);
                 }
             }
-            let known = theirs.iter().copied().flatten().map(score);
-            let known: Vec<f64> = known.collect::<Result<_, _>>()?;
+            let known: Vec<f64> = theirs.iter().copied().flatten().collect();
             match known.iter().copied().reduce(f64::max) {
                 Some(score) if known.len() == theirs.len() => scores.set(*category, score),
                 Some(_) => return Err(ProviderError::Malformed("half a category is scored")),
@@ -196,6 +225,11 @@ impl Judgement {
             }
         }
     }
+}
+
+/// A score of theirs, raised to what it is at least.
+fn score_of(told: f64, least: f64) -> Result<f64, ProviderError> {
+    score(told).map(|told| told.max(least))
 }
 
 /// Their categories for one of ours.
@@ -249,7 +283,7 @@ mod tests {
 
     #[test]
     fn categories_are_mapped_by_the_maximum_and_unknown_scores_are_absent() {
-        let scores = read(&answer(&[result()]), Modality::Text, 1, OpenAi::TEXT).unwrap();
+        let scores = read(&answer(&[result()]), Modality::Text, 1, OpenAi::TEXT, 0.5).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.4));
         assert_eq!(scores.get(Category::Violence), Some(0.7));
         assert_eq!(scores.get(Category::SelfHarm), Some(0.3));
@@ -259,12 +293,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_flagged_counts_at_least_as_much_as_the_operator_says() {
+        let body = json!({ "results": [{
+            "flagged": true,
+            "categories": { "sexual/minors": true, "violence": true, "hate": false },
+            "category_scores": {
+                "sexual": 0.2, "sexual/minors": 0.31, "violence": 0.9, "violence/graphic": 0, "hate": 0.3,
+                "hate/threatening": 0,
+            },
+        }] });
+        let body = serde_json::to_vec(&body).unwrap();
+        let categories = [Category::SexualMinors, Category::Violence, Category::Hate];
+        for (least, expected) in [(0.5, 0.5), (0.8, 0.8), (0.0, 0.31)] {
+            let scores = read(&body, Modality::Text, 1, &categories, least).unwrap();
+            assert_eq!(scores.get(Category::SexualMinors), Some(expected));
+            assert_eq!(scores.get(Category::Violence), Some(0.9));
+            assert_eq!(scores.get(Category::Hate), Some(0.3));
+        }
+    }
+
+    #[test]
     fn only_what_is_to_be_scored_is() {
         let scores = read(
             &answer(&[result()]),
             Modality::Text,
             1,
             &[Category::Violence],
+            0.5,
         )
         .unwrap();
         assert_eq!(scores.iter().count(), 1);
@@ -288,7 +343,7 @@ mod tests {
             (b"{}".to_vec(), 1),
             (b"<html>".to_vec(), 1),
         ] {
-            let read = read(&body, Modality::Text, asked, OpenAi::TEXT);
+            let read = read(&body, Modality::Text, asked, OpenAi::TEXT, 0.5);
             assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         }
     }
@@ -315,7 +370,7 @@ mod tests {
             "self-harm/intent": ["image"], "self-harm/instructions": ["image"], "illicit": [], "illicit/violent": [],
         });
         // Even if an operator's wish or a change of ours asked for all of them.
-        let read = |body: &[u8]| read(body, Modality::Image, 1, OpenAi::TEXT);
+        let read = |body: &[u8]| read(body, Modality::Image, 1, OpenAi::TEXT, 0.5);
         let scores = read(&answer_to_image(&applied)).unwrap();
         assert_eq!(
             scores.iter().collect::<Vec<_>>(),

@@ -1,7 +1,10 @@
 //! Sightengine, `POST {base}/1.0/check.json` as `multipart/form-data`, so that the secret stands in no URL.
 //!
 //! Source: Sightengine's published description of the API and of its models. The classes of nudity exclude one another, so
-//! those that are adult are added up; of symbols the most certain one counts. A swastika of Asia and a finger are no hatred.
+//! those that are adult are added up; of symbols and of classes of violence the most certain one counts. A swastika of Asia and a
+//! finger are no hatred; judo, a skull and what toilets are for are no violence.
+
+use std::collections::BTreeMap;
 
 use domain::{
     image::ImageFormat,
@@ -41,8 +44,8 @@ struct Response {
     status: String,
     error: Option<Failure>,
     nudity: Option<Nudity>,
-    gore: Option<Probability>,
-    violence: Option<Probability>,
+    gore: Option<Classes>,
+    violence: Option<Classes>,
     #[serde(rename = "self-harm")]
     self_harm: Option<Probability>,
     offensive: Option<Offensive>,
@@ -59,7 +62,6 @@ impl Failure {
         match self.kind.as_str() {
             "usage_limit" | "rate_limit" => Meaning::Limited,
             "api_error" | "internal_error" => Meaning::Failed,
-            "auth_error" | "account_disabled" => Meaning::Denied,
             _ => Meaning::Refused,
         }
     }
@@ -71,6 +73,26 @@ struct Nudity {
     sexual_activity: f64,
     sexual_display: f64,
     erotica: f64,
+}
+
+/// A model that tells apart what it sees. `prob` is the highest of its classes.
+#[derive(Deserialize)]
+struct Classes {
+    prob: f64,
+    #[serde(default)]
+    classes: BTreeMap<String, f64>,
+}
+
+impl Classes {
+    /// The highest, without those that show no harm; that of all where no classes are told.
+    fn without(&self, harmless: &[&str]) -> f64 {
+        let counted = self.classes.iter();
+        let counted = counted.filter(|(name, _)| !harmless.contains(&name.as_str()));
+        counted
+            .map(|(_, score)| *score)
+            .reduce(f64::max)
+            .unwrap_or(self.prob)
+    }
 }
 
 #[derive(Deserialize)]
@@ -193,7 +215,10 @@ impl Response {
             }
             Category::Violence => {
                 let (violence, gore) = (self.violence.as_ref()?, self.gore.as_ref()?);
-                Some(vec![violence.prob, gore.prob])
+                Some(vec![
+                    violence.without(&["combat_sport"]),
+                    gore.without(&["skull", "body_waste"]),
+                ])
             }
             Category::Hate => {
                 let symbols = self.offensive.as_ref()?;
@@ -272,6 +297,23 @@ mod tests {
         calm["nudity"]["sexual_display"] = json!(0.125);
         let scores = read_all(&calm).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.5));
+    }
+
+    #[test]
+    fn sports_skulls_and_waste_are_no_violence() {
+        let mut judo = result();
+        judo["violence"] = json!({
+            "prob": 0.99, "classes": { "physical_violence": 0.02, "firearm_threat": 0.01, "combat_sport": 0.99 },
+        });
+        judo["gore"] = json!({
+            "prob": 0.98, "classes": { "very_bloody": 0.01, "skull": 0.98, "body_waste": 0.9, "corpse": 0.125 },
+            "type": { "real": 0.9 },
+        });
+        let scores = read_all(&judo).unwrap();
+        assert_eq!(scores.get(Category::Violence), Some(0.125));
+        judo["gore"]["classes"]["new"] = json!(0.5);
+        let scores = read_all(&judo).unwrap();
+        assert_eq!(scores.get(Category::Violence), Some(0.5), "what nobody knows yet counts");
     }
 
     #[test]

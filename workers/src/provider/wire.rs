@@ -100,6 +100,7 @@ pub(super) struct Received {
 pub(super) fn client(connecting: Duration) -> Result<Client, reqwest::Error> {
     Client::builder()
         .tls_backend_preconfigured(tls::client_config())
+        .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(connecting)
         .redirect(redirect::Policy::none())
         .no_proxy()

@@ -43,6 +43,7 @@ pub(super) struct Entry {
     deadline_seconds: Option<u64>,
     concurrency: Option<u64>,
     piece_bytes: Option<u64>,
+    flagged_at_least: Option<f64>,
     breaker_failures: Option<u64>,
     breaker_seconds: Option<u64>,
 }
@@ -74,8 +75,13 @@ impl Entry {
             Kind::Openai => {
                 let auth = Auth::Bearer(self.needed_key(directory)?);
                 let remote = self.remote(Some(OpenAi::URL), auth, None)?;
+                let least = self.flagged_at_least.unwrap_or(OpenAi::FLAGGED_AT_LEAST);
+                ensure!(
+                    (0.0..=1.0).contains(&least),
+                    "its flagged_at_least is not from 0 to 1"
+                );
                 let model = self.model.unwrap_or_else(|| OpenAi::MODEL.to_owned());
-                Arc::new(OpenAi::new(remote, model).map_err(failed)?)
+                Arc::new(OpenAi::new(remote, model, least).map_err(failed)?)
             }
             Kind::Chat => {
                 let style = self.style(directory)?;
@@ -117,7 +123,7 @@ impl Entry {
 
     /// Refuses members that another kind has: they would be meant to do something, and do nothing.
     fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 15] = [
+        let members: [(&str, bool, &[Kind]); 16] = [
             ("url", self.url.is_some(), Kind::REMOTE),
             ("region", self.region.is_some(), &[Kind::Rekognition]),
             ("model", self.model.is_some(), &[Kind::Openai, Kind::Chat]),
@@ -135,6 +141,11 @@ impl Entry {
             ),
             ("concurrency", self.concurrency.is_some(), Kind::REMOTE),
             ("piece_bytes", self.piece_bytes.is_some(), Kind::OF_TEXTS),
+            (
+                "flagged_at_least",
+                self.flagged_at_least.is_some(),
+                &[Kind::Openai],
+            ),
             (
                 "breaker_failures",
                 self.breaker_failures.is_some(),

@@ -1,8 +1,7 @@
 //! Llama Guard 3: the text is the user's message, the answer is `safe`, or `unsafe` and a line of hazards, `S1,S3`.
 //!
-//! Source: Meta's model card. The score is the probability of `unsafe` as the first token, where the server tells
-//! probabilities, and otherwise 1 or 0. A safe text has that score in all categories; of an unsafe one those that are not
-//! listed are 0.
+//! Source: Meta's model card. The score of the listed hazards is the probability of `unsafe` as the first token, where the server
+//! tells probabilities, and otherwise 1. All others are 0: that a text is a little unsafe says nothing of any one hazard.
 
 use domain::score::{Category, Scores};
 use serde_json::{Value, json};
@@ -36,17 +35,10 @@ pub(super) fn read(choice: &Choice, categories: &[Category]) -> Result<Scores, P
         return Err(ProviderError::Malformed("neither safe nor unsafe"));
     };
     let told = told_probability(choice, word)?;
-    let mut scores: Scores = match word {
-        "safe" => {
-            let score = told.map_or(0.0, |safe| 1.0 - safe);
-            CATEGORIES
-                .iter()
-                .map(|category| (*category, score))
-                .collect()
-        }
-        "unsafe" => CATEGORIES.iter().map(|category| (*category, 0.0)).collect(),
-        _ => return Err(ProviderError::Malformed("neither safe nor unsafe")),
-    };
+    if !matches!(word, "safe" | "unsafe") {
+        return Err(ProviderError::Malformed("neither safe nor unsafe"));
+    }
+    let mut scores: Scores = CATEGORIES.iter().map(|category| (*category, 0.0)).collect();
     for hazard in hazards.into_iter().flat_map(|list| list.split(',')) {
         let ours = ours(hazard.trim()).ok_or(ProviderError::Malformed("an unknown hazard"))?;
         for category in ours {
@@ -80,8 +72,9 @@ fn told_probability(choice: &Choice, word: &str) -> Result<Option<f64>, Provider
 /// elections.
 fn ours(hazard: &str) -> Option<&'static [Category]> {
     Some(match hazard {
-        "S1" | "S9" => &[Category::Violence],
+        "S1" => &[Category::Violence],
         "S2" => &[Category::Illicit],
+        "S9" => &[Category::Violence, Category::Illicit],
         "S3" | "S12" => &[Category::Adult],
         "S4" => &[Category::Adult, Category::SexualMinors],
         "S10" => &[Category::Hate],
@@ -125,6 +118,7 @@ mod tests {
         assert_eq!(found.get(Category::Adult), Some(1.0));
         assert_eq!(found.get(Category::SexualMinors), Some(1.0));
         assert_eq!(found.get(Category::Violence), Some(1.0));
+        assert_eq!(found.get(Category::Illicit), Some(1.0));
         assert_eq!(found.get(Category::Hate), Some(0.0));
     }
 
@@ -132,7 +126,7 @@ mod tests {
     fn the_score_is_the_probability_of_unsafe_as_the_first_word() {
         let near = |score: Option<f64>, expected: f64| (score.unwrap() - expected).abs() < 1e-9;
         let safe = scores("safe", Some(("safe", 0.9)));
-        assert!(near(safe.get(Category::Violence), 0.1));
+        assert!(near(safe.get(Category::Violence), 0.0));
         let found = scores("unsafe\nS1", Some(("un", 0.75)));
         assert!(near(found.get(Category::Violence), 0.75));
         assert!(near(found.get(Category::Hate), 0.0));
