@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Said, Wire, parsed, score, together},
+    wire::{Received, Remote, Said, Wire, parsed, together},
 };
 use crate::picture::Limits;
 
@@ -23,6 +23,8 @@ use crate::picture::Limits;
 const VERSION: &str = "api-version=2024-09-01";
 /// The highest severity of an image, and the one from which on a text's are called high. Texts are told apart more finely.
 const WORST: u8 = 6;
+/// The highest of all.
+const HIGHEST: u8 = 7;
 
 /// What it takes. It says 7,200 pixels in one place and 2,048 in another.
 const LIMITS: Limits = Limits {
@@ -169,7 +171,10 @@ fn read(body: &[u8], harms: &[Harm]) -> Result<Scores, ProviderError> {
     findings
         .into_iter()
         .map(|Finding { category, severity }| {
-            let score = score(f64::from(severity.min(WORST)) / f64::from(WORST))?;
+            if severity > HIGHEST {
+                return Err(ProviderError::Malformed("a severity is not from 0 to 7"));
+            }
+            let score = f64::from(severity.min(WORST)) / f64::from(WORST);
             Ok((category.ours(), score))
         })
         .collect()
@@ -198,18 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn a_score_is_a_severity_s_part_of_the_highest() {
-        let body = answer(&json!([
-            { "category": "Sexual", "severity": 0 },
-            { "category": "Violence", "severity": 6 },
-        ]));
-        let harms = [Harm::Violence, Harm::Sexual];
-        let text = read(&body, &harms, WORST_TEXT).unwrap();
-        assert_eq!(text.get(Category::Violence), Some(6.0 / 7.0));
-        let image = read(&body, &harms, WORST_IMAGE).unwrap();
-        assert_eq!(image.get(Category::Violence), Some(1.0));
-        assert_eq!(image.get(Category::Adult), Some(0.0));
-        assert_eq!(image.get(Category::Hate), None);
+    fn a_score_is_a_severity_s_part_of_6() {
+        for (severity, expected) in [(0, 0.0), (2, 1.0 / 3.0), (3, 0.5), (6, 1.0), (7, 1.0)] {
+            let body = answer(&json!([{ "category": "Violence", "severity": severity }]));
+            let scores = read(&body, &[Harm::Violence]).unwrap();
+            assert_eq!(scores.get(Category::Violence), Some(expected));
+            assert_eq!(scores.get(Category::Hate), None);
+        }
     }
 
     #[test]
@@ -223,17 +223,13 @@ mod tests {
             json!([hate, violence, violence]),
             json!([hate, { "category": "Violence" }]),
             json!([hate, { "category": "Violence", "severity": null }]),
-            json!([hate, { "category": "Violence", "severity": 7 }]),
+            json!([hate, { "category": "Violence", "severity": 8 }]),
             json!([hate, { "category": "Violence", "severity": -1 }]),
             json!([hate, { "category": "Gore", "severity": 2 }]),
         ] {
-            let read = read(
-                &answer(&findings),
-                &[Harm::Hate, Harm::Violence],
-                WORST_IMAGE,
-            );
+            let read = read(&answer(&findings), &[Harm::Hate, Harm::Violence]);
             assert!(read.is_err(), "{findings}");
         }
-        assert!(read(b"<html>", &[Harm::Hate], WORST_TEXT).is_err());
+        assert!(read(b"<html>", &[Harm::Hate]).is_err());
     }
 }
