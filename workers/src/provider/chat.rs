@@ -1,19 +1,26 @@
-//! Models behind an OpenAI-compatible chat endpoint, `POST {base}/v1/chat/completions`: vLLM, Ollama, llama.cpp and others.
+//! Models behind an OpenAI-compatible chat endpoint, `POST {base}/v1/chat/completions` or at another path: vLLM, Ollama,
+//! llama.cpp, OpenAI, Mistral, OpenRouter, Gemini, Claude and others. Servers differ in what of OpenAI's interface they know:
+//! [`ChatSettings`] says what is asked of them.
 //!
 //! What a model is told, and how its answer is read, is its style: one file each.
 
 mod llama_guard;
 mod policy;
 
-use domain::score::{Category, Scores};
+use domain::{
+    image::ImageFormat,
+    media::Modality,
+    score::{Category, Scores},
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Answer, Content, Profile, Provider, ProviderError, Question,
+    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     wire::{Remote, Said, Wire, together},
 };
+use crate::picture::Limits;
 
 /// How a model is asked.
 #[derive(Clone, Debug)]
@@ -27,12 +34,71 @@ pub enum Style {
     },
 }
 
+/// What a server knows of OpenAI's interface.
+#[derive(Clone, Debug)]
+pub struct ChatSettings {
+    /// Where questions go, below the base.
+    pub path: String,
+    /// The most tokens that an answer may have.
+    pub most_tokens: Option<MostTokens>,
+    /// How an answer's form is asked for.
+    pub answer_format: AnswerFormat,
+    /// Whether it may be told to answer the same to the same text.
+    pub temperature: bool,
+}
+
+impl ChatSettings {
+    /// Where most servers have it.
+    pub const PATH: &str = "/v1/chat/completions";
+}
+
+impl Default for ChatSettings {
+    /// What vLLM, llama.cpp and Ollama know.
+    fn default() -> Self {
+        Self {
+            path: Self::PATH.to_owned(),
+            most_tokens: None,
+            answer_format: AnswerFormat::Schema,
+            temperature: true,
+        }
+    }
+}
+
+/// The most tokens that an answer may have, and how that is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MostTokens {
+    /// `max_tokens`.
+    Answer(u32),
+    /// `max_completion_tokens`: those that a model thinks with, too.
+    Completion(u32),
+}
+
+/// How the form of an answer by policy is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerFormat {
+    /// By a JSON schema, which the server holds the model to.
+    Schema,
+    /// As any JSON object.
+    Object,
+    /// In words only. The JSON may stand between other words.
+    Words,
+}
+
 /// A model, and how it is asked.
 pub struct Chat {
     wire: Wire,
     model: String,
     style: Style,
+    settings: ChatSettings,
 }
+
+/// What images are shown as, in a data URI. 5 MB is what the strictest take, and base64 makes four bytes of three.
+const LIMITS: Limits = Limits {
+    bytes: 3_750_000,
+    min_side: 1,
+    max_side: IMAGE_SIDE,
+    formats: &[ImageFormat::Jpeg, ImageFormat::Png],
+};
 
 /// What we read of an answer.
 #[derive(Deserialize)]
@@ -76,54 +142,87 @@ impl Chat {
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(remote: Remote, model: String, style: Style) -> Result<Self, ProviderError> {
+    pub fn new(
+        remote: Remote,
+        model: String,
+        style: Style,
+        settings: ChatSettings,
+    ) -> Result<Self, ProviderError> {
         let kind = match style {
             Style::LlamaGuard => "chat/llama_guard",
             Style::Policy { .. } => "chat/policy",
         };
+        let looks = !remote.scope.image.is_empty();
+        let wire = Wire::new(remote, kind)?;
         Ok(Self {
-            wire: Wire::new(remote, kind)?,
+            wire: if looks {
+                wire.with_images(LIMITS)
+            } else {
+                wire
+            },
             model,
             style,
+            settings,
         })
     }
 
-    /// What a model asked in this style can score, of texts.
-    pub fn categories_of(style: &Style) -> &'static [Category] {
-        match style {
-            Style::LlamaGuard => llama_guard::CATEGORIES,
-            Style::Policy { .. } => &Category::ALL,
+    /// What a model asked in this style can score, of texts or of images.
+    pub fn categories_of(style: &Style, modality: Modality) -> &'static [Category] {
+        match (style, modality) {
+            (Style::LlamaGuard, Modality::Text) => llama_guard::CATEGORIES,
+            (Style::LlamaGuard, Modality::Image) => &[],
+            (Style::Policy { .. }, _) => &Category::ALL,
         }
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let Content::Text(text) = question.content else {
-            return Ok(Answer::default());
-        };
-        let pieces = self.wire.pieces(text).into_iter();
-        let asking = pieces.map(|piece| self.ask_piece(piece, question));
-        together(asking.collect()).await
+        match question.content {
+            Content::Text(text) => {
+                let pieces = self.wire.pieces(text).into_iter();
+                let asking = pieces.map(|piece| self.ask_one(Content::Text(piece), question));
+                together(asking.collect()).await
+            }
+            Content::Image(_) => {
+                together(vec![self.ask_one(question.content, question)]).await
+            }
+        }
     }
 
-    async fn ask_piece(&self, text: &str, question: Question<'_>) -> Result<Said, ProviderError> {
-        let mut request = match &self.style {
-            Style::LlamaGuard => llama_guard::request(text),
-            Style::Policy { usual } => {
+    async fn ask_one(
+        &self,
+        content: Content<'_>,
+        question: Question<'_>,
+    ) -> Result<Said, ProviderError> {
+        let format = self.settings.answer_format;
+        let mut request = match (&self.style, content) {
+            (Style::LlamaGuard, Content::Text(text)) => llama_guard::request(text),
+            (Style::LlamaGuard, Content::Image(_)) => {
+                return Err(ProviderError::Malformed("it looks at texts only"));
+            }
+            (Style::Policy { usual }, content) => {
                 let policy = question.policy.unwrap_or(usual);
-                policy::request(text, policy, question.categories)
+                policy::request(content, policy, question.categories, format)
             }
         };
         request["model"] = Value::String(self.model.clone());
-        // The same text is to get the same answer.
-        request["temperature"] = json!(0);
-        let received = self
-            .wire
-            .post(self.wire.at("/v1/chat/completions"), &request)
-            .await?;
+        let usual = match self.style {
+            Style::LlamaGuard => llama_guard::MAX_TOKENS,
+            Style::Policy { .. } => policy::MAX_TOKENS,
+        };
+        match self.settings.most_tokens.unwrap_or(MostTokens::Answer(usual)) {
+            MostTokens::Answer(most) => request["max_tokens"] = json!(most),
+            MostTokens::Completion(most) => request["max_completion_tokens"] = json!(most),
+        }
+        if self.settings.temperature {
+            // The same text is to get the same answer.
+            request["temperature"] = json!(0);
+        }
+        let url = self.wire.at(&self.settings.path);
+        let received = self.wire.post(url, &request).await?;
         let choice = read(&received.body)?;
         let scores = match &self.style {
             Style::LlamaGuard => llama_guard::read(&choice, &self.profile().scope.text)?,
-            Style::Policy { .. } => policy::read(&choice, question.categories)?,
+            Style::Policy { .. } => policy::read(&choice, question.categories, format)?,
         };
         Ok(Said {
             scores,

@@ -44,6 +44,8 @@ pub struct Remote {
     pub url: Url,
     /// How we show who we are.
     pub auth: Auth,
+    /// What else stands in the head of each request.
+    pub headers: HeaderMap,
     /// What it is to score; some of what it can.
     pub scope: Scope,
     /// How long it may take for a text or an image.
@@ -75,6 +77,7 @@ pub(super) type Explain = fn(&HeaderMap, &[u8]) -> Option<Meaning>;
 /// One provider's end of the wire.
 pub(super) struct Wire {
     http: Client,
+    headers: HeaderMap,
     url: Url,
     auth: Auth,
     piece_bytes: usize,
@@ -119,6 +122,7 @@ impl Wire {
         };
         Ok(Self {
             http,
+            headers: remote.headers,
             url: remote.url,
             auth: remote.auth,
             piece_bytes: remote.piece_bytes,
@@ -167,7 +171,7 @@ impl Wire {
 
     /// A request to one, which shows nothing of who we are.
     pub(super) fn request(&self, url: Url) -> RequestBuilder {
-        self.http.post(url)
+        self.http.post(url).headers(self.headers.clone())
     }
 
     /// Posts JSON to one, and shows who we are. Whoever asks sets a deadline around it.
@@ -331,6 +335,7 @@ mod tests {
             name: "mine".into(),
             url: url.parse().unwrap(),
             auth,
+            headers: HeaderMap::new(),
             scope: Scope::default(),
             deadline: Duration::from_secs(1),
             concurrency: 1,

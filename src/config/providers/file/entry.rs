@@ -1,6 +1,7 @@
 //! One provider in the file, and how it is set up.
 
 use std::{
+    collections::BTreeMap,
     fs,
     ops::RangeInclusive,
     path::{Path, PathBuf},
@@ -13,8 +14,9 @@ use domain::{breaker::BreakerSettings, media::Modality, policy::Policy, score::C
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    Auth, AwsKey, Azure, Builtin, Chat, Http, OpenAi, Provider, ProviderError, Rekognition, Remote,
-    Scope, Sightengine, Style, Vision,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, HeaderMap, HeaderName,
+    HeaderValue, Http, MostTokens, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
+    Sightengine, Style, Vision,
 };
 
 use super::kind::Kind;
@@ -38,6 +40,13 @@ pub(super) struct Entry {
     key_env: Option<String>,
     key_file: Option<PathBuf>,
     auth: Option<AuthName>,
+    key_header: Option<String>,
+    headers: Option<BTreeMap<String, String>>,
+    path: Option<String>,
+    max_tokens: Option<u64>,
+    max_completion_tokens: Option<u64>,
+    answer_format: Option<FormatName>,
+    temperature: Option<bool>,
     modalities: Option<Vec<Modality>>,
     categories: Option<Vec<Category>>,
     deadline_seconds: Option<u64>,
@@ -53,6 +62,14 @@ pub(super) struct Entry {
 enum StyleName {
     LlamaGuard,
     Policy,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FormatName {
+    JsonSchema,
+    JsonObject,
+    Words,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -87,8 +104,9 @@ impl Entry {
                 let style = self.style(directory)?;
                 let auth = self.auth(directory)?;
                 let remote = self.remote(None, auth, Some(&style))?;
+                let settings = self.chat_settings()?;
                 let model = self.model.context("it needs its model")?;
-                Arc::new(Chat::new(remote, model, style).map_err(failed)?)
+                Arc::new(Chat::new(remote, model, style, settings).map_err(failed)?)
             }
             Kind::Http => {
                 let auth = self.auth(directory)?;
@@ -96,12 +114,12 @@ impl Entry {
                 Arc::new(Http::new(remote).map_err(failed)?)
             }
             Kind::Azure => {
-                let auth = Auth::Header(Azure::KEY_HEADER, self.needed_key(directory)?);
+                let auth = header(Azure::KEY_HEADER, self.needed_key(directory)?)?;
                 let remote = self.remote(None, auth, None)?;
                 Arc::new(Azure::new(remote).map_err(failed)?)
             }
             Kind::Vision => {
-                let auth = Auth::Header(Vision::KEY_HEADER, self.needed_key(directory)?);
+                let auth = header(Vision::KEY_HEADER, self.needed_key(directory)?)?;
                 let remote = self.remote(Some(Vision::URL), auth, None)?;
                 Arc::new(Vision::new(remote).map_err(failed)?)
             }
@@ -123,7 +141,7 @@ impl Entry {
 
     /// Refuses members that another kind has: they would be meant to do something, and do nothing.
     fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 16] = [
+        let members: [(&str, bool, &[Kind]); 23] = [
             ("url", self.url.is_some(), Kind::REMOTE),
             ("region", self.region.is_some(), &[Kind::Rekognition]),
             ("model", self.model.is_some(), &[Kind::Openai, Kind::Chat]),
@@ -133,6 +151,21 @@ impl Entry {
             ("key_env", self.key_env.is_some(), Kind::REMOTE),
             ("key_file", self.key_file.is_some(), Kind::REMOTE),
             ("auth", self.auth.is_some(), &[Kind::Http]),
+            (
+                "key_header",
+                self.key_header.is_some(),
+                &[Kind::Chat, Kind::Http],
+            ),
+            ("headers", self.headers.is_some(), Kind::REMOTE),
+            ("path", self.path.is_some(), &[Kind::Chat]),
+            ("max_tokens", self.max_tokens.is_some(), &[Kind::Chat]),
+            (
+                "max_completion_tokens",
+                self.max_completion_tokens.is_some(),
+                &[Kind::Chat],
+            ),
+            ("answer_format", self.answer_format.is_some(), &[Kind::Chat]),
+            ("temperature", self.temperature.is_some(), &[Kind::Chat]),
             ("modalities", self.modalities.is_some(), Kind::OF_BOTH),
             (
                 "deadline_seconds",
@@ -232,12 +265,66 @@ impl Entry {
     }
 
     fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
-        match (self.key(directory)?, self.auth) {
-            (None, None) => Ok(Auth::Nothing),
-            (None, Some(_)) => bail!("it has auth and no key"),
-            (Some(key), None | Some(AuthName::Bearer)) => Ok(Auth::Bearer(key)),
-            (Some(key), Some(AuthName::Hmac)) => Ok(Auth::Hmac(key)),
+        match (self.key(directory)?, self.auth, &self.key_header) {
+            (None, None, None) => Ok(Auth::Nothing),
+            (None, Some(_), _) => bail!("it has auth and no key"),
+            (None, None, Some(_)) => bail!("it has a key_header and no key"),
+            (Some(_), Some(_), Some(_)) => bail!("it has auth and key_header; give one"),
+            (Some(key), None, Some(name)) => header(name, key),
+            (Some(key), None | Some(AuthName::Bearer), None) => Ok(Auth::Bearer(key)),
+            (Some(key), Some(AuthName::Hmac), None) => Ok(Auth::Hmac(key)),
         }
+    }
+
+    /// What else stands in the head of each request.
+    fn headers(&self) -> anyhow::Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in self.headers.iter().flatten() {
+            let known: HeaderName = name
+                .parse()
+                .map_err(|_| anyhow!("its headers have a name that is none: {name:?}"))?;
+            ensure!(
+                !matches!(
+                    known.as_str(),
+                    "authorization" | "content-length" | "content-type" | "host" | "transfer-encoding"
+                ),
+                "its headers have {known}, which is set otherwise"
+            );
+            let value = HeaderValue::try_from(value)
+                .map_err(|_| anyhow!("its header {known} has characters that no header may have"))?;
+            headers.insert(known, value);
+        }
+        Ok(headers)
+    }
+
+    fn chat_settings(&self) -> anyhow::Result<ChatSettings> {
+        let most = |member, given: Option<u64>| -> anyhow::Result<Option<u32>> {
+            let given = given.map(|given| within(member, Some(given), given, 16..=1_000_000));
+            Ok(given.transpose()?.map(u32::try_from).transpose()?)
+        };
+        let answer = most("max_tokens", self.max_tokens)?;
+        let completion = most("max_completion_tokens", self.max_completion_tokens)?;
+        ensure!(
+            answer.is_none() || completion.is_none(),
+            "it has max_tokens and max_completion_tokens; give one"
+        );
+        let path = self.path.as_deref().unwrap_or(ChatSettings::PATH);
+        ensure!(
+            path.starts_with('/') && !path.contains(['?', '#']),
+            "its path does not begin with /, or has a query or a fragment"
+        );
+        Ok(ChatSettings {
+            path: path.to_owned(),
+            most_tokens: answer
+                .map(MostTokens::Answer)
+                .or(completion.map(MostTokens::Completion)),
+            answer_format: match self.answer_format {
+                None | Some(FormatName::JsonSchema) => AnswerFormat::Schema,
+                Some(FormatName::JsonObject) => AnswerFormat::Object,
+                Some(FormatName::Words) => AnswerFormat::Words,
+            },
+            temperature: self.temperature.unwrap_or(true),
+        })
     }
 
     fn needed_key(&self, directory: &Path) -> anyhow::Result<String> {
@@ -289,6 +376,11 @@ impl Entry {
             matches!(url.scheme(), "http" | "https") && url.has_host() && plain,
             "its url is not http or https, or has a user or a fragment"
         );
+        let url = if matches!(self.kind, Kind::Openai | Kind::Chat) && self.path.is_none() {
+            base(url)
+        } else {
+            url
+        };
         let usual = BreakerSettings::default();
         let first = usual.first.as_secs();
         let longest = usual.longest.as_secs();
@@ -324,6 +416,7 @@ impl Entry {
             name: self.name.clone(),
             url,
             auth,
+            headers: self.headers()?,
             scope: self.scope(style)?,
             deadline: Duration::from_secs(deadline),
             concurrency: usize::try_from(concurrency)?,
@@ -335,6 +428,24 @@ impl Entry {
             piece_bytes: usize::try_from(pieces)?,
         })
     }
+}
+
+/// The address without `/v1`, which stands in most descriptions, and which we put behind it ourselves.
+fn base(mut url: Url) -> Url {
+    let path = url.path().trim_end_matches('/');
+    if let Some(base) = path.strip_suffix("/v1") {
+        let base = base.to_owned();
+        url.set_path(&base);
+    }
+    url
+}
+
+/// A key in the header with this name.
+fn header(name: &str, key: String) -> anyhow::Result<Auth> {
+    let name = name
+        .parse()
+        .map_err(|_| anyhow!("its key_header is no name of a header"))?;
+    Ok(Auth::Header(name, key))
 }
 
 fn within(

@@ -36,7 +36,7 @@ impl Kind {
     /// Those of them that look at texts.
     pub(super) const OF_TEXTS: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
     /// Those that look at texts and at images.
-    pub(super) const OF_BOTH: &[Self] = &[Self::Openai, Self::Http, Self::Azure];
+    pub(super) const OF_BOTH: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
     /// Those whose key has an id.
     pub(super) const WITH_KEY_ID: &[Self] = &[Self::Rekognition, Self::Sightengine];
 
@@ -63,7 +63,10 @@ impl Kind {
         let (text, image): (&'static [Category], &'static [Category]) = match self {
             Self::Builtin => (Builtin::CATEGORIES, &[]),
             Self::Openai => (OpenAi::TEXT, OpenAi::IMAGE),
-            Self::Chat => (style.map_or(&[], Chat::categories_of), &[]),
+            Self::Chat => {
+                let of = |modality| style.map_or(&[][..], |style| Chat::categories_of(style, modality));
+                (of(Modality::Text), of(Modality::Image))
+            }
             Self::Http => (&Category::ALL, &Category::ALL),
             Self::Azure => (Azure::CATEGORIES, Azure::CATEGORIES),
             Self::Vision => (&[], Vision::CATEGORIES),

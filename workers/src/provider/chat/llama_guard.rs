@@ -19,10 +19,12 @@ pub(super) const CATEGORIES: &[Category] = &[
     Category::Illicit,
 ];
 
+/// Room for all hazards.
+pub(super) const MAX_TOKENS: u32 = 64;
+
 pub(super) fn request(text: &str) -> Value {
     json!({
         "messages": [{ "role": "user", "content": text }],
-        "max_tokens": 64,
         "logprobs": true,
     })
 }

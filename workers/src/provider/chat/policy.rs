@@ -1,18 +1,27 @@
-//! Models that judge by a policy in words, such as gpt-oss-safeguard: the policy is the system's message, the text the user's,
-//! and the answer is asked for as JSON with a score for each category.
+//! Models that judge by a policy in words, such as gpt-oss-safeguard: the policy is the system's message, the text or the image the
+//! user's, and the answer is asked for as JSON with a score for each category.
 
 use std::collections::BTreeMap;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::score::{Category, Scores};
 use serde_json::{Value, json};
 
-use super::Choice;
-use crate::provider::ProviderError;
+use super::{AnswerFormat, Choice};
+use crate::{
+    picture::Rendition,
+    provider::{Content, ProviderError},
+};
 
 /// Room for a model that thinks aloud before it answers.
-const MAX_TOKENS: u32 = 4_096;
+pub(super) const MAX_TOKENS: u32 = 4_096;
 
-pub(super) fn request(text: &str, policy: &str, categories: &[Category]) -> Value {
+pub(super) fn request(
+    content: Content<'_>,
+    policy: &str,
+    categories: &[Category],
+    format: AnswerFormat,
+) -> Value {
     let names: Vec<&str> = categories
         .iter()
         .map(|category| category.as_str())
@@ -24,36 +33,63 @@ pub(super) fn request(text: &str, policy: &str, categories: &[Category]) -> Valu
          surely does not belong there) to 1 (it surely does).",
         names.join(", "),
     );
+    let content = match content {
+        Content::Text(text) => json!(text),
+        Content::Image(Rendition { format, bytes }) => {
+            let encoded = STANDARD.encode(bytes);
+            let url = format!("data:image/{format};base64,{encoded}");
+            json!([{ "type": "image_url", "image_url": { "url": url } }])
+        }
+    };
+    let mut request = json!({
+        "messages": [
+            { "role": "system", "content": instructions },
+            { "role": "user", "content": content },
+        ],
+    });
+    match format {
+        AnswerFormat::Schema => request["response_format"] = schema(&names),
+        AnswerFormat::Object => request["response_format"] = json!({ "type": "json_object" }),
+        AnswerFormat::Words => {}
+    }
+    request
+}
+
+/// The form of an answer with these members.
+fn schema(names: &[&str]) -> Value {
     let score = json!({ "type": "number", "minimum": 0, "maximum": 1 });
     let properties: serde_json::Map<String, Value> = names
         .iter()
         .map(|name| ((*name).to_owned(), score.clone()))
         .collect();
     json!({
-        "messages": [
-            { "role": "system", "content": instructions },
-            { "role": "user", "content": text },
-        ],
-        "max_tokens": MAX_TOKENS,
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {
-                "name": "scores",
-                "strict": true,
-                "schema": {
-                    "type": "object",
-                    "properties": properties,
-                    "required": names,
-                    "additionalProperties": false,
-                },
+        "type": "json_schema",
+        "json_schema": {
+            "name": "scores",
+            "strict": true,
+            "schema": {
+                "type": "object",
+                "properties": properties,
+                "required": names,
+                "additionalProperties": false,
             },
         },
     })
 }
 
 /// Reads a score for each category, neither more nor less.
-pub(super) fn read(choice: &Choice, categories: &[Category]) -> Result<Scores, ProviderError> {
-    let answer: BTreeMap<Category, f64> = serde_json::from_str(choice.content()?)
+pub(super) fn read(
+    choice: &Choice,
+    categories: &[Category],
+    format: AnswerFormat,
+) -> Result<Scores, ProviderError> {
+    let content = choice.content()?;
+    let object = match format {
+        AnswerFormat::Schema => content,
+        // Servers without schemas leave models their fences and their politeness.
+        AnswerFormat::Object | AnswerFormat::Words => object(content),
+    };
+    let answer: BTreeMap<Category, f64> = serde_json::from_str(object)
         .map_err(|_| ProviderError::Malformed("not the JSON that was asked for"))?;
     let asked = categories
         .iter()
@@ -69,20 +105,73 @@ pub(super) fn read(choice: &Choice, categories: &[Category]) -> Result<Scores, P
     Ok(answer.into_iter().collect())
 }
 
+/// The JSON object in an answer: from its first brace to its last one. Two objects are none.
+fn object(content: &str) -> &str {
+    match (content.find('{'), content.rfind('}')) {
+        (Some(first), Some(last)) if first < last => &content[first..=last],
+        _ => content,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use domain::image::ImageFormat;
+
     use super::*;
 
     const ASKED: &[Category] = &[Category::Hate, Category::Spam];
 
     fn read_content(content: &str) -> Result<Scores, ProviderError> {
+        read_in(AnswerFormat::Schema, content)
+    }
+
+    fn read_in(format: AnswerFormat, content: &str) -> Result<Scores, ProviderError> {
         let choice = json!({ "message": { "content": content } });
-        read(&serde_json::from_value(choice).unwrap(), ASKED)
+        read(&serde_json::from_value(choice).unwrap(), ASKED, format)
+    }
+
+    #[test]
+    fn a_server_without_schemas_is_told_less_and_its_json_is_found_among_words() {
+        let text = Content::Text("the text");
+        let told = |format| request(text, "the policy", ASKED, format)["response_format"].clone();
+        assert_eq!(told(AnswerFormat::Object), json!({ "type": "json_object" }));
+        assert_eq!(told(AnswerFormat::Words), Value::Null);
+        for content in [
+            "```json\n{\"hate\": 0.25, \"spam\": 1}\n```",
+            "Here you are: {\"hate\": 0.25, \"spam\": 1}. Anything else?",
+            "{\"hate\": 0.25, \"spam\": 1}",
+        ] {
+            let scores = read_in(AnswerFormat::Words, content).unwrap();
+            assert_eq!(scores.get(Category::Hate), Some(0.25));
+        }
+        for content in [
+            "{\"hate\": 0, \"spam\": 0} {\"hate\": 1, \"spam\": 1}",
+            "{\"hate\": 0}",
+            "}{",
+            "",
+        ] {
+            assert!(read_in(AnswerFormat::Words, content).is_err(), "{content}");
+        }
+        assert!(read_content("```json\n{\"hate\": 0, \"spam\": 0}\n```").is_err());
+    }
+
+    #[test]
+    fn an_image_is_shown_in_a_data_uri() {
+        let image = Rendition {
+            format: ImageFormat::Png,
+            bytes: vec![0, 1].into(),
+        };
+        let request = request(Content::Image(&image), "p", ASKED, AnswerFormat::Schema);
+        assert_eq!(
+            request["messages"][1]["content"],
+            json!([{ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAE=" } }])
+        );
     }
 
     #[test]
     fn the_policy_and_the_text_are_told_apart_and_each_category_is_asked_for() {
-        let request = request("the text", "the policy", ASKED);
+        let text = Content::Text("the text");
+        let request = request(text, "the policy", ASKED, AnswerFormat::Schema);
         let system = request["messages"][0]["content"].as_str().unwrap();
         assert!(system.starts_with("the policy") && system.contains("hate, spam"));
         assert!(!system.contains("the text"));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use reqwest::{RequestBuilder, header::HeaderValue};
+use reqwest::{RequestBuilder, header::{HeaderName, HeaderValue}};
 use sha2::Sha256;
 
 /// How we show who we are. The `Debug` form does not tell the key.
@@ -14,7 +14,7 @@ pub enum Auth {
     /// `Authorization: Bearer` and the key.
     Bearer(String),
     /// The header with this name has the key.
-    Header(&'static str, String),
+    Header(HeaderName, String),
     /// In the body, or by a signature that the provider makes: nothing is added to what it sends.
     Own(String),
     /// `X-Gatehouse-Timestamp`, in Unix seconds, and `X-Gatehouse-Signature`: `sha256=` and the hex HMAC-SHA256, by the key,
@@ -54,7 +54,7 @@ impl Auth {
             Self::Header(name, key) => {
                 let mut key = HeaderValue::from_str(key).expect("a key is printable ASCII");
                 key.set_sensitive(true);
-                request.header(*name, key)
+                request.header(name.clone(), key)
             }
             Self::Hmac(key) => {
                 let timestamp = timestamp.to_string();
@@ -91,7 +91,7 @@ mod tests {
             shown(Auth::Bearer("a-key".into()))["authorization"],
             "Bearer a-key"
         );
-        let named = shown(Auth::Header("x-goog-api-key", "a-key".into()));
+        let named = shown(Auth::Header(HeaderName::from_static("x-goog-api-key"), "a-key".into()));
         assert_eq!(named["x-goog-api-key"], "a-key");
         assert!(!format!("{named:?}").contains("a-key"));
         let hmac = shown(Auth::Hmac("a-key".into()));
