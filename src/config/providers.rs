@@ -80,7 +80,7 @@ impl ProviderOptions {
         let key = variable("GATEHOUSE_OPENAI_API_KEY")?
             .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
         let remote = Remote {
-            headers: workers::provider::HeaderMap::new(),
+            headers: hyper::header::HeaderMap::new(),
             name: "openai".into(),
             url: self.openai_url.clone(),
             auth: Auth::Bearer(key),

@@ -30,7 +30,6 @@ pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
 pub use http::Http;
 pub use openai::OpenAi;
 pub use rekognition::{AwsKey, Rekognition};
-pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use sightengine::Sightengine;
 pub use vision::Vision;
 pub use wire::{Auth, Remote};

@@ -11,11 +11,11 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use domain::{breaker::BreakerSettings, media::Modality, policy::Policy, score::Category};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, HeaderMap, HeaderName,
-    HeaderValue, Http, MostTokens, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Http, MostTokens, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
     Sightengine, Style, Vision,
 };
 
