@@ -15,7 +15,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Http, MostTokens, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
     Sightengine, Style, Vision,
 };
 
@@ -123,6 +123,17 @@ impl Entry {
                 let remote = self.remote(Some(Vision::URL), auth, None)?;
                 Arc::new(Vision::new(remote).map_err(failed)?)
             }
+            Kind::NaturalLanguage => {
+                let auth = header(NaturalLanguage::KEY_HEADER, self.needed_key(directory)?)?;
+                let remote = self.remote(Some(NaturalLanguage::URL), auth, None)?;
+                Arc::new(NaturalLanguage::new(remote).map_err(failed)?)
+            }
+            Kind::Mistral => {
+                let auth = Auth::Bearer(self.needed_key(directory)?);
+                let remote = self.remote(Some(Mistral::URL), auth, None)?;
+                let model = self.model.unwrap_or_else(|| Mistral::MODEL.to_owned());
+                Arc::new(Mistral::new(remote, model).map_err(failed)?)
+            }
             Kind::Rekognition => {
                 let region = self.region()?;
                 let (id, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
@@ -144,7 +155,11 @@ impl Entry {
         let members: [(&str, bool, &[Kind]); 23] = [
             ("url", self.url.is_some(), Kind::REMOTE),
             ("region", self.region.is_some(), &[Kind::Rekognition]),
-            ("model", self.model.is_some(), &[Kind::Openai, Kind::Chat]),
+            (
+                "model",
+                self.model.is_some(),
+                &[Kind::Openai, Kind::Chat, Kind::Mistral],
+            ),
             ("style", self.style.is_some(), &[Kind::Chat]),
             ("policy_file", self.policy_file.is_some(), &[Kind::Chat]),
             ("key_id", self.key_id.is_some(), Kind::WITH_KEY_ID),
@@ -376,7 +391,7 @@ impl Entry {
             matches!(url.scheme(), "http" | "https") && url.has_host() && plain,
             "its url is not http or https, or has a user or a fragment"
         );
-        let url = if matches!(self.kind, Kind::Openai | Kind::Chat) && self.path.is_none() {
+        let url = if matches!(self.kind, Kind::Openai | Kind::Chat | Kind::Mistral) && self.path.is_none() {
             base(url)
         } else {
             url

@@ -3,7 +3,8 @@
 use domain::{media::Modality, score::Category};
 use serde::Deserialize;
 use workers::provider::{
-    Azure, Builtin, Chat, Http, OpenAi, Rekognition, Sightengine, Style, Vision,
+    Azure, Builtin, Chat, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
+    Vision,
 };
 
 /// Bytes of the longest text that is taken.
@@ -18,6 +19,8 @@ pub(super) enum Kind {
     Http,
     Azure,
     Vision,
+    NaturalLanguage,
+    Mistral,
     Rekognition,
     Sightengine,
 }
@@ -30,11 +33,20 @@ impl Kind {
         Self::Http,
         Self::Azure,
         Self::Vision,
+        Self::NaturalLanguage,
+        Self::Mistral,
         Self::Rekognition,
         Self::Sightengine,
     ];
     /// Those of them that look at texts.
-    pub(super) const OF_TEXTS: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
+    pub(super) const OF_TEXTS: &[Self] = &[
+        Self::Openai,
+        Self::Chat,
+        Self::Http,
+        Self::Azure,
+        Self::NaturalLanguage,
+        Self::Mistral,
+    ];
     /// Those that look at texts and at images.
     pub(super) const OF_BOTH: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
     /// Those whose key has an id.
@@ -43,7 +55,9 @@ impl Kind {
     /// What it looks at if nothing is said. A service of the operator's may have been written before there were images.
     pub(super) fn usual_modalities(self) -> &'static [Modality] {
         match self {
-            Self::Builtin | Self::Chat | Self::Http => &[Modality::Text],
+            Self::Builtin | Self::Chat | Self::Http | Self::NaturalLanguage | Self::Mistral => {
+                &[Modality::Text]
+            }
             Self::Openai | Self::Azure => Modality::ALL,
             Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
         }
@@ -70,6 +84,8 @@ impl Kind {
             Self::Http => (&Category::ALL, &Category::ALL),
             Self::Azure => (Azure::CATEGORIES, Azure::CATEGORIES),
             Self::Vision => (&[], Vision::CATEGORIES),
+            Self::NaturalLanguage => (NaturalLanguage::CATEGORIES, &[]),
+            Self::Mistral => (Mistral::CATEGORIES, &[]),
             Self::Rekognition => (&[], Rekognition::CATEGORIES),
             Self::Sightengine => (&[], Sightengine::CATEGORIES),
         };
@@ -85,6 +101,8 @@ impl Kind {
             Self::Openai => (OpenAi::PIECE_BYTES, LONGEST_TEXT),
             Self::Chat => (Chat::PIECE_BYTES, LONGEST_TEXT),
             Self::Azure => (Azure::PIECE_BYTES, Azure::PIECE_BYTES),
+            Self::NaturalLanguage => (NaturalLanguage::PIECE_BYTES, LONGEST_TEXT),
+            Self::Mistral => (Mistral::PIECE_BYTES, LONGEST_TEXT),
             Self::Builtin | Self::Http | Self::Vision | Self::Rekognition | Self::Sightengine => {
                 (Http::PIECE_BYTES, LONGEST_TEXT)
             }

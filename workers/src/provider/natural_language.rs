@@ -1,0 +1,202 @@
+//! Google Cloud Natural Language's text moderation, `POST {base}/v2/documents:moderateText`.
+//!
+//! Source: Google's published description of the API, version 2. It answers with a confidence for each of its categories, and says
+//! whether it knows the text's language: where it does not, nothing is scored. What it calls toxic or an insult is harassment here.
+
+use std::collections::BTreeMap;
+
+use domain::score::{Category, Scores};
+use futures::{FutureExt as _, future::BoxFuture};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    Answer, Content, Profile, Provider, ProviderError, Question,
+    wire::{Remote, Said, Wire, parsed, score, together},
+};
+
+/// The service, and our key to it.
+pub struct NaturalLanguage {
+    wire: Wire,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    #[serde(default)]
+    moderation_categories: Vec<Confidence>,
+    /// proto3 leaves false out of JSON.
+    #[serde(default)]
+    language_supported: bool,
+}
+
+#[derive(Deserialize)]
+struct Confidence {
+    name: String,
+    /// proto3 leaves 0 out of JSON.
+    #[serde(default)]
+    confidence: f64,
+}
+
+impl NaturalLanguage {
+    /// What it can score, of texts.
+    pub const CATEGORIES: &[Category] = &[
+        Category::Adult,
+        Category::Violence,
+        Category::Hate,
+        Category::Harassment,
+        Category::Illicit,
+    ];
+    /// Where it is.
+    pub const URL: &str = "https://language.googleapis.com";
+    /// The header that has the key.
+    pub const KEY_HEADER: &str = "x-goog-api-key";
+    /// Bytes of text in one request. It charges by a thousand characters.
+    pub const PIECE_BYTES: usize = 8_000;
+
+    /// The service at `remote`, whose URL is the base.
+    ///
+    /// # Errors
+    /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
+    pub fn new(remote: Remote) -> Result<Self, ProviderError> {
+        Ok(Self {
+            wire: Wire::new(remote, "natural_language")?,
+        })
+    }
+
+    async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
+        let Content::Text(text) = question.content else {
+            return Ok(Answer::default());
+        };
+        let pieces = self.wire.pieces(text).into_iter();
+        let asking = pieces.map(async |piece| {
+            let request = json!({ "document": { "type": "PLAIN_TEXT", "content": piece } });
+            let url = self.wire.at("/v2/documents:moderateText");
+            let received = self.wire.post(url, &request).await?;
+            Ok(Said {
+                scores: read(&received.body, &self.profile().scope.text)?,
+                body: received.body,
+                spent: received.spent,
+            })
+        });
+        together(asking.collect()).await
+    }
+}
+
+/// Reads a confidence for all names of these categories.
+fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let response: Response = parsed(body)?;
+    if !response.language_supported {
+        return Ok(Scores::default());
+    }
+    let told: BTreeMap<&str, f64> = response
+        .moderation_categories
+        .iter()
+        .map(|category| (category.name.as_str(), category.confidence))
+        .collect();
+    let mut scores = Scores::default();
+    for category in categories {
+        let mut highest: Option<f64> = None;
+        for name in names(*category) {
+            let told = *told
+                .get(name)
+                .ok_or(ProviderError::Malformed("a category is missing"))?;
+            let told = score(told)?;
+            highest = Some(highest.map_or(told, |highest| highest.max(told)));
+        }
+        if let Some(highest) = highest {
+            scores.set(*category, highest);
+        }
+    }
+    Ok(scores)
+}
+
+/// Their categories for one of ours.
+const fn names(ours: Category) -> &'static [&'static str] {
+    match ours {
+        Category::Adult => &["Sexual"],
+        Category::Violence => &["Violent"],
+        Category::Hate => &["Derogatory"],
+        Category::Harassment => &["Toxic", "Insult"],
+        Category::Illicit => &["Illicit Drugs"],
+        Category::SelfHarm | Category::SexualMinors | Category::Spam => &[],
+    }
+}
+
+impl Provider for NaturalLanguage {
+    fn profile(&self) -> &Profile {
+        self.wire.profile()
+    }
+
+    fn analyse<'a>(
+        &'a self,
+        question: Question<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
+        self.ask(question).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn answer(confidences: &[(&str, Value)], is_known: bool) -> Vec<u8> {
+        let categories: Vec<Value> = confidences
+            .iter()
+            .map(|(name, confidence)| json!({ "name": name, "confidence": confidence }))
+            .collect();
+        let answer = json!({
+            "moderationCategories": categories, "languageCode": "en", "languageSupported": is_known,
+        });
+        serde_json::to_vec(&answer).unwrap()
+    }
+
+    const ALL: [(&str, f64); 7] = [
+        ("Toxic", 0.5),
+        ("Insult", 0.75),
+        ("Derogatory", 0.25),
+        ("Violent", 0.125),
+        ("Sexual", 0.0),
+        ("Illicit Drugs", 0.0625),
+        ("Politics", 0.9),
+    ];
+
+    #[test]
+    fn categories_are_mapped_by_the_maximum() {
+        let told = ALL.map(|(name, score)| (name, json!(score)));
+        let scores = read(&answer(&told, true), NaturalLanguage::CATEGORIES).unwrap();
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [
+                (Category::Adult, 0.0),
+                (Category::Violence, 0.125),
+                (Category::Hate, 0.25),
+                (Category::Harassment, 0.75),
+                (Category::Illicit, 0.0625),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_in_an_unknown_language_is_not_scored() {
+        let told = ALL.map(|(name, score)| (name, json!(score)));
+        let scores = read(&answer(&told, false), NaturalLanguage::CATEGORIES).unwrap();
+        assert!(scores.is_empty());
+    }
+
+    #[test]
+    fn half_an_answer_is_malformed() {
+        let told = |name, score: Value| answer(&[(name, score)], true);
+        for body in [
+            told("Insult", json!(0.5)),
+            told("Toxic", json!(1.5)),
+            told("Toxic", json!("0.5")),
+            answer(&[], true),
+            b"<html>".to_vec(),
+        ] {
+            assert!(read(&body, &[Category::Harassment]).is_err());
+        }
+    }
+}
