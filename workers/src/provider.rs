@@ -1,12 +1,14 @@
 //! AI providers: one file each, for texts, images or both. A provider maps what it says to our categories; a category that it cannot score is absent,
 //! never 0.
 
+mod aws;
 mod azure;
 mod builtin;
 mod chat;
 mod chunks;
 mod desk;
 mod gate;
+mod guardrail;
 mod http;
 mod mistral;
 mod natural_language;
@@ -26,14 +28,16 @@ use domain::{
 };
 use futures::future::BoxFuture;
 
+pub use aws::AwsKey;
 pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
+pub use guardrail::{Guardrail, GuardrailId};
 pub use http::Http;
 pub use mistral::Mistral;
 pub use natural_language::NaturalLanguage;
 pub use openai::OpenAi;
-pub use rekognition::{AwsKey, Rekognition};
+pub use rekognition::Rekognition;
 pub use sightengine::Sightengine;
 pub use vision::Vision;
 pub use wire::{Auth, Remote};

@@ -15,7 +15,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
     Sightengine, Style, Vision,
 };
 
@@ -33,6 +33,8 @@ pub(super) struct Entry {
     kind: Kind,
     url: Option<Url>,
     region: Option<String>,
+    guardrail: Option<String>,
+    guardrail_version: Option<String>,
     model: Option<String>,
     style: Option<StyleName>,
     policy_file: Option<PathBuf>,
@@ -136,11 +138,18 @@ impl Entry {
             }
             Kind::Rekognition => {
                 let region = self.region()?;
-                let (id, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
                 let usual = Rekognition::url(&region);
                 let remote = self.remote(Some(&usual), Auth::Nothing, None)?;
-                let key = AwsKey { id, secret };
+                let key = self.aws_key(directory)?;
                 Arc::new(Rekognition::new(remote, region, key).map_err(failed)?)
+            }
+            Kind::BedrockGuardrail => {
+                let region = self.region()?;
+                let usual = Guardrail::url(&region);
+                let remote = self.remote(Some(&usual), Auth::Nothing, None)?;
+                let (key, guardrail) = (self.aws_key(directory)?, self.guardrail()?);
+                let provider = Guardrail::new(remote, region, key, &guardrail);
+                Arc::new(provider.map_err(failed)?)
             }
             Kind::Sightengine => {
                 let (user, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
@@ -152,9 +161,23 @@ impl Entry {
 
     /// Refuses members that another kind has: they would be meant to do something, and do nothing.
     fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 23] = [
+        let members: [(&str, bool, &[Kind]); 25] = [
             ("url", self.url.is_some(), Kind::REMOTE),
-            ("region", self.region.is_some(), &[Kind::Rekognition]),
+            (
+                "region",
+                self.region.is_some(),
+                &[Kind::Rekognition, Kind::BedrockGuardrail],
+            ),
+            (
+                "guardrail",
+                self.guardrail.is_some(),
+                &[Kind::BedrockGuardrail],
+            ),
+            (
+                "guardrail_version",
+                self.guardrail_version.is_some(),
+                &[Kind::BedrockGuardrail],
+            ),
             (
                 "model",
                 self.model.is_some(),
@@ -277,6 +300,30 @@ impl Entry {
             "its region is not of a-z, 0-9 and -"
         );
         Ok(region)
+    }
+
+    fn guardrail(&self) -> anyhow::Result<GuardrailId> {
+        let id = self.guardrail.clone().context("it needs its guardrail")?;
+        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+        ensure!(
+            !id.is_empty() && is_plain(&id),
+            "its guardrail is not an id of letters and digits"
+        );
+        let version = self.guardrail_version.clone();
+        let version = version.context("it needs its guardrail_version")?;
+        ensure!(
+            version == "DRAFT" || version.parse::<u32>().is_ok_and(|number| number > 0),
+            "its guardrail_version is neither a number nor DRAFT"
+        );
+        Ok(GuardrailId { id, version })
+    }
+
+    fn aws_key(&self, directory: &Path) -> anyhow::Result<AwsKey> {
+        Ok(AwsKey {
+            id: self.needed_key_id()?,
+            secret: self.needed_key(directory)?,
+            session_token: None,
+        })
     }
 
     fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {

@@ -3,7 +3,7 @@
 use domain::{media::Modality, score::Category};
 use serde::Deserialize;
 use workers::provider::{
-    Azure, Builtin, Chat, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
+    Azure, Builtin, Chat, Guardrail, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
     Vision,
 };
 
@@ -22,6 +22,7 @@ pub(super) enum Kind {
     NaturalLanguage,
     Mistral,
     Rekognition,
+    BedrockGuardrail,
     Sightengine,
 }
 
@@ -36,6 +37,7 @@ impl Kind {
         Self::NaturalLanguage,
         Self::Mistral,
         Self::Rekognition,
+        Self::BedrockGuardrail,
         Self::Sightengine,
     ];
     /// Those of them that look at texts.
@@ -46,18 +48,26 @@ impl Kind {
         Self::Azure,
         Self::NaturalLanguage,
         Self::Mistral,
+        Self::BedrockGuardrail,
     ];
     /// Those that look at texts and at images.
-    pub(super) const OF_BOTH: &[Self] = &[Self::Openai, Self::Chat, Self::Http, Self::Azure];
+    pub(super) const OF_BOTH: &[Self] = &[
+        Self::Openai,
+        Self::Chat,
+        Self::Http,
+        Self::Azure,
+        Self::BedrockGuardrail,
+    ];
     /// Those whose key has an id.
-    pub(super) const WITH_KEY_ID: &[Self] = &[Self::Rekognition, Self::Sightengine];
+    pub(super) const WITH_KEY_ID: &[Self] =
+        &[Self::Rekognition, Self::BedrockGuardrail, Self::Sightengine];
 
     /// What it looks at if nothing is said. A service of the operator's may have been written before there were images.
     pub(super) fn usual_modalities(self) -> &'static [Modality] {
         match self {
-            Self::Builtin | Self::Chat | Self::Http | Self::NaturalLanguage | Self::Mistral => {
-                &[Modality::Text]
-            }
+            Self::Builtin | Self::Chat | Self::Http | Self::NaturalLanguage
+            | Self::Mistral
+            | Self::BedrockGuardrail => &[Modality::Text]
             Self::Openai | Self::Azure => Modality::ALL,
             Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
         }
@@ -87,6 +97,7 @@ impl Kind {
             Self::NaturalLanguage => (NaturalLanguage::CATEGORIES, &[]),
             Self::Mistral => (Mistral::CATEGORIES, &[]),
             Self::Rekognition => (&[], Rekognition::CATEGORIES),
+            Self::BedrockGuardrail => (Guardrail::CATEGORIES, Guardrail::CATEGORIES),
             Self::Sightengine => (&[], Sightengine::CATEGORIES),
         };
         match modality {
@@ -103,6 +114,7 @@ impl Kind {
             Self::Azure => (Azure::PIECE_BYTES, Azure::PIECE_BYTES),
             Self::NaturalLanguage => (NaturalLanguage::PIECE_BYTES, LONGEST_TEXT),
             Self::Mistral => (Mistral::PIECE_BYTES, LONGEST_TEXT),
+            Self::BedrockGuardrail => (Guardrail::PIECE_BYTES, 25_000),
             Self::Builtin | Self::Http | Self::Vision | Self::Rekognition | Self::Sightengine => {
                 (Http::PIECE_BYTES, LONGEST_TEXT)
             }
