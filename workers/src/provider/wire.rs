@@ -181,13 +181,16 @@ impl Wire {
         body: &impl Serialize,
     ) -> Result<Received, ProviderError> {
         let body = serde_json::to_vec(body).expect("what we send is JSON");
-        let request = self.request(url);
         let request = self
-            .auth
-            .show(request, &body, Utc::now().timestamp())
+            .shown(self.request(url), &body)
             .header(CONTENT_TYPE, "application/json")
             .body(body);
         self.send(request).await
+    }
+
+    /// The same request, which shows who we are.
+    pub(super) fn shown(&self, request: RequestBuilder, body: &[u8]) -> RequestBuilder {
+        self.auth.show(request, body, Utc::now().timestamp())
     }
 
     /// Sends a request. Whoever asks sets a deadline around it.

@@ -15,7 +15,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
     Sightengine, Style, Vision,
 };
 
@@ -150,6 +150,17 @@ impl Entry {
                 let (key, guardrail) = (self.aws_key(directory)?, self.guardrail()?);
                 let provider = Guardrail::new(remote, region, key, &guardrail);
                 Arc::new(provider.map_err(failed)?)
+            }
+            Kind::Hive => {
+                let modalities = self.modalities.as_ref();
+                ensure!(
+                    modalities.is_none_or(|named| named.len() == 1),
+                    "a project of Hive's looks at texts or at images; make it two providers"
+                );
+                let key = format!("token {}", self.needed_key(directory)?);
+                let auth = header(Hive::KEY_HEADER, key)?;
+                let remote = self.remote(Some(Hive::URL), auth, None)?;
+                Arc::new(Hive::new(remote).map_err(failed)?)
             }
             Kind::Sightengine => {
                 let (user, secret) = (self.needed_key_id()?, self.needed_key(directory)?);

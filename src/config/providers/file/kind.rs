@@ -3,7 +3,7 @@
 use domain::{media::Modality, score::Category};
 use serde::Deserialize;
 use workers::provider::{
-    Azure, Builtin, Chat, Guardrail, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
+    Azure, Builtin, Chat, Guardrail, Hive, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
     Vision,
 };
 
@@ -23,6 +23,7 @@ pub(super) enum Kind {
     Mistral,
     Rekognition,
     BedrockGuardrail,
+    Hive,
     Sightengine,
 }
 
@@ -38,6 +39,7 @@ impl Kind {
         Self::Mistral,
         Self::Rekognition,
         Self::BedrockGuardrail,
+        Self::Hive,
         Self::Sightengine,
     ];
     /// Those of them that look at texts.
@@ -49,6 +51,7 @@ impl Kind {
         Self::NaturalLanguage,
         Self::Mistral,
         Self::BedrockGuardrail,
+        Self::Hive,
     ];
     /// Those that look at texts and at images.
     pub(super) const OF_BOTH: &[Self] = &[
@@ -57,6 +60,7 @@ impl Kind {
         Self::Http,
         Self::Azure,
         Self::BedrockGuardrail,
+        Self::Hive,
     ];
     /// Those whose key has an id.
     pub(super) const WITH_KEY_ID: &[Self] =
@@ -67,7 +71,8 @@ impl Kind {
         match self {
             Self::Builtin | Self::Chat | Self::Http | Self::NaturalLanguage
             | Self::Mistral
-            | Self::BedrockGuardrail => &[Modality::Text]
+            | Self::BedrockGuardrail
+            | Self::Hive => &[Modality::Text]
             Self::Openai | Self::Azure => Modality::ALL,
             Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
         }
@@ -98,6 +103,7 @@ impl Kind {
             Self::Mistral => (Mistral::CATEGORIES, &[]),
             Self::Rekognition => (&[], Rekognition::CATEGORIES),
             Self::BedrockGuardrail => (Guardrail::CATEGORIES, Guardrail::CATEGORIES),
+            Self::Hive => (Hive::TEXT, Hive::IMAGE),
             Self::Sightengine => (&[], Sightengine::CATEGORIES),
         };
         match modality {
@@ -115,6 +121,7 @@ impl Kind {
             Self::NaturalLanguage => (NaturalLanguage::PIECE_BYTES, LONGEST_TEXT),
             Self::Mistral => (Mistral::PIECE_BYTES, LONGEST_TEXT),
             Self::BedrockGuardrail => (Guardrail::PIECE_BYTES, 25_000),
+            Self::Hive => (Hive::PIECE_BYTES, Hive::PIECE_BYTES),
             Self::Builtin | Self::Http | Self::Vision | Self::Rekognition | Self::Sightengine => {
                 (Http::PIECE_BYTES, LONGEST_TEXT)
             }
