@@ -1,4 +1,5 @@
-//! Sightengine, `POST {base}/1.0/check.json` as `multipart/form-data`, so that the secret stands in no URL.
+//! Sightengine, `POST {base}/1.0/check.json` for images and `{base}/1.0/text/check.json` for texts, as `multipart/form-data`, so that
+//! the secret stands in no URL.
 //!
 //! Source: Sightengine's published description of the API and of its models. The classes of nudity exclude one another, so
 //! those that are adult are added up; of symbols and of classes of violence the most certain one counts. A swastika of Asia and a
@@ -19,7 +20,7 @@ use serde::Deserialize;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Auth, Meaning, Remote, Wire, parsed, score},
+    wire::{Auth, Meaning, Remote, Said, Wire, parsed, score, together},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -36,6 +37,27 @@ pub struct Sightengine {
     wire: Wire,
     user: String,
     secret: String,
+    languages: String,
+}
+
+#[derive(Deserialize)]
+struct TextResponse {
+    #[serde(default)]
+    status: String,
+    error: Option<Failure>,
+    moderation_classes: Option<TextClasses>,
+}
+
+/// The classes of the models `general` and `self-harm`; how certain each one is.
+#[derive(Deserialize)]
+struct TextClasses {
+    sexual: f64,
+    discriminatory: f64,
+    insulting: f64,
+    violent: f64,
+    toxic: f64,
+    #[serde(rename = "self-harm")]
+    self_harm: f64,
 }
 
 #[derive(Deserialize)]
@@ -110,32 +132,74 @@ struct Offensive {
 
 impl Sightengine {
     /// What it can score, of images.
-    pub const CATEGORIES: &[Category] = &[
+    pub const IMAGE: &[Category] = &[
         Category::Adult,
         Category::Violence,
         Category::Hate,
         Category::SelfHarm,
     ];
+    /// What it can score, of texts.
+    pub const TEXT: &[Category] = &[
+        Category::Adult,
+        Category::Violence,
+        Category::Hate,
+        Category::SelfHarm,
+        Category::Harassment,
+    ];
     /// Where it is.
     pub const URL: &str = "https://api.sightengine.com";
+    /// The languages of texts, unless others are named.
+    pub const LANGUAGES: &str = "en";
+    /// Bytes of text in one request.
+    pub const PIECE_BYTES: usize = 5_000;
 
     /// The service at `remote`, whose URL is the base and whose own `auth` is of no use here, for the user with this secret.
+    /// Texts are in one of these languages, by their two letters, with commas between.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(mut remote: Remote, user: String, secret: String) -> Result<Self, ProviderError> {
+    pub fn new(
+        mut remote: Remote,
+        user: String,
+        secret: String,
+        languages: String,
+    ) -> Result<Self, ProviderError> {
         remote.auth = Auth::Own(format!("{user}:{secret}"));
-        let wire = Wire::new(remote, "sightengine")?;
+        let looks = !remote.scope.image.is_empty();
+        let wire = Wire::new(remote, "sightengine")?.with_explanations(explain);
         Ok(Self {
-            wire: wire.with_images(LIMITS).with_explanations(explain),
+            wire: if looks { wire.with_images(LIMITS) } else { wire },
             user,
             secret,
+            languages,
         })
     }
 
+    async fn ask_about_text(&self, text: &str) -> Result<Answer, ProviderError> {
+        let pieces = self.wire.pieces(text).into_iter();
+        let asking = pieces.map(async |piece| {
+            let form = Form::new()
+                .text("api_user", self.user.clone())
+                .text("api_secret", self.secret.clone())
+                .text("mode", "ml")
+                .text("models", "general,self-harm")
+                .text("lang", self.languages.clone())
+                .text("text", piece.to_owned());
+            let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
+            let received = self.wire.send(request.multipart(form)).await?;
+            Ok(Said {
+                scores: read_text(&received.body, &self.profile().scope.text)?,
+                body: received.body,
+                spent: received.spent,
+            })
+        });
+        together(asking.collect()).await
+    }
+
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        let Content::Image(Rendition { format, bytes }) = question.content else {
-            return Ok(Answer::default());
+        let Rendition { format, bytes } = match question.content {
+            Content::Text(text) => return self.ask_about_text(text).await,
+            Content::Image(image) => image,
         };
         let length = bytes.len() as u64;
         let media =
@@ -149,6 +213,35 @@ impl Sightengine {
         let received = self.wire.send(request.multipart(form)).await?;
         let scores = read(&received.body, question.categories)?;
         Ok(received.answer(scores))
+    }
+}
+
+/// Reads the classes of a text.
+fn read_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
+    let response: TextResponse = parsed(body)?;
+    if let Some(error) = &response.error {
+        return Err(error.meaning().error(200, None));
+    }
+    let (true, Some(classes)) = (response.status == "success", response.moderation_classes) else {
+        return Err(ProviderError::Malformed("neither success nor failure"));
+    };
+    categories
+        .iter()
+        .filter_map(|category| Some((*category, classes.of(*category)?)))
+        .map(|(category, told)| Ok((category, score(told)?)))
+        .collect()
+}
+
+impl TextClasses {
+    fn of(&self, category: Category) -> Option<f64> {
+        match category {
+            Category::Adult => Some(self.sexual),
+            Category::Violence => Some(self.violent),
+            Category::Hate => Some(self.discriminatory),
+            Category::Harassment => Some(self.insulting.max(self.toxic)),
+            Category::SelfHarm => Some(self.self_harm),
+            Category::SexualMinors | Category::Illicit | Category::Spam => None,
+        }
     }
 }
 
@@ -185,13 +278,13 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     }
     categories
         .iter()
-        .filter(|category| Sightengine::CATEGORIES.contains(category))
+        .filter(|category| Sightengine::IMAGE.contains(category))
         .map(|category| Ok((*category, response.score(*category)?)))
         .collect()
 }
 
 impl Response {
-    /// Our score, for one of [`Sightengine::CATEGORIES`].
+    /// Our score, for one of [`Sightengine::IMAGE`].
     fn score(&self, category: Category) -> Result<f64, ProviderError> {
         let numbers = self.numbers(category);
         let numbers = numbers.ok_or(ProviderError::Malformed("a model's answer is missing"))?;
@@ -277,7 +370,7 @@ mod tests {
 
     fn read_all(answer: &Value) -> Result<Scores, ProviderError> {
         let body = serde_json::to_vec(answer).unwrap();
-        read(&body, Sightengine::CATEGORIES)
+        read(&body, Sightengine::IMAGE)
     }
 
     #[test]
@@ -297,6 +390,38 @@ mod tests {
         calm["nudity"]["sexual_display"] = json!(0.125);
         let scores = read_all(&calm).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.5));
+    }
+
+    #[test]
+    fn the_classes_of_a_text_are_mapped() {
+        let mut answer = json!({
+            "status": "success",
+            "moderation_classes": {
+                "available": ["sexual", "discriminatory", "insulting", "violent", "toxic", "self-harm"],
+                "sexual": 0.5, "discriminatory": 0.25, "insulting": 0.125, "violent": 0.0, "toxic": 0.75, "self-harm": 0.0625,
+            },
+        });
+        let read = |answer: &Value| {
+            read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT)
+        };
+        assert_eq!(
+            read(&answer).unwrap().iter().collect::<Vec<_>>(),
+            [
+                (Category::Adult, 0.5),
+                (Category::Violence, 0.0),
+                (Category::Hate, 0.25),
+                (Category::SelfHarm, 0.0625),
+                (Category::Harassment, 0.75),
+            ]
+        );
+        answer["moderation_classes"].as_object_mut().unwrap().remove("toxic");
+        assert!(read(&answer).is_err());
+        assert!(read(&failure_of("usage_limit")).is_err());
+        assert!(read(&json!({ "status": "success" })).is_err());
+    }
+
+    fn failure_of(kind: &str) -> Value {
+        json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } })
     }
 
     #[test]

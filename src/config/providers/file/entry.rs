@@ -33,6 +33,7 @@ pub(super) struct Entry {
     kind: Kind,
     url: Option<Url>,
     region: Option<String>,
+    languages: Option<Vec<String>>,
     guardrail: Option<String>,
     guardrail_version: Option<String>,
     model: Option<String>,
@@ -165,20 +166,23 @@ impl Entry {
             Kind::Sightengine => {
                 let (user, secret) = (self.needed_key_id()?, self.needed_key(directory)?);
                 let remote = self.remote(Some(Sightengine::URL), Auth::Nothing, None)?;
-                Arc::new(Sightengine::new(remote, user, secret).map_err(failed)?)
+                let languages = self.languages()?;
+                let provider = Sightengine::new(remote, user, secret, languages);
+                Arc::new(provider.map_err(failed)?)
             }
         })
     }
 
     /// Refuses members that another kind has: they would be meant to do something, and do nothing.
     fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 25] = [
+        let members: [(&str, bool, &[Kind]); 26] = [
             ("url", self.url.is_some(), Kind::REMOTE),
             (
                 "region",
                 self.region.is_some(),
                 &[Kind::Rekognition, Kind::BedrockGuardrail],
             ),
+            ("languages", self.languages.is_some(), &[Kind::Sightengine]),
             (
                 "guardrail",
                 self.guardrail.is_some(),
@@ -311,6 +315,18 @@ impl Entry {
             "its region is not of a-z, 0-9 and -"
         );
         Ok(region)
+    }
+
+    fn languages(&self) -> anyhow::Result<String> {
+        let Some(languages) = &self.languages else {
+            return Ok(Sightengine::LANGUAGES.to_owned());
+        };
+        let is_code = |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
+        ensure!(
+            !languages.is_empty() && languages.iter().all(is_code),
+            "its languages are not codes of two letters"
+        );
+        Ok(languages.join(","))
     }
 
     fn guardrail(&self) -> anyhow::Result<GuardrailId> {

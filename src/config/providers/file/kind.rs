@@ -52,6 +52,7 @@ impl Kind {
         Self::Mistral,
         Self::BedrockGuardrail,
         Self::Hive,
+        Self::Sightengine,
     ];
     /// Those that look at texts and at images.
     pub(super) const OF_BOTH: &[Self] = &[
@@ -61,6 +62,7 @@ impl Kind {
         Self::Azure,
         Self::BedrockGuardrail,
         Self::Hive,
+        Self::Sightengine,
     ];
     /// Those whose key has an id.
     pub(super) const WITH_KEY_ID: &[Self] =
@@ -104,7 +106,7 @@ impl Kind {
             Self::Rekognition => (&[], Rekognition::CATEGORIES),
             Self::BedrockGuardrail => (Guardrail::CATEGORIES, Guardrail::CATEGORIES),
             Self::Hive => (Hive::TEXT, Hive::IMAGE),
-            Self::Sightengine => (&[], Sightengine::CATEGORIES),
+            Self::Sightengine => (Sightengine::TEXT, Sightengine::IMAGE),
         };
         match modality {
             Modality::Text => text,
@@ -122,7 +124,8 @@ impl Kind {
             Self::Mistral => (Mistral::PIECE_BYTES, LONGEST_TEXT),
             Self::BedrockGuardrail => (Guardrail::PIECE_BYTES, 25_000),
             Self::Hive => (Hive::PIECE_BYTES, Hive::PIECE_BYTES),
-            Self::Builtin | Self::Http | Self::Vision | Self::Rekognition | Self::Sightengine => {
+            Self::Sightengine => (Sightengine::PIECE_BYTES, LONGEST_TEXT),
+            Self::Builtin | Self::Http | Self::Vision | Self::Rekognition => {
                 (Http::PIECE_BYTES, LONGEST_TEXT)
             }
         };
