@@ -27,6 +27,7 @@ mod images;
 mod lane;
 mod lanes;
 mod latency;
+mod limits;
 mod load;
 mod memory;
 mod meter;
@@ -94,6 +95,8 @@ enum Command {
     Images(images::Options),
     /// One hostile team does its worst beside a well-behaved one: its latencies, and the memory of the processes
     Neighbours(neighbours::Options),
+    /// One team's long texts meet a provider's limit beside another team's short ones
+    Limits(limits::Options),
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
@@ -145,63 +148,55 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
     Ok(match command {
         Command::Submit(options) => {
             let json = options.common.ground.json;
-            report::print(&submit::run(options).await?, json)?;
-            true
+            shown(&submit::run(options).await?, json, |_| true)?
         }
         Command::Status(options) => {
             let json = options.common.ground.json;
-            report::print(&status::run(options).await?, json)?;
-            true
+            shown(&status::run(options).await?, json, |_| true)?
         }
         Command::Memory(options) => {
             let json = options.common.ground.json;
-            let measured = memory::run(options).await?;
-            report::print(&measured, json)?;
-            measured.holds()
+            shown(&memory::run(options).await?, json, memory::Measured::holds)?
         }
         Command::Flow(options) => {
             let json = options.common.ground.json;
-            report::print(&flow::run(options).await?, json)?;
-            true
+            shown(&flow::run(options).await?, json, |_| true)?
         }
         Command::Chaos(options) => {
             let json = options.common.ground.json;
-            let proof = chaos::run(options).await?;
-            report::print(&proof, json)?;
-            proof.holds()
+            shown(&chaos::run(options).await?, json, chaos::Proof::holds)?
         }
         Command::Failover(options) => {
             let json = options.common.ground.json;
-            let proof = chaos::failover::run(options).await?;
-            report::print(&proof, json)?;
-            proof.holds()
+            shown(
+                &chaos::failover::run(options).await?,
+                json,
+                chaos::failover::Proof::holds,
+            )?
         }
         Command::Queue(options) => {
             let json = options.ground.json;
-            report::print(&compare::run(options).await?, json)?;
-            true
+            shown(&compare::run(options).await?, json, |_| true)?
         }
         Command::Lanes(options) => {
             let json = options.ground.json;
-            let claimed = lanes::run(options).await?;
-            report::print(&claimed, json)?;
-            claimed.holds()
+            shown(&lanes::run(options).await?, json, lanes::Claimed::holds)?
         }
         Command::Fairness(options) => {
             let json = options.ground.json;
-            report::print(&fairness::run(options).await?, json)?;
-            true
+            shown(&fairness::run(options).await?, json, |_| true)?
         }
         Command::Endurance(options) => {
             let json = options.ground.json;
-            let endured = endurance::run(options).await?;
-            report::print(&endured, json)?;
-            endured.holds()
+            shown(
+                &endurance::run(options).await?,
+                json,
+                endurance::Endured::holds,
+            )?
         }
         Command::Rules(options) => {
             let json = options.json;
-            report::print(&rules::run(options).await?, json)?;
-            true
+            shown(&rules::run(options).await?, json, |_| true)?
         }
         Command::Deliveries(options) => {
             let json = options.common.ground.json;
@@ -214,14 +209,19 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
         }
         Command::Images(options) => {
             let json = options.json;
-            report::print(&images::run(options).await?, json)?;
-            true
+            shown(&images::run(options).await?, json, |_| true)?
         }
         Command::Neighbours(options) => {
             let json = options.common.ground.json;
-            let neighbours = neighbours::run(options).await?;
-            report::print(&neighbours, json)?;
-            neighbours.holds()
+            shown(
+                &neighbours::run(options).await?,
+                json,
+                neighbours::Neighbours::holds,
+            )?
+        }
+        Command::Limits(options) => {
+            let json = options.common.ground.json;
+            shown(&limits::run(options).await?, json, limits::Limited::holds)?
         }
         Command::Hostile(options) => {
             neighbours::run_hostile(options).await?;
@@ -240,6 +240,16 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
             true
         }
     })
+}
+
+/// Prints a report, and says whether it holds.
+fn shown<R: report::Report>(
+    report: &R,
+    json: bool,
+    holds: impl FnOnce(&R) -> bool,
+) -> anyhow::Result<bool> {
+    report::print(report, json)?;
+    Ok(holds(report))
 }
 
 /// Ends with Ctrl-C or SIGTERM.

@@ -61,6 +61,8 @@ pub(crate) struct Shape {
 pub(crate) struct Surroundings {
     /// What webhooks and images by URL may reach, in the form of `--egress-allow`.
     pub(crate) egress_allow: Vec<String>,
+    /// Further variables of all processes.
+    pub(crate) environment: Vec<(&'static str, String)>,
     /// How many files a process may have open; `None` leaves what the system allows.
     pub(crate) descriptors: Option<u64>,
 }
@@ -129,16 +131,18 @@ impl Stack {
         let mut egress_allow = surroundings.egress_allow;
         egress_allow.push(public.to_string());
         let master_key: [u8; 32] = rand::random();
+        let mut environment = surroundings.environment;
+        environment.extend([
+            ("PATH", "/usr/bin:/bin".to_owned()),
+            ("DATABASE_URL", database_url),
+            ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
+            ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
+            ("GATEHOUSE_EGRESS_ALLOW", egress_allow.join(",")),
+            ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
+        ]);
         let gatehouse = Gatehouse {
             binary,
-            environment: vec![
-                ("PATH", "/usr/bin:/bin".to_owned()),
-                ("DATABASE_URL", database_url),
-                ("GATEHOUSE_MASTER_KEY", BASE64.encode(master_key)),
-                ("GATEHOUSE_LEASE_SECONDS", shape.lease_seconds.to_string()),
-                ("GATEHOUSE_EGRESS_ALLOW", egress_allow.join(",")),
-                ("GATEHOUSE_LOG_FORMAT", "json".to_owned()),
-            ],
+            environment,
             logs: ground.directory(),
             descriptors: surroundings.descriptors,
         };

@@ -1,6 +1,6 @@
 //! A circuit breaker: when somebody who keeps failing is left alone, and how it is found out that he is well again.
 //!
-//! Failures in a row open it; a limit that was met and a refusal that no other call would escape open it at once. While it is open nobody asks. When its time is over, one process alone may ask, under a lease:
+//! Failures in a row open it; a refusal that no other call would escape opens it at once. While it is open nobody asks. When its time is over, one process alone may ask, under a lease:
 //! success closes the breaker, failure opens it again for longer. All of this is arithmetic on one row, which whoever
 //! changes it has locked; times come in as arguments.
 
@@ -29,9 +29,6 @@ impl Default for BreakerSettings {
         }
     }
 }
-
-/// The shortest time that nobody asks after a limit, whatever the one who limits says.
-pub const SHORTEST_LIMIT: Duration = Duration::from_secs(1);
 
 /// The share of a wait by which chance shortens or lengthens it.
 const JITTER: f64 = 0.2;
@@ -118,29 +115,6 @@ impl Breaker {
         }
     }
 
-    /// A call met a limit, and was `asked` to stay away for so long. Nobody asks until then, nor before a wait that doubles with
-    /// each limit in a row, from [`SHORTEST_LIMIT`] on. Then one alone asks, as after failures. `chance` lengthens the wait by up to
-    /// a fifth.
-    pub fn limited(
-        &mut self,
-        right: Right,
-        now: DateTime<Utc>,
-        asked: Duration,
-        chance: f64,
-        settings: &BreakerSettings,
-    ) {
-        if !self.counts(right) {
-            // It was on its way when another one met the limit.
-            self.open_until = self.open_until.map(|open| open.max(now + asked));
-            return;
-        }
-        self.probe_until = None;
-        self.openings = self.openings.saturating_add(1);
-        let doubled = doubled(SHORTEST_LIMIT, self.openings, settings.longest);
-        let wait = doubled.max(asked);
-        self.open_until = Some(now + wait.mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0)));
-    }
-
     /// A call was refused for a reason that is not its own, such as a wrong key: the next ones would be, too.
     pub fn denied(
         &mut self,
@@ -166,15 +140,13 @@ impl Breaker {
 
 /// How long the breaker is open for the `opening`th time in a row, counted from 1.
 fn wait(opening: u32, chance: f64, settings: &BreakerSettings) -> Duration {
-    let wait = doubled(settings.first, opening, settings.longest);
-    wait.mul_f64(1.0 + JITTER * (2.0 * chance.clamp(0.0, 1.0) - 1.0))
-}
-
-/// `first`, doubled with each opening after the first one, up to `longest`.
-fn doubled(first: Duration, opening: u32, longest: Duration) -> Duration {
     // Beyond 2^20 every sensible first wait is over every sensible longest one.
     let steps = opening.saturating_sub(1).min(20);
-    first.saturating_mul(1 << steps).min(longest)
+    let wait = settings
+        .first
+        .saturating_mul(1 << steps)
+        .min(settings.longest);
+    wait.mul_f64(1.0 + JITTER * (2.0 * chance.clamp(0.0, 1.0) - 1.0))
 }
 
 #[cfg(test)]
@@ -217,44 +189,6 @@ mod tests {
         assert_eq!(open().allows(at(0)), Allowed::Nothing(at(10)));
         assert_eq!(open().allows(at(9)), Allowed::Nothing(at(10)));
         assert_eq!(open().allows(at(10)), Allowed::Probing);
-    }
-
-    #[test]
-    fn limits_in_a_row_double_the_wait_whatever_was_asked_for_and_one_alone_asks_again() {
-        let mut breaker = Breaker::default();
-        let (mut now, mut calls) = (at(0), 0);
-        let mut right = Right::Everybody;
-        while now < at(200) {
-            calls += 1;
-            breaker.limited(right, now, Duration::ZERO, 0.0, &BreakerSettings::default());
-            let Allowed::Nothing(until) = breaker.allows(now) else {
-                panic!("it was limited");
-            };
-            now = until;
-            right = breaker.probe(now, LEASE).unwrap();
-            assert_eq!(breaker.probe(now, LEASE), None);
-        }
-        assert_eq!(calls, 8, "after 0, 1, 3, 7, 15, 31, 63 and 127 seconds");
-        breaker.succeeded(right);
-        assert_eq!(breaker, Breaker::default());
-    }
-
-    #[test]
-    fn a_limit_that_asks_for_more_gets_it_and_those_on_their_way_only_lengthen_it() {
-        let limited = |chance| {
-            let mut breaker = Breaker::default();
-            let asked = Duration::from_secs(20);
-            breaker.limited(Right::Everybody, at(0), asked, chance, &SETTINGS);
-            breaker
-        };
-        assert_eq!(limited(0.0).open_until, Some(at(20)));
-        assert_eq!(limited(1.0).open_until, Some(at(24)));
-        let mut breaker = limited(0.0);
-        for (asked, until) in [(5, 20), (25, 27)] {
-            let asked = Duration::from_secs(asked);
-            breaker.limited(Right::Everybody, at(2), asked, 0.0, &SETTINGS);
-            assert_eq!((breaker.open_until, breaker.openings), (Some(at(until)), 1));
-        }
     }
 
     #[test]

@@ -27,5 +27,6 @@ pub mod score;
 pub mod signature;
 pub mod submission;
 pub mod text;
+pub mod throttle;
 pub mod webhook;
 pub mod whole;

@@ -1,6 +1,7 @@
 //! The analysis step: what providers are asked about an item, and what they said of it.
 
 pub(crate) mod parts;
+pub(crate) mod pieces;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -17,7 +18,7 @@ use sqlx::{PgConnection, PgPool};
 use tracing::error;
 use uuid::Uuid;
 
-pub use self::parts::Part;
+pub use self::{parts::Part, pieces::Piece};
 use crate::{
     Error,
     created::{self, Created},
@@ -61,6 +62,8 @@ pub struct ToAnalyse {
     pub policy: Option<Arc<str>>,
     /// What was found so far.
     pub parts: Vec<Part>,
+    /// What was found so far of pieces of its text.
+    pub pieces: Vec<Piece>,
     /// How long ago it was accepted, by Postgres's clock.
     pub age: Duration,
 }
@@ -178,6 +181,8 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 select from analysis_parts p where p.media_id = m.id
                 union all
                 select from analysis_image_parts p where p.media_id = m.id
+                union all
+                select from analysis_pieces p where p.media_id = m.id
             ) as "begun!",
             (extract(epoch from clock_timestamp() - m.created_at) * 1000)::bigint as "age_ms!"
         from media m
@@ -193,10 +198,12 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
     let images: Vec<_> = images.map(|row| MediaId::from(row.id)).collect();
     let mut matches = matches::of(pool, &images).await?;
     let begun: Vec<Uuid> = rows.iter().filter(|r| r.begun).map(|r| r.id).collect();
-    let mut parts = if begun.is_empty() {
-        HashMap::new()
+    let (mut parts, mut pieces) = if begun.is_empty() {
+        (HashMap::new(), HashMap::new())
     } else {
-        parts::load(&mut *pool.acquire().await?, &begun).await?
+        let mut conn = pool.acquire().await?;
+        let parts = parts::load(&mut conn, &begun).await?;
+        (parts, pieces::load(&mut conn, &begun).await?)
     };
     rows.into_iter()
         .map(|row| {
@@ -226,6 +233,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
                 parts: parts.remove(&row.id).unwrap_or_default(),
+                pieces: pieces.remove(&row.id).unwrap_or_default(),
                 age: Duration::from_millis(u64::try_from(row.age_ms).unwrap_or(0)),
             };
             Ok((media, item))
@@ -281,7 +289,10 @@ pub(crate) async fn record(
     }
     sqlx::query!(
         "
-        with of_texts as (
+        with of_pieces as (
+            delete from analysis_pieces where media_id = any($1)
+        ),
+        of_texts as (
             delete from analysis_parts where media_id = any($1) returning media_id, report
         ),
         of_images as (

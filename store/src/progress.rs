@@ -6,7 +6,7 @@ use domain::id::MediaId;
 use queue::{Effect, FinishTx, Survivor};
 
 use crate::{
-    analysis::{self, Analysed, ProviderReport},
+    analysis::{self, Analysed, Piece, ProviderReport},
     created::{self, Created},
     jobs,
     verdict::{self, Concluded},
@@ -32,6 +32,8 @@ pub enum Stage {
         media: MediaId,
         /// What providers said that had said nothing before.
         reports: Vec<ProviderReport>,
+        /// What they said of pieces of its text.
+        pieces: Vec<Piece>,
     },
     /// Its analysis is complete and is kept, and a job of the rules is next.
     Analysed {
@@ -72,15 +74,21 @@ impl Effect for Progress {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let mut untold = Vec::new();
         let mut begun = Vec::new();
+        let mut in_pieces = Vec::new();
         let mut complete = Vec::new();
         let mut judged = Vec::new();
         for Survivor { effect, .. } in batch {
             let created = effect.created.as_ref();
             match &effect.stage {
                 Stage::Waiting => untold.extend(created),
-                Stage::Begun { media, reports } => {
+                Stage::Begun {
+                    media,
+                    reports,
+                    pieces,
+                } => {
                     untold.extend(created);
                     begun.push((*media, reports.as_slice()));
+                    in_pieces.push((*media, pieces.as_slice()));
                 }
                 Stage::Analysed { analysed, wait } => {
                     untold.extend(created);
@@ -104,6 +112,7 @@ impl Effect for Progress {
         }
         created::tell(tx.conn, &untold, &mut tx.jobs).await?;
         analysis::parts::keep(tx.conn, &begun).await?;
+        analysis::pieces::keep(tx.conn, &in_pieces).await?;
         analysis::record(tx.conn, &complete).await?;
         verdict::store(tx, &judged).await
     }

@@ -100,11 +100,11 @@ pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> 
         select
             p.name, p.kind, p.categories, p.image_categories, p.seen_at,
             (
-                select max(greatest(s.paused_until, s.open_until, s.probe_until))
+                select max(greatest(s.paused_until, s.open_until, s.probe_until, s.limit_until))
                 from provider_states s
                 where
                     s.provider = p.name
-                    and greatest(s.paused_until, s.open_until, s.probe_until) > clock_timestamp()
+                    and greatest(s.paused_until, s.open_until, s.probe_until, s.limit_until) > clock_timestamp()
             ) as paused_until
         from providers p
         where p.seen_at >= now() - interval '1 day'

@@ -2,6 +2,7 @@
 
 mod faults;
 mod images;
+mod limits;
 mod order;
 mod sharing;
 

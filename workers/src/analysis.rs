@@ -4,6 +4,7 @@
 //! can do so now.
 
 mod inquiry;
+mod pieces;
 mod sample;
 mod sight;
 
@@ -30,13 +31,14 @@ use tracing::warn;
 pub use self::sample::analyse_sample;
 use self::{
     inquiry::Inquiry,
+    pieces::{Asked, Text},
     sight::{Sight, Unseen},
 };
 use crate::{
     RETRY, RUN_DEADLINE,
     darkroom::Darkroom,
     groups::{self, Compiled, Groups, Key},
-    provider::{Content, Panel, Question, Reply, Turn},
+    provider::Panel,
     rules::{Reached, Verdicts},
     telling::{Ended, Left, Telling},
 };
@@ -246,21 +248,21 @@ impl Analyst {
                 // Whoever is not here may take long, or be paused.
                 telling.now().await?;
             }
-            let seat = match desk.turn().await? {
-                Turn::Open(seat) => seat,
-                Turn::Paused(wait) => {
-                    inquiry.paused(name, can, wait);
-                    continue;
+            let asked = match modality {
+                Modality::Text => {
+                    let text = Text {
+                        whole: item.text.as_deref().unwrap_or_default(),
+                        categories: &categories,
+                        policy: item.policy.as_deref(),
+                        kept: &item.pieces,
+                    };
+                    let has_time = || started.elapsed() + desk.deadline() <= ASKING;
+                    let (asked, pieces) = text.show(desk, has_time).await?;
+                    inquiry.said_in_part(pieces);
+                    asked
                 }
-            };
-            let rendition;
-            let content = match (modality, desk.profile().limits, item.text.as_deref()) {
-                (Modality::Text, _, Some(text)) => Content::Text(text),
-                (Modality::Image, Some(limits), _) => match sight.within(limits).await? {
-                    Ok(image) => {
-                        rendition = image;
-                        Content::Image(&rendition)
-                    }
+                Modality::Image => match sight.show(desk, &categories, item).await? {
+                    Ok(asked) => asked,
                     Err(Unseen::Gone) => break,
                     Err(Unseen::Problem(problem)) => {
                         warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be shown to a provider");
@@ -268,21 +270,15 @@ impl Analyst {
                         continue;
                     }
                 },
-                // Neither is asked about.
-                (Modality::Text, _, None) | (Modality::Image, None, _) => break,
             };
-            let question = Question {
-                content,
-                categories: &categories,
-                policy: item.policy.as_deref(),
-            };
-            match seat.ask(question).await {
-                Reply::Said(answer, elapsed) => inquiry.said(name, &categories, answer, elapsed),
-                Reply::Paused(wait) => inquiry.paused(name, can, wait),
-                Reply::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
+            match asked {
+                Asked::Said(answer, elapsed) => inquiry.said(name, &categories, answer, elapsed),
+                Asked::Paused(wait) => inquiry.paused(name, can, wait),
+                Asked::OutOfTime => return Ok(Course::Later(Duration::ZERO)),
+                Asked::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {
                     return Ok(Course::Failed(format!("{name}: {error}")));
                 }
-                Reply::Failed(error, elapsed) => {
+                Asked::Failed(error, elapsed) => {
                     warn!(media.id = %item.media, provider = name, %modality, %error, "a provider failed for good");
                     inquiry.failed(name, can, &error, elapsed);
                 }

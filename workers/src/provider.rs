@@ -44,7 +44,8 @@ pub use sightengine::Sightengine;
 pub use vision::Vision;
 pub use wire::{Auth, Remote};
 
-pub(crate) use desk::{Reply, Turn};
+pub(crate) use chunks::{merge, pieces};
+pub(crate) use desk::{Desk, Reply, Turn};
 pub(crate) use panel::Panel;
 
 use crate::picture::{Limits, Rendition};
@@ -57,8 +58,8 @@ pub trait Provider: Send + Sync {
     /// Who it is, what it can score, and what must be minded when it is asked.
     fn profile(&self) -> &Profile;
 
-    /// Scores a text of up to 100 KB, or an image within its limits. An answer in which a category that is asked for is
-    /// neither scored nor expressly left out is none.
+    /// Scores a text of up to [`Profile::piece_bytes`], or an image within its limits, with one request. An answer in which a
+    /// category that is asked for is neither scored nor expressly left out is none.
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
@@ -76,6 +77,8 @@ pub struct Profile {
     pub scope: Scope,
     /// What images must be like to be shown to it; none if it looks at none.
     pub limits: Option<Limits>,
+    /// Bytes of text that it takes at a time. Longer texts are cut into pieces.
+    pub piece_bytes: usize,
     /// What must be minded when it is asked; none if it needs no network.
     pub access: Option<Access>,
 }
@@ -113,7 +116,7 @@ pub struct Question<'a> {
 /// What is shown to a provider.
 #[derive(Clone, Copy, Debug)]
 pub enum Content<'a> {
-    /// A text.
+    /// A text, or a piece of one.
     Text(&'a str),
     /// An image within the provider's limits.
     Image(&'a Rendition),
@@ -135,7 +138,7 @@ pub struct Answer {
 pub struct Access {
     /// Stands for the provider's address and key in the state that all workers share; tells neither.
     pub credential: String,
-    /// Texts and images that one process shows it at the same time.
+    /// Requests that one process makes at the same time.
     pub concurrency: usize,
     /// How long it may take for one.
     pub deadline: Duration,

@@ -257,7 +257,11 @@ fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
 }
 
-fn findings<'a>(item: &'a ToJudge, examined: Vec<Examined>, wanted: &'a [Category]) -> Findings<'a> {
+fn findings<'a>(
+    item: &'a ToJudge,
+    examined: Vec<Examined>,
+    wanted: &'a [Category],
+) -> Findings<'a> {
     let text_examined = item.scores.is_some() || examined.iter().any(|group| group.examines_text);
     let recognised = examined.iter().any(|group| group.recognises);
     let mut unchecked = item.unchecked.clone();

@@ -82,6 +82,7 @@ impl Street {
         let surroundings = Surroundings {
             egress_allow: vec![format!("127.0.0.0/8:{hosts}")],
             descriptors: Some(options.descriptors),
+            ..Surroundings::default()
         };
         let shape = Shape {
             apis: 1,

@@ -149,10 +149,17 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
     );
     assert_eq!(verdict.trace.unscored, [Adult, Spam]);
     let told_apart = verdict.trace.unscored_of.unwrap();
-    assert_eq!((told_apart.text, told_apart.image), (vec![], vec![Adult, Spam]));
+    assert_eq!(
+        (told_apart.text, told_apart.image),
+        (vec![], vec![Adult, Spam])
+    );
 
     // What no rule asks for is nothing to the verdict.
-    let verdict = of(&[gap(Modality::Text, &[Spam, Category::Hate], &[Category::Hate])]);
+    let verdict = of(&[gap(
+        Modality::Text,
+        &[Spam, Category::Hate],
+        &[Category::Hate],
+    )]);
     assert_eq!(verdict.status, Status::Approved);
     assert_eq!(verdict.trace.unscored, [Spam]);
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::RuleGroupId;
 use crate::media::{Modality, named_set};
+use crate::score::Category;
 
 /// Something that no decision may pass over in silence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

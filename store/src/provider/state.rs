@@ -1,7 +1,7 @@
 //! How it stands with a provider's credential, for all workers together: one row, read often and written on change.
 
 use chrono::{DateTime, Utc};
-use domain::breaker::Breaker;
+use domain::{breaker::Breaker, throttle::Throttle};
 use sqlx::{Connection as _, PgConnection, PgPool};
 
 use crate::Error;
@@ -13,6 +13,8 @@ pub struct State {
     pub paused_until: Option<DateTime<Utc>>,
     /// Whether it keeps failing.
     pub breaker: Breaker,
+    /// Whether it limits our requests.
+    pub throttle: Throttle,
 }
 
 /// A state at a moment of Postgres's clock.
@@ -29,7 +31,10 @@ pub async fn read(pool: &PgPool, credential: &str) -> Result<Stated, Error> {
     let row = sqlx::query_as!(
         Row,
         r#"
-        select s.paused_until, s.failures, s.openings, s.open_until, s.probe_until, clock_timestamp() as "at!"
+        select
+            s.paused_until, s.failures as "failures?", s.openings as "openings?", s.open_until, s.probe_until,
+            s.limit_from_bytes as "limit_from_bytes?", s.limit_met as "limit_met?", s.limit_passed as "limit_passed?",
+            s.limit_until, s.limit_probe_until, clock_timestamp() as "at!"
         from (values ($1::text)) as c (credential)
         left join provider_states s using (credential)
         "#,
@@ -76,8 +81,10 @@ async fn lock(conn: &mut PgConnection, credential: &str) -> Result<Stated, Error
     let row = sqlx::query_as!(
         Row,
         r#"
-        select paused_until, failures as "failures?", openings as "openings?", open_until, probe_until,
-            clock_timestamp() as "at!"
+        select
+            paused_until, failures as "failures?", openings as "openings?", open_until, probe_until,
+            limit_from_bytes as "limit_from_bytes?", limit_met as "limit_met?", limit_passed as "limit_passed?",
+            limit_until, limit_probe_until, clock_timestamp() as "at!"
         from provider_states
         where credential = $1
         for update
@@ -94,7 +101,9 @@ async fn write(conn: &mut PgConnection, credential: &str, state: &State) -> Resu
     sqlx::query!(
         "
         update provider_states
-        set paused_until = $2, failures = $3, openings = $4, open_until = $5, probe_until = $6, changed_at = now()
+        set
+            paused_until = $2, failures = $3, openings = $4, open_until = $5, probe_until = $6, limit_from_bytes = $7,
+            limit_met = $8, limit_passed = $9, limit_until = $10, limit_probe_until = $11, changed_at = now()
         where credential = $1
         ",
         credential,
@@ -103,6 +112,11 @@ async fn write(conn: &mut PgConnection, credential: &str, state: &State) -> Resu
         stored(state.breaker.openings),
         state.breaker.open_until,
         state.breaker.probe_until,
+        stored(state.throttle.from_bytes),
+        stored(state.throttle.met),
+        stored(state.throttle.passed),
+        state.throttle.until,
+        state.throttle.probe_until,
     )
     .execute(conn)
     .await?;
@@ -115,6 +129,11 @@ struct Row {
     openings: Option<i32>,
     open_until: Option<DateTime<Utc>>,
     probe_until: Option<DateTime<Utc>>,
+    limit_from_bytes: Option<i32>,
+    limit_met: Option<i32>,
+    limit_passed: Option<i32>,
+    limit_until: Option<DateTime<Utc>>,
+    limit_probe_until: Option<DateTime<Utc>>,
     at: DateTime<Utc>,
 }
 
@@ -129,6 +148,13 @@ impl From<Row> for Stated {
                     openings: count(row.openings),
                     open_until: row.open_until,
                     probe_until: row.probe_until,
+                },
+                throttle: Throttle {
+                    from_bytes: count(row.limit_from_bytes),
+                    met: count(row.limit_met),
+                    passed: count(row.limit_passed),
+                    until: row.limit_until,
+                    probe_until: row.limit_probe_until,
                 },
             },
             at: row.at,

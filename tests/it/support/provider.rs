@@ -11,6 +11,7 @@ mod wire;
 use std::io::{self, Cursor};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http_body_util::{BodyExt as _, Full};
@@ -40,6 +41,9 @@ pub(crate) enum Mode {
     Status(u16),
     /// With 429 and this `Retry-After`.
     Limited(&'static str),
+    /// As documented, as long as there are tokens: so many a minute, four bytes each. Without them with 429, and with how long it takes
+    /// until there are enough.
+    Bucket(u32),
     /// With an error that its status does not tell: a limit that stands in the body.
     Hidden,
     /// With an error of this status that quotes the text.
@@ -56,6 +60,8 @@ pub(crate) enum Mode {
     Huge,
     /// By closing the connection.
     Reset,
+    /// As documented so many times, then with 500.
+    Fails(usize),
 }
 
 /// What a request shows, after it was found to be as documented.
@@ -140,10 +146,40 @@ pub(crate) struct FakeProvider {
 
 struct State {
     mode: Mode,
+    bucket: Option<Bucket>,
     connections: usize,
     asked: usize,
     answered: usize,
     last: Value,
+}
+
+/// Tokens that come back with time.
+struct Bucket {
+    tokens: f64,
+    since: Instant,
+}
+
+impl State {
+    /// Takes a token for each four bytes of a text; else says how long it takes until there are enough.
+    fn take(&mut self, a_minute: u32, texts: &[String]) -> Result<(), Duration> {
+        let most = f64::from(a_minute);
+        let bucket = self.bucket.get_or_insert_with(|| Bucket {
+            tokens: most,
+            since: Instant::now(),
+        });
+        let came = bucket.since.elapsed().as_secs_f64() * most / 60.0;
+        bucket.tokens = (bucket.tokens + came).min(most);
+        bucket.since = Instant::now();
+        let bytes: usize = texts.iter().map(String::len).sum();
+        let needed = f64::from(u32::try_from(bytes).unwrap()) / 4.0;
+        if needed <= bucket.tokens {
+            bucket.tokens -= needed;
+            return Ok(());
+        }
+        Err(Duration::from_secs_f64(
+            (needed - bucket.tokens) * 60.0 / most,
+        ))
+    }
 }
 
 impl FakeProvider {
@@ -178,6 +214,7 @@ impl FakeProvider {
         let address = listener.local_addr().unwrap();
         let state = Arc::new(Mutex::new(State {
             mode,
+            bucket: None,
             connections: 0,
             asked: 0,
             answered: 0,
@@ -313,6 +350,18 @@ async fn answer(
             headers.insert("retry-after", wait.parse().unwrap());
             response
         }
+        Mode::Bucket(a_minute) => {
+            let taken = state.lock().unwrap().take(a_minute, &shown.texts);
+            match taken {
+                Ok(()) => respond(StatusCode::OK, well()),
+                Err(wait) => {
+                    let mut response = respond_error(wire, 429, "rate_limit_exceeded");
+                    let wait = wait.as_millis().to_string().parse().unwrap();
+                    response.headers_mut().insert("retry-after-ms", wait);
+                    response
+                }
+            }
+        }
         Mode::Hidden => {
             let (status, body) = wire.hidden();
             respond(StatusCode::from_u16(status).unwrap(), body.to_string())
@@ -323,6 +372,15 @@ async fn answer(
         Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
+        Mode::Fails(times) => {
+            let mut locked = state.lock().unwrap();
+            if times == 0 {
+                return Ok(respond_error(wire, 500, "on_purpose"));
+            }
+            locked.mode = Mode::Fails(times - 1);
+            drop(locked);
+            respond(StatusCode::OK, well())
+        }
         // The connection is closed without an answer.
         Mode::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
     })

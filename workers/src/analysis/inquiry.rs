@@ -9,7 +9,7 @@ use domain::{
     score::{Category, Scores},
 };
 use store::{
-    analysis::{Analysed, Part, ProviderReport, ToAnalyse},
+    analysis::{Analysed, Part, Piece, ProviderReport, ToAnalyse},
     progress::Stage,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Inquiry<'a> {
     seen: bool,
     /// What was learned in this run.
     reports: Vec<ProviderReport>,
+    /// What was learned in this run of pieces of the text.
+    pieces: Vec<Piece>,
     /// Who failed for good, in this run or before.
     failures: Vec<Failure>,
     pauses: Vec<Pause>,
@@ -75,6 +77,7 @@ impl<'a> Inquiry<'a> {
             left_out: Vec::new(),
             seen: false,
             reports: Vec::new(),
+            pieces: Vec::new(),
             failures: Vec::new(),
             pauses: Vec::new(),
         };
@@ -137,6 +140,11 @@ impl<'a> Inquiry<'a> {
             failure: None,
             raw: answer.raw,
         });
+    }
+
+    /// What a provider said of pieces of the text, of which others are not done.
+    pub(super) fn said_in_part(&mut self, pieces: Vec<Piece>) {
+        self.pieces.extend(pieces);
     }
 
     pub(super) fn paused(&mut self, provider: &str, categories: &[Category], wait: Duration) {
@@ -220,17 +228,24 @@ impl<'a> Inquiry<'a> {
 
     /// Whether anything was learned in this run.
     pub(super) fn is_begun(&self) -> bool {
-        !self.reports.is_empty()
+        !self.reports.is_empty() || !self.pieces.is_empty()
     }
 
     /// What was learned in this run, to be kept until the next; none if that is nothing.
     pub(super) fn begun(inquiries: Vec<Self>) -> Option<Stage> {
         let media = inquiries.first()?.item.media;
-        let reports = inquiries.into_iter().flat_map(|inquiry| inquiry.reports);
-        let reports: Vec<_> = reports
-            .filter(|report| report.failure.as_deref() != Some(UNKNOWN))
-            .collect();
-        (!reports.is_empty()).then_some(Stage::Begun { media, reports })
+        let (mut reports, mut pieces) = (Vec::new(), Vec::new());
+        for inquiry in inquiries {
+            reports.extend(inquiry.reports);
+            pieces.extend(inquiry.pieces);
+        }
+        reports.retain(|report| report.failure.as_deref() != Some(UNKNOWN));
+        let is_begun = !reports.is_empty() || !pieces.is_empty();
+        is_begun.then_some(Stage::Begun {
+            media,
+            reports,
+            pieces,
+        })
     }
 
     /// The scores of all, what was learned in this run, and what could not be checked.
@@ -244,7 +259,7 @@ impl<'a> Inquiry<'a> {
             providers: Vec::new(),
             unchecked: Vec::new(),
             gaps: Vec::new(),
-            has_parts: !item.parts.is_empty(),
+            has_parts: !item.parts.is_empty() || !item.pieces.is_empty(),
         };
         for inquiry in inquiries {
             scores.merge_max(&inquiry.scores);
@@ -344,6 +359,7 @@ mod tests {
             preferred: None,
             policy: None,
             parts,
+            pieces: Vec::new(),
             age: Duration::ZERO,
         }
     }
@@ -417,7 +433,12 @@ mod tests {
         let item = item(&[Adult, Violence, Spam], Vec::new());
         let asked = |later: &[(Category, f64)]| {
             let mut inquiry = image(&item);
-            inquiry.said("one", &[Adult, Violence], answer(&[(Violence, 0.1)]), SECOND);
+            inquiry.said(
+                "one",
+                &[Adult, Violence],
+                answer(&[(Violence, 0.1)]),
+                SECOND,
+            );
             inquiry.said("two", &[Adult], answer(later), SECOND);
             ended(inquiry).gaps
         };
@@ -501,7 +522,12 @@ mod tests {
         use Category::{Hate, Violence};
         let item = item(&[Violence, Hate], Vec::new());
         let mut of_text = text(&item);
-        of_text.said("one", &[Violence, Hate], answer(&[(Violence, 0.1), (Hate, 0.6)]), SECOND);
+        of_text.said(
+            "one",
+            &[Violence, Hate],
+            answer(&[(Violence, 0.1), (Hate, 0.6)]),
+            SECOND,
+        );
         let mut of_image = image(&item);
         of_image.said("one", &[Violence], answer(&[(Violence, 0.7)]), SECOND);
         assert_eq!(

@@ -8,13 +8,53 @@ use domain::{
     media::Modality,
     score::{Category, Scores},
 };
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::timeout;
 
 use super::both;
-use crate::provider::{Content, ProviderError, Providers, Question};
+use crate::provider::{
+    Answer, Content, Provider, ProviderError, Providers, Question, merge, pieces,
+};
 
 /// How long a provider may take that has no deadline of its own.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// Pieces that are under way at the same time.
+const AT_ONCE: usize = 4;
+
+/// Asks a provider for all pieces of a text.
+async fn ask(
+    provider: &dyn Provider,
+    text: &str,
+    categories: &[Category],
+) -> Result<Answer, ProviderError> {
+    let profile = provider.profile();
+    let access = profile.access.as_ref();
+    let deadline = access.map_or(DEADLINE, |access| access.deadline);
+    let asking: Vec<_> = pieces(text, profile.piece_bytes)
+        .into_iter()
+        .map(|piece| ask_once(provider, piece, categories, deadline))
+        .collect();
+    let answers: Vec<Answer> = stream::iter(asking).buffered(AT_ONCE).try_collect().await?;
+    let answers = answers.iter();
+    Ok(merge(
+        answers.map(|answer| (&answer.scores, answer.raw.as_deref())),
+    ))
+}
+
+async fn ask_once(
+    provider: &dyn Provider,
+    piece: &str,
+    categories: &[Category],
+    deadline: Duration,
+) -> Result<Answer, ProviderError> {
+    let question = Question {
+        content: Content::Text(piece),
+        categories,
+        policy: None,
+    };
+    let answer = timeout(deadline, provider.analyse(question)).await;
+    answer.unwrap_or(Err(ProviderError::TimedOut))
+}
 
 /// What the providers say of a text: the scores, none when none of them could score it, and who failed.
 pub async fn analyse_sample(
@@ -35,15 +75,7 @@ pub async fn analyse_sample(
         if categories.is_empty() {
             continue;
         }
-        let question = Question {
-            content: Content::Text(text),
-            categories: &categories,
-            policy: None,
-        };
-        let access = profile.access.as_ref();
-        let deadline = access.map_or(DEADLINE, |access| access.deadline);
-        let answer = timeout(deadline, provider.analyse(question)).await;
-        match answer.unwrap_or(Err(ProviderError::TimedOut)) {
+        match ask(provider.as_ref(), text, &categories).await {
             Ok(answer) => {
                 scores.merge_max(&answer.scores);
                 asked.extend(categories);

@@ -7,13 +7,17 @@ use bytes::Bytes;
 use domain::{
     decision::ImageProblem,
     id::{MediaId, TeamId},
+    score::Category,
+    throttle::Size,
 };
-use store::{Error, PgPool, image};
+use store::{Error, PgPool, analysis::ToAnalyse, image};
 use tokio::time::timeout;
 
+use super::pieces::Asked;
 use crate::{
     darkroom::{Darkroom, Held},
     picture::{Limits, Rendition},
+    provider::{Content, Desk, Question, Reply, Turn},
 };
 
 /// What a picture takes while it is shown, in bytes: its file as it was taken in, and a rendition, which is mostly far smaller.
@@ -66,14 +70,42 @@ impl<'a> Sight<'a> {
         self.held.is_some()
     }
 
-    /// The picture within these limits. There must be room for it.
+    /// Shows it to a provider. There must be room for it.
     ///
     /// # Errors
-    /// The bytes could not be read from the database.
-    pub(super) async fn within(
+    /// How it stands with the provider, or the bytes, could not be read from the database.
+    pub(super) async fn show(
         &mut self,
-        limits: Limits,
-    ) -> Result<Result<Rendition, Unseen>, Error> {
+        desk: &Desk,
+        categories: &[Category],
+        item: &ToAnalyse,
+    ) -> Result<Result<Asked, Unseen>, Error> {
+        let seat = match desk.turn(Size::IMAGE).await? {
+            Turn::Open(seat) => seat,
+            Turn::Paused(wait) => return Ok(Ok(Asked::Paused(wait))),
+        };
+        let Some(limits) = desk.profile().limits else {
+            // It looks at none, and is not asked about any.
+            return Ok(Err(Unseen::Gone));
+        };
+        let rendition = match self.within(limits).await? {
+            Ok(rendition) => rendition,
+            Err(unseen) => return Ok(Err(unseen)),
+        };
+        let question = Question {
+            content: Content::Image(&rendition),
+            categories,
+            policy: item.policy.as_deref(),
+        };
+        Ok(Ok(match seat.ask(question).await {
+            Reply::Said(answer, elapsed) => Asked::Said(answer, elapsed),
+            Reply::Paused(wait) => Asked::Paused(wait),
+            Reply::Failed(error, elapsed) => Asked::Failed(error, elapsed),
+        }))
+    }
+
+    /// The picture within these limits.
+    async fn within(&mut self, limits: Limits) -> Result<Result<Rendition, Unseen>, Error> {
         if self.file.is_none() {
             let file = image::bytes(self.pool, self.media).await?;
             self.file = file.map(Bytes::from);

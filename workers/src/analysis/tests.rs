@@ -25,6 +25,7 @@ fn item(held: bool) -> ToAnalyse {
         preferred: None,
         policy: None,
         parts: Vec::new(),
+        pieces: Vec::new(),
         age: Duration::ZERO,
     }
 }

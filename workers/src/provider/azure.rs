@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Said, Wire, parsed, together},
+    wire::{Received, Remote, Wire, parsed},
 };
 use crate::picture::Limits;
 
@@ -97,21 +97,14 @@ impl Azure {
             .collect();
         match question.content {
             Content::Text(text) => {
-                let pieces = self.wire.pieces(text).into_iter();
-                let asking = pieces.map(async |piece| {
-                    let request = json!({
-                        "text": piece,
-                        "categories": harms,
-                        "outputType": "EightSeverityLevels",
-                    });
-                    let received = self.post("/contentsafety/text:analyze", &request).await?;
-                    Ok(Said {
-                        scores: read(&received.body, &harms)?,
-                        body: received.body,
-                        spent: received.spent,
-                    })
+                let request = json!({
+                    "text": text,
+                    "categories": harms,
+                    "outputType": "EightSeverityLevels",
                 });
-                together(asking.collect()).await
+                let received = self.post("/contentsafety/text:analyze", &request).await?;
+                let scores = read(&received.body, &harms)?;
+                Ok(received.answer(scores))
             }
             Content::Image(image) => {
                 let request = json!({

@@ -29,6 +29,7 @@ impl Builtin {
                     image: Vec::new(),
                 },
                 limits: None,
+                piece_bytes: usize::MAX,
                 access: None,
             },
             analyser: Analyser::new(),

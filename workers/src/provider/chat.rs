@@ -1,5 +1,5 @@
 //! Models behind an OpenAI-compatible chat endpoint, `POST {base}/v1/chat/completions` or at another path: vLLM, Ollama,
-//! llama.cpp, OpenAI, Mistral, OpenRouter, Gemini, Claude and others. Servers differ in what of OpenAI's interface they know:
+//! llama.cpp, OpenAI, Mistral, `OpenRouter`, Gemini, Claude and others. Servers differ in what of OpenAI's interface they know:
 //! [`ChatSettings`] says what is asked of them.
 //!
 //! What a model is told, and how its answer is read, is its style: one file each.
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Said, Wire, together},
+    wire::{Remote, Wire},
 };
 use crate::picture::Limits;
 
@@ -176,25 +176,8 @@ impl Chat {
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        match question.content {
-            Content::Text(text) => {
-                let pieces = self.wire.pieces(text).into_iter();
-                let asking = pieces.map(|piece| self.ask_one(Content::Text(piece), question));
-                together(asking.collect()).await
-            }
-            Content::Image(_) => {
-                together(vec![self.ask_one(question.content, question)]).await
-            }
-        }
-    }
-
-    async fn ask_one(
-        &self,
-        content: Content<'_>,
-        question: Question<'_>,
-    ) -> Result<Said, ProviderError> {
         let format = self.settings.answer_format;
-        let mut request = match (&self.style, content) {
+        let mut request = match (&self.style, question.content) {
             (Style::LlamaGuard, Content::Text(text)) => llama_guard::request(text),
             (Style::LlamaGuard, Content::Image(_)) => {
                 return Err(ProviderError::Malformed("it looks at texts only"));
@@ -209,7 +192,11 @@ impl Chat {
             Style::LlamaGuard => llama_guard::MAX_TOKENS,
             Style::Policy { .. } => policy::MAX_TOKENS,
         };
-        match self.settings.most_tokens.unwrap_or(MostTokens::Answer(usual)) {
+        match self
+            .settings
+            .most_tokens
+            .unwrap_or(MostTokens::Answer(usual))
+        {
             MostTokens::Answer(most) => request["max_tokens"] = json!(most),
             MostTokens::Completion(most) => request["max_completion_tokens"] = json!(most),
         }
@@ -224,11 +211,7 @@ impl Chat {
             Style::LlamaGuard => llama_guard::read(&choice, &self.profile().scope.text)?,
             Style::Policy { .. } => policy::read(&choice, question.categories, format)?,
         };
-        Ok(Said {
-            scores,
-            body: received.body,
-            spent: received.spent,
-        })
+        Ok(received.answer(scores))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use domain::score::{Category, Scores};
 
-use super::ProviderError;
+use super::{Answer, wire::MAX_KEPT};
 
 /// Bytes that a piece shares with the one before: a few sentences.
 const OVERLAP: usize = 400;
@@ -12,7 +12,7 @@ const OVERLAP: usize = 400;
 pub(super) const LEAST: usize = 1_000;
 
 /// Cuts a text into overlapping pieces of at most `most` bytes, which is [`LEAST`] or more.
-pub(super) fn pieces(text: &str, most: usize) -> Vec<&str> {
+pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
     let most = most.max(LEAST);
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -51,24 +51,30 @@ fn ends_sentence(end: char, next: char) -> bool {
     }
 }
 
-/// The maximum per category over the pieces.
-///
-/// # Errors
-/// A category that one piece has and another has not: its maximum would pass for the whole text's.
-pub(super) fn merge(pieces: &[Scores]) -> Result<Scores, ProviderError> {
+/// The answers to all pieces, made one: the maximum per category. A category that some piece has no score of has none: its maximum
+/// over the others would pass for the whole text's.
+pub(crate) fn merge<'a>(pieces: impl IntoIterator<Item = (&'a Scores, Option<&'a str>)>) -> Answer {
     let mut merged = Scores::default();
-    for scores in pieces {
+    let mut everywhere = Category::ALL.to_vec();
+    let mut raw = String::new();
+    for (scores, body) in pieces {
         merged.merge_max(scores);
+        everywhere.retain(|category| scores.get(*category).is_some());
+        let room = MAX_KEPT.saturating_sub(raw.len());
+        if let Some(body) = body.filter(|_| room > 0) {
+            let separator = if raw.is_empty() { "" } else { "\n" };
+            raw.push_str(separator);
+            raw.push_str(&body[..body.floor_char_boundary(room)]);
+        }
     }
-    let scored_in_part = |category: Category| {
-        merged.get(category).is_some() && pieces.iter().any(|scores| scores.get(category).is_none())
-    };
-    if Category::ALL.into_iter().any(scored_in_part) {
-        return Err(ProviderError::Malformed(
-            "a category is scored in one piece of the text and not in another",
-        ));
+    let scores = merged
+        .iter()
+        .filter(|(category, _)| everywhere.contains(category));
+    Answer {
+        scores: scores.collect(),
+        raw: (!raw.is_empty()).then_some(raw),
+        spent: None,
     }
-    Ok(merged)
 }
 
 #[cfg(test)]
@@ -133,8 +139,28 @@ mod tests {
                 .chain(spam.map(|score| (Category::Spam, score)))
                 .collect()
         };
-        let merged = merge(&[scores(0.1, None), scores(0.7, None)]).unwrap();
-        assert_eq!(merged, scores(0.7, None));
-        assert!(merge(&[scores(0.1, Some(0.9)), scores(0.7, None)]).is_err());
+        let merged = |pieces: [Scores; 2]| merge(pieces.iter().map(|scores| (scores, None))).scores;
+        assert_eq!(
+            merged([scores(0.1, None), scores(0.7, None)]),
+            scores(0.7, None)
+        );
+        assert_eq!(
+            merged([scores(0.1, Some(0.9)), scores(0.7, Some(0.2))]),
+            scores(0.7, Some(0.9))
+        );
+        assert_eq!(
+            merged([scores(0.1, Some(0.9)), scores(0.7, None)]),
+            scores(0.7, None)
+        );
+    }
+
+    #[test]
+    fn what_was_answered_to_all_pieces_is_kept_in_their_order_and_bounded() {
+        let scores = Scores::default();
+        let raw = |pieces: &[&str]| merge(pieces.iter().map(|raw| (&scores, Some(*raw)))).raw;
+        assert_eq!(raw(&["1", "2"]).as_deref(), Some("1\n2"));
+        let long = "ü".repeat(MAX_KEPT / 3);
+        let kept = raw(&[&long, &long, &long]).unwrap();
+        assert!(kept.len() <= MAX_KEPT + 1 && kept.ends_with('ü'));
     }
 }

@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use domain::throttle::Size;
 use metrics::{Counter, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
 
 use super::{
-    Answer, Profile, Provider, ProviderError, Question,
+    Answer, Profile, Provider, ProviderError, Question, chunks,
     gate::{Entry, Gate, Pass, show},
 };
 
@@ -67,20 +68,25 @@ impl Desk {
         &self.profile().name
     }
 
+    /// A text in the pieces that it takes.
+    pub(crate) fn pieces<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        chunks::pieces(text, self.profile().piece_bytes)
+    }
+
     /// The longest that its answer takes.
     pub(crate) fn deadline(&self) -> Duration {
         let access = self.profile().access.as_ref();
         access.map_or(Duration::ZERO, |access| access.deadline)
     }
 
-    /// Asks for a turn. What is to be shown need not be at hand before it is one's own.
+    /// Asks for a turn with a request of this size. What is to be shown need not be at hand before it is one's own.
     ///
     /// # Errors
     /// How it stands with the provider could not be read.
-    pub(crate) async fn turn(&self) -> Result<Turn<'_>, Error> {
+    pub(crate) async fn turn(&self, size: Size) -> Result<Turn<'_>, Error> {
         let pass = match &self.gate {
             None => None,
-            Some(gate) => match gate.enter().await? {
+            Some(gate) => match gate.enter(size).await? {
                 Entry::Open(pass) => Some((gate, pass)),
                 Entry::Closed(wait) => return Ok(Turn::Paused(wait)),
             },

@@ -1,15 +1,21 @@
-//! Who may ask a provider, and when. All workers share what they learn about a credential: a limit that one of them ran into
-//! pauses it for all, and failures in a row open its breaker for all, until one of them alone has found it well again.
+//! Who may ask a provider, and when. All workers share what they learn about a credential: a limit that one of them met pauses
+//! requests of that size for all, and failures in a row open its breaker for all, until one of them alone has found it well again.
 //!
 //! The shared state is one row in Postgres. Each process reads it at most once a second, and writes it when it changes.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use chrono::{DateTime, Utc};
-use domain::breaker::{Allowed, Right};
+use domain::{
+    breaker::{Allowed, Right},
+    throttle::Size,
+};
 use metrics::gauge;
 use store::{
     Error, PgPool,
@@ -31,6 +37,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const BUSY: Duration = Duration::from_secs(1);
 /// How long it stays away if nobody knows for how long.
 const UNSAID: Duration = Duration::from_secs(1);
+/// So often in a row a request meets a limit before it is thought to be too large for it.
+const STUBBORN: u32 = 5;
+/// The longest that others wait for one that tries whether a limit has passed.
+const OTHERS: Duration = Duration::from_secs(5);
 /// What a probe may take beyond the provider's deadline.
 const PROBE_MARGIN: Duration = Duration::from_secs(5);
 
@@ -41,6 +51,8 @@ pub(super) struct Gate {
     pool: PgPool,
     places: Arc<Semaphore>,
     known: Mutex<Option<Known>>,
+    /// Whether a request passed that a limit did not hold back, since a larger one was last charged.
+    smaller_passed: AtomicBool,
 }
 
 /// The state when it was last read or written.
@@ -66,8 +78,16 @@ impl Known {
 
 /// The permission to ask once.
 pub(super) struct Pass {
-    right: Right,
+    size: Size,
+    rights: Rights,
     _place: OwnedSemaphorePermit,
+}
+
+/// With what right somebody asks, as the breaker sees it and as the limit does.
+#[derive(Clone, Copy)]
+struct Rights {
+    breaker: Right,
+    limit: Right,
 }
 
 /// What the gate says.
@@ -101,11 +121,11 @@ impl Lesson {
             Err(ProviderError::Limited { retry_after, .. }) => {
                 Self::Limited(retry_after.unwrap_or_default())
             }
-            // A firewall before the provider may say so of one text: it takes several in a row to be believed.
-            Err(ProviderError::Denied(403)) => Self::Failed,
-            Err(ProviderError::Denied(_)) => Self::Denied,
+            Err(ProviderError::Denied(status)) if *status != 403 => Self::Denied,
+            // A firewall before the provider may say 403 of one text: it takes several in a row to be believed.
             Err(
-                ProviderError::Unreachable(_)
+                ProviderError::Denied(_)
+                | ProviderError::Unreachable(_)
                 | ProviderError::TimedOut
                 | ProviderError::Failed(_)
                 | ProviderError::Malformed(_),
@@ -122,39 +142,42 @@ impl Gate {
             access: access.clone(),
             pool,
             known: Mutex::default(),
+            smaller_passed: AtomicBool::new(false),
         }
     }
 
-    /// Asks to be let in.
-    pub(super) async fn enter(&self) -> Result<Entry, Error> {
+    /// Asks to be let in with a request of this size.
+    pub(super) async fn enter(&self, size: Size) -> Result<Entry, Error> {
         // First a place, then a look: who waited for a place sees what happened meanwhile.
         let place = timeout(PATIENCE, Arc::clone(&self.places).acquire_owned()).await;
         let Ok(Ok(place)) = place else {
             return Ok(Entry::Closed(BUSY));
         };
         let known = self.known().await?;
-        if let Some(wait) = closed_for(&known.stated.state, known.now()) {
-            return Ok(Entry::Closed(wait));
-        }
-        let right = match known.stated.state.breaker.allows(known.now()) {
-            Allowed::Asking => Right::Everybody,
-            Allowed::Nothing(_) | Allowed::Probing => {
+        let rights = match allowed(&known.stated.state, size, known.now()) {
+            Verdict::Everybody => Rights::EVERYBODY,
+            Verdict::Nobody(wait) => return Ok(Entry::Closed(wait)),
+            Verdict::OneAlone => {
                 let lease = self.access.deadline + PROBE_MARGIN;
-                let (known, probe) = self
-                    .change(|state, now| state.breaker.probe(now, lease))
-                    .await?;
-                match probe {
-                    Some(probe) => probe,
-                    // Another process was faster, and may even be done.
-                    None => match closed_for(&known.stated.state, known.now()) {
-                        Some(wait) => return Ok(Entry::Closed(wait)),
-                        None => Right::Everybody,
-                    },
+                let take = |state: &mut State, now| {
+                    // Another process may have been faster, and may even be done.
+                    let verdict = allowed(state, size, now);
+                    if matches!(verdict, Verdict::OneAlone) {
+                        Ok(take(state, size, now, lease))
+                    } else {
+                        Err(verdict)
+                    }
+                };
+                match self.change(take).await?.1 {
+                    Ok(rights) => rights,
+                    Err(Verdict::Nobody(wait)) => return Ok(Entry::Closed(wait)),
+                    Err(Verdict::Everybody | Verdict::OneAlone) => Rights::EVERYBODY,
                 }
             }
         };
         Ok(Entry::Open(Pass {
-            right,
+            size,
+            rights,
             _place: place,
         }))
     }
@@ -167,40 +190,93 @@ impl Gate {
         outcome: &Result<Answer, ProviderError>,
     ) -> Option<Duration> {
         let lesson = Lesson::of(outcome);
-        let right = pass.right;
-        let learn = |state: &mut State, now: DateTime<Utc>| {
-            let (breaker, settings) = (&mut state.breaker, &self.access.breaker);
-            let chance = rand::random();
-            match lesson {
-                Lesson::Well => breaker.succeeded(right),
-                Lesson::Spent(wait) => {
-                    breaker.succeeded(right);
-                    state.paused_until = state.paused_until.max(Some(now + wait));
-                }
-                Lesson::Limited(asked) => {
-                    breaker.limited(right, now, asked, chance, settings);
-                    state.paused_until = state.paused_until.max(breaker.open_until);
-                }
-                Lesson::Denied => breaker.denied(right, now, chance, settings),
-                Lesson::Failed => breaker.failed(right, now, chance, settings),
-            }
-        };
-        if let (Lesson::Denied, Err(error)) = (lesson, outcome)
-            && !self.is_open().await
+        let chance = rand::random();
+        let learn =
+            |state: &mut State, now: DateTime<Utc>| self.apply(lesson, pass, state, now, chance);
+        let was_open = self.is_open().await;
+        let known = self.learn(learn).await;
+        if let Err(error @ ProviderError::Denied(_)) = outcome
+            && !was_open
+            && self.is_open().await
         {
             error!(provider = self.provider, %error, "a provider takes no requests from us; correct its key, account or address");
         }
-        let known = self.learn(learn).await;
         if let Err(error) = &known {
             warn!(provider = self.provider, %error, "could not tell the others how it stands with a provider");
         }
         let is_theirs = match lesson {
-            Lesson::Well | Lesson::Spent(_) => false,
-            Lesson::Limited(_) | Lesson::Denied => true,
-            Lesson::Failed => matches!(right, Right::Probe(_)),
+            Lesson::Well | Lesson::Spent(_) => {
+                self.note_passing(pass.size).await;
+                false
+            }
+            Lesson::Limited(_) => !self.is_its_own(pass, known.as_ref().ok()),
+            Lesson::Denied => true,
+            Lesson::Failed => matches!(pass.rights.breaker, Right::Probe(_)),
         };
-        let wait = known.map(|known| closed_for(&known.stated.state, known.now()));
+        let wait = known.map(|known| closed_for(&known.stated.state, pass.size, known.now()));
         is_theirs.then(|| wait.ok().flatten().unwrap_or(UNSAID))
+    }
+
+    /// What an outcome changes.
+    fn apply(
+        &self,
+        lesson: Lesson,
+        pass: &Pass,
+        state: &mut State,
+        now: DateTime<Utc>,
+        chance: f64,
+    ) {
+        let settings = &self.access.breaker;
+        let (breaker, throttle) = (&mut state.breaker, &mut state.throttle);
+        let Rights {
+            breaker: right,
+            limit,
+        } = pass.rights;
+        match lesson {
+            Lesson::Well => {
+                breaker.succeeded(right);
+                throttle.passed(pass.size, limit, now);
+            }
+            Lesson::Spent(wait) => {
+                breaker.succeeded(right);
+                throttle.passed(pass.size, limit, now);
+                state.paused_until = state.paused_until.max(Some(now + wait));
+            }
+            Lesson::Limited(asked) => {
+                // It answers.
+                breaker.succeeded(right);
+                throttle.met(pass.size, limit, now, asked, chance);
+            }
+            Lesson::Denied => {
+                breaker.denied(right, now, chance, settings);
+                throttle.unknown(limit);
+            }
+            Lesson::Failed => {
+                breaker.failed(right, now, chance, settings);
+                throttle.unknown(limit);
+            }
+        }
+    }
+
+    /// Remembers that a request passed which a limit does not hold back.
+    async fn note_passing(&self, size: Size) {
+        let known = self.known.lock().await;
+        let is_small = known.is_some_and(|known| {
+            let state = known.stated.state;
+            state.throttle.until.is_some() && !state.throttle.holds(size)
+        });
+        if is_small {
+            self.smaller_passed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a request meets the limit by its own fault: it was the one that tried, has met it often in a row, and smaller ones
+    /// pass.
+    fn is_its_own(&self, pass: &Pass, known: Option<&Known>) -> bool {
+        let is_stubborn = known.is_some_and(|known| known.stated.state.throttle.met >= STUBBORN);
+        matches!(pass.rights.limit, Right::Probe(_))
+            && is_stubborn
+            && self.smaller_passed.swap(false, Ordering::Relaxed)
     }
 
     /// Applies what was learned, unless it changes nothing.
@@ -217,7 +293,7 @@ impl Gate {
         Ok(known)
     }
 
-    /// Whether its breaker was open when the state was last read.
+    /// Whether its breaker is open, as far as is known.
     async fn is_open(&self) -> bool {
         let known = self.known.lock().await;
         known.is_some_and(|known| known.stated.state.breaker.open_until.is_some())
@@ -259,11 +335,12 @@ impl Gate {
         if known.is_some_and(|known| known.stated.at > new.stated.at) {
             return;
         }
-        // A limit opens the breaker, too.
-        let open = |state: &State| {
-            state.breaker.open_until.is_some() && state.breaker.open_until != state.paused_until
+        let open = |state: &State| state.breaker.open_until.is_some();
+        let paused = |known: &Known| {
+            let state = &known.stated.state;
+            let until = state.paused_until.max(state.throttle.until);
+            until > Some(known.now())
         };
-        let paused = |known: &Known| known.stated.state.paused_until > Some(known.now());
         let before = known.as_ref();
         let (was_open, was_paused) = (
             before.is_some_and(|known| open(&known.stated.state)),
@@ -296,12 +373,58 @@ pub(super) fn show(provider: &str, limit: bool, breaker: bool) {
     }
 }
 
-/// How long nobody may ask; none if at least one may.
-fn closed_for(state: &State, now: DateTime<Utc>) -> Option<Duration> {
-    let breaker = match state.breaker.allows(now) {
+/// Who may ask with a request of some size.
+enum Verdict {
+    Everybody,
+    /// One alone, to see how it stands.
+    OneAlone,
+    /// Nobody, for so long.
+    Nobody(Duration),
+}
+
+impl Rights {
+    const EVERYBODY: Self = Self {
+        breaker: Right::Everybody,
+        limit: Right::Everybody,
+    };
+}
+
+fn allowed(state: &State, size: Size, now: DateTime<Utc>) -> Verdict {
+    if let Some(wait) = closed_for(state, size, now) {
+        return Verdict::Nobody(wait);
+    }
+    let allowed = [state.breaker.allows(now), state.throttle.allows(size, now)];
+    if allowed.contains(&Allowed::Probing) {
+        Verdict::OneAlone
+    } else {
+        Verdict::Everybody
+    }
+}
+
+/// Takes the right to see how it stands, from the breaker, the limit, or both.
+fn take(state: &mut State, size: Size, now: DateTime<Utc>, lease: Duration) -> Rights {
+    let (breaker, throttle) = (&mut state.breaker, &mut state.throttle);
+    Rights {
+        breaker: breaker.probe(now, lease).unwrap_or(Right::Everybody),
+        limit: throttle.probe(size, now, lease).unwrap_or(Right::Everybody),
+    }
+}
+
+/// How long nobody may ask with a request of this size; none if at least one may.
+fn closed_for(state: &State, size: Size, now: DateTime<Utc>) -> Option<Duration> {
+    let until = |allowed| match allowed {
         Allowed::Nothing(until) => Some(until),
         Allowed::Asking | Allowed::Probing => None,
     };
-    let until = state.paused_until.max(breaker)?;
+    let limited = until(state.throttle.allows(size, now)).map(|until| {
+        // One that tries is mostly done long before its lease is over.
+        if state.throttle.probe_until.is_some() {
+            until.min(now + OTHERS)
+        } else {
+            until
+        }
+    });
+    let paused = state.paused_until.max(until(state.breaker.allows(now)));
+    let until = paused.max(limited)?;
     (until - now).to_std().ok().filter(|wait| !wait.is_zero())
 }

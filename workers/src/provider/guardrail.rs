@@ -13,12 +13,12 @@ use domain::{
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Answer, AwsKey, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
-    wire::{Remote, Said, Wire, parsed, together},
+    wire::{Remote, Wire, parsed},
 };
 use crate::picture::Limits;
 
@@ -124,33 +124,27 @@ impl Guardrail {
         let wire = Wire::new(remote, "bedrock_guardrail")?.with_explanations(explain);
         let GuardrailId { id, version } = guardrail;
         Ok(Self {
-            wire: if looks { wire.with_images(LIMITS) } else { wire },
+            wire: if looks {
+                wire.with_images(LIMITS)
+            } else {
+                wire
+            },
             signer: Signer::new(key, "bedrock", region),
             path: format!("/guardrail/{id}/version/{version}/apply"),
         })
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
-        match question.content {
-            Content::Text(text) => {
-                let pieces = self.wire.pieces(text).into_iter();
-                let asking = pieces.map(|piece| {
-                    let content = json!({ "text": { "text": piece } });
-                    self.ask_one(content, Modality::Text)
-                });
-                together(asking.collect()).await
-            }
+        let (content, modality) = match question.content {
+            Content::Text(text) => (json!({ "text": { "text": text } }), Modality::Text),
             Content::Image(image) => {
-                let content = json!({ "image": {
+                let image = json!({
                     "format": image.format,
                     "source": { "bytes": STANDARD.encode(&image.bytes) },
-                } });
-                together(vec![self.ask_one(content, Modality::Image)]).await
+                });
+                (json!({ "image": image }), Modality::Image)
             }
-        }
-    }
-
-    async fn ask_one(&self, content: Value, modality: Modality) -> Result<Said, ProviderError> {
+        };
         let request = json!({ "source": "INPUT", "outputScope": "FULL", "content": [content] });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.wire.at(&self.path);
@@ -158,11 +152,8 @@ impl Guardrail {
         let now = SystemTime::now();
         let request = self.signer.sign(request, &url, &HEADERS, &body, now);
         let received = self.wire.send(request.body(body)).await?;
-        Ok(Said {
-            scores: read(&received.body, self.profile().scope.of(modality))?,
-            body: received.body,
-            spent: received.spent,
-        })
+        let scores = read(&received.body, self.profile().scope.of(modality))?;
+        Ok(received.answer(scores))
     }
 }
 
@@ -214,6 +205,8 @@ impl Provider for Guardrail {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn answer(filters: &[(&str, &str)]) -> Vec<u8> {

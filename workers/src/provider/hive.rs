@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Said, Wire, parsed, score, together},
+    wire::{Remote, Wire, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -101,7 +101,11 @@ impl Hive {
         let looks = !remote.scope.image.is_empty();
         let wire = Wire::new(remote, "hive")?;
         Ok(Self {
-            wire: if looks { wire.with_images(LIMITS) } else { wire },
+            wire: if looks {
+                wire.with_images(LIMITS)
+            } else {
+                wire
+            },
         })
     }
 
@@ -109,17 +113,10 @@ impl Hive {
         let url = self.wire.at("/api/v2/task/sync");
         match question.content {
             Content::Text(text) => {
-                let pieces = self.wire.pieces(text).into_iter();
-                let asking = pieces.map(async |piece| {
-                    let request = json!({ "text_data": piece });
-                    let received = self.wire.post(url.clone(), &request).await?;
-                    Ok(Said {
-                        scores: of_text(&received.body, &self.profile().scope.text)?,
-                        body: received.body,
-                        spent: received.spent,
-                    })
-                });
-                together(asking.collect()).await
+                let request = json!({ "text_data": text });
+                let received = self.wire.post(url, &request).await?;
+                let scores = of_text(&received.body, &self.profile().scope.text)?;
+                Ok(received.answer(scores))
             }
             Content::Image(Rendition { format, bytes }) => {
                 let length = bytes.len() as u64;
@@ -127,7 +124,7 @@ impl Hive {
                     .file_name(format!("image.{format}"));
                 let form = Form::new().part("media", media);
                 let request = self.wire.shown(self.wire.request(url), &[]);
-                let received: Received = self.wire.send(request.multipart(form)).await?;
+                let received = self.wire.send(request.multipart(form)).await?;
                 let scores = of_image(&received.body, &self.profile().scope.image)?;
                 Ok(received.answer(scores))
             }
@@ -245,8 +242,18 @@ mod tests {
     #[test]
     fn severities_are_parts_of_3_and_an_unknown_language_is_no_score() {
         let body = answer(&[
-            &[("sexual", 0.0), ("hate", 3.0), ("drugs", 1.0), ("weapons", -1.0)],
-            &[("sexual", 1.5), ("hate", 1.0), ("drugs", 0.0), ("weapons", -1.0)],
+            &[
+                ("sexual", 0.0),
+                ("hate", 3.0),
+                ("drugs", 1.0),
+                ("weapons", -1.0),
+            ],
+            &[
+                ("sexual", 1.5),
+                ("hate", 1.0),
+                ("drugs", 0.0),
+                ("weapons", -1.0),
+            ],
         ]);
         let categories = [Category::Adult, Category::Hate, Category::Illicit];
         let scores = of_text(&body, &categories).unwrap();

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Said, Wire, parsed, score, together},
+    wire::{Received, Remote, Wire, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -71,16 +71,9 @@ impl Http {
         let categories = question.categories;
         match question.content {
             Content::Text(text) => {
-                let pieces = self.wire.pieces(text).into_iter();
-                let asking = pieces.map(async |piece| {
-                    let received = self.post(Shown::Text(piece), categories).await?;
-                    Ok(Said {
-                        scores: read(&received.body, categories)?,
-                        body: received.body,
-                        spent: received.spent,
-                    })
-                });
-                together(asking.collect()).await
+                let received = self.post(Shown::Text(text), categories).await?;
+                let scores = read(&received.body, categories)?;
+                Ok(received.answer(scores))
             }
             Content::Image(Rendition { format, bytes }) => {
                 let image = Shown::Image {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Said, Wire, parsed, score, together},
+    wire::{Remote, Wire, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
@@ -62,18 +62,11 @@ impl Mistral {
         let Content::Text(text) = question.content else {
             return Ok(Answer::default());
         };
-        let pieces = self.wire.pieces(text).into_iter();
-        let asking = pieces.map(async |piece| {
-            let request = json!({ "model": self.model, "input": [piece] });
-            let url = self.wire.at("/v1/moderations");
-            let received = self.wire.post(url, &request).await?;
-            Ok(Said {
-                scores: read(&received.body, &self.profile().scope.text)?,
-                body: received.body,
-                spent: received.spent,
-            })
-        });
-        together(asking.collect()).await
+        let request = json!({ "model": self.model, "input": [text] });
+        let url = self.wire.at("/v1/moderations");
+        let received = self.wire.post(url, &request).await?;
+        let scores = read(&received.body, &self.profile().scope.text)?;
+        Ok(received.answer(scores))
     }
 }
 
@@ -87,11 +80,11 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     categories
         .iter()
         .map(|category| {
-            let named = names(*category).iter().find(|names| {
-                names.iter().all(|name| told.contains_key(*name))
-            });
-            let names = named.ok_or(ProviderError::Malformed("a category is missing"))?;
-            let scores = names.iter().filter_map(|name| told.get(*name).copied());
+            let named = names(*category)
+                .iter()
+                .find(|names| names.iter().all(|name| told.contains_key(*name)));
+            let told_as = named.ok_or(ProviderError::Malformed("a category is missing"))?;
+            let scores = told_as.iter().filter_map(|name| told.get(*name).copied());
             let scores: Vec<f64> = scores.map(score).collect::<Result<_, _>>()?;
             Ok((*category, scores.into_iter().fold(0.0, f64::max)))
         })
@@ -105,7 +98,10 @@ const fn names(ours: Category) -> &'static [&'static [&'static str]] {
         Category::Violence => &[&["violence_and_threats"]],
         Category::Hate => &[&["hate_and_discrimination"]],
         Category::SelfHarm => &[&["selfharm"]],
-        Category::Illicit => &[&["dangerous", "criminal"], &["dangerous_and_criminal_content"]],
+        Category::Illicit => &[
+            &["dangerous", "criminal"],
+            &["dangerous_and_criminal_content"],
+        ],
         Category::Harassment | Category::SexualMinors | Category::Spam => &[],
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Said, Wire, parsed, score, together},
+    wire::{Remote, Wire, parsed, score},
 };
 
 /// The service, and our key to it.
@@ -68,18 +68,11 @@ impl NaturalLanguage {
         let Content::Text(text) = question.content else {
             return Ok(Answer::default());
         };
-        let pieces = self.wire.pieces(text).into_iter();
-        let asking = pieces.map(async |piece| {
-            let request = json!({ "document": { "type": "PLAIN_TEXT", "content": piece } });
-            let url = self.wire.at("/v2/documents:moderateText");
-            let received = self.wire.post(url, &request).await?;
-            Ok(Said {
-                scores: read(&received.body, &self.profile().scope.text)?,
-                body: received.body,
-                spent: received.spent,
-            })
-        });
-        together(asking.collect()).await
+        let request = json!({ "document": { "type": "PLAIN_TEXT", "content": text } });
+        let url = self.wire.at("/v2/documents:moderateText");
+        let received = self.wire.post(url, &request).await?;
+        let scores = read(&received.body, &self.profile().scope.text)?;
+        Ok(received.answer(scores))
     }
 }
 

@@ -1,7 +1,7 @@
 //! OpenAI's moderation endpoint, `POST {base}/v1/moderations`.
 //!
-//! Source: OpenAI's published API reference, "Moderations". All pieces of a long text go in one request, an image goes alone: a
-//! second one is refused. Of an image only some categories are scored, and the others come back as 0, which they are not:
+//! Source: OpenAI's published API reference, "Moderations". Each piece of a long text is a request, which a limit of
+//! tokens can let pass; an image goes alone: a second one is refused. Of an image only some categories are scored, and the others come back as 0, which they are not:
 //! `category_applied_input_types` tells them apart. What it flags counts at least as much as the operator says: it knows its own
 //! thresholds, which differ by category and are far below 0.5 for some.
 
@@ -17,7 +17,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question, chunks,
+    Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     wire::{Remote, Wire, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
@@ -51,7 +51,7 @@ struct Request<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Input<'a> {
-    Texts(Vec<&'a str>),
+    Text([&'a str; 1]),
     Image([ImagePart; 1]),
 }
 
@@ -112,7 +112,7 @@ impl OpenAi {
     pub const MODEL: &str = "omni-moderation-latest";
     /// The least score of a category that it flags, unless the operator says another.
     pub const FLAGGED_AT_LEAST: f64 = 0.5;
-    /// Bytes of text in one input.
+    /// Bytes of text in one request: about 2,000 tokens of English.
     pub const PIECE_BYTES: usize = 8_000;
 
     /// The endpoint at `remote`, whose URL is the base: `https://api.openai.com`, or a compatible server. What it flags has a score
@@ -133,16 +133,9 @@ impl OpenAi {
     }
 
     async fn ask(&self, content: Content<'_>) -> Result<Answer, ProviderError> {
-        let (input, modality, asked) = match content {
-            Content::Text(text) => {
-                let pieces = self.wire.pieces(text);
-                let asked = pieces.len();
-                (Input::Texts(pieces), Modality::Text, asked)
-            }
-            Content::Image(image) => {
-                let part = ImagePart::new(image);
-                (Input::Image([part]), Modality::Image, 1)
-            }
+        let (input, modality) = match content {
+            Content::Text(text) => (Input::Text([text]), Modality::Text),
+            Content::Image(image) => (Input::Image([ImagePart::new(image)]), Modality::Image),
         };
         let request = Request {
             model: &self.model,
@@ -150,38 +143,24 @@ impl OpenAi {
         };
         let url = self.wire.at("/v1/moderations");
         let received = self.wire.post(url, &request).await?;
-        let scores = {
-            let categories = self.profile().scope.of(modality);
-            read(
-                &received.body,
-                modality,
-                asked,
-                categories,
-                self.flagged_at_least,
-            )?
-        };
+        let categories = self.profile().scope.of(modality);
+        let scores = read(&received.body, modality, categories, self.flagged_at_least)?;
         Ok(received.answer(scores))
     }
 }
 
-/// Reads an answer to `asked` inputs. Half an answer is no answer.
+/// Reads the answer to one input.
 fn read(
     body: &[u8],
     modality: Modality,
-    asked: usize,
     categories: &[Category],
     flagged_at_least: f64,
 ) -> Result<Scores, ProviderError> {
     let response: Response = parsed(body)?;
-    if response.results.len() != asked {
-        return Err(ProviderError::Malformed("not one result for each input"));
-    }
-    let pieces: Result<Vec<Scores>, ProviderError> = response
-        .results
-        .iter()
-        .map(|judgement| judgement.scores(modality, categories, flagged_at_least))
-        .collect();
-    chunks::merge(&pieces?)
+    let [judgement] = response.results.as_slice() else {
+        return Err(ProviderError::Malformed("not one result for one input"));
+    };
+    judgement.scores(modality, categories, flagged_at_least)
 }
 
 impl Judgement {
@@ -283,7 +262,7 @@ mod tests {
 
     #[test]
     fn categories_are_mapped_by_the_maximum_and_unknown_scores_are_absent() {
-        let scores = read(&answer(&[result()]), Modality::Text, 1, OpenAi::TEXT, 0.5).unwrap();
+        let scores = read(&answer(&[result()]), Modality::Text, OpenAi::TEXT, 0.5).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.4));
         assert_eq!(scores.get(Category::Violence), Some(0.7));
         assert_eq!(scores.get(Category::SelfHarm), Some(0.3));
@@ -305,7 +284,7 @@ mod tests {
         let body = serde_json::to_vec(&body).unwrap();
         let categories = [Category::SexualMinors, Category::Violence, Category::Hate];
         for (least, expected) in [(0.5, 0.5), (0.8, 0.8), (0.0, 0.31)] {
-            let scores = read(&body, Modality::Text, 1, &categories, least).unwrap();
+            let scores = read(&body, Modality::Text, &categories, least).unwrap();
             assert_eq!(scores.get(Category::SexualMinors), Some(expected));
             assert_eq!(scores.get(Category::Violence), Some(0.9));
             assert_eq!(scores.get(Category::Hate), Some(0.3));
@@ -317,7 +296,6 @@ mod tests {
         let scores = read(
             &answer(&[result()]),
             Modality::Text,
-            1,
             &[Category::Violence],
             0.5,
         )
@@ -331,19 +309,16 @@ mod tests {
         without.as_object_mut().unwrap().remove("violence/graphic");
         let mut beyond = result();
         beyond["hate"] = json!(1.5);
-        let mut null = result();
-        null["illicit"] = json!(0.5);
-        for (body, asked) in [
-            (answer(&[]), 1),
-            (answer(&[result()]), 2),
-            (answer(&[without]), 1),
-            (answer(&[beyond]), 1),
-            (answer(&[result(), null]), 2),
-            (answer(&[json!({"gore": 1})]), 1),
-            (b"{}".to_vec(), 1),
-            (b"<html>".to_vec(), 1),
+        for body in [
+            answer(&[]),
+            answer(&[result(), result()]),
+            answer(&[without]),
+            answer(&[beyond]),
+            answer(&[json!({"gore": 1})]),
+            b"{}".to_vec(),
+            b"<html>".to_vec(),
         ] {
-            let read = read(&body, Modality::Text, asked, OpenAi::TEXT, 0.5);
+            let read = read(&body, Modality::Text, OpenAi::TEXT, 0.5);
             assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         }
     }
@@ -370,7 +345,7 @@ mod tests {
             "self-harm/intent": ["image"], "self-harm/instructions": ["image"], "illicit": [], "illicit/violent": [],
         });
         // Even if an operator's wish or a change of ours asked for all of them.
-        let read = |body: &[u8]| read(body, Modality::Image, 1, OpenAi::TEXT, 0.5);
+        let read = |body: &[u8]| read(body, Modality::Image, OpenAi::TEXT, 0.5);
         let scores = read(&answer_to_image(&applied)).unwrap();
         assert_eq!(
             scores.iter().collect::<Vec<_>>(),

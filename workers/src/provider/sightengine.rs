@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Auth, Meaning, Remote, Said, Wire, parsed, score, together},
+    wire::{Auth, Meaning, Remote, Wire, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -168,7 +168,11 @@ impl Sightengine {
         let looks = !remote.scope.image.is_empty();
         let wire = Wire::new(remote, "sightengine")?.with_explanations(explain);
         Ok(Self {
-            wire: if looks { wire.with_images(LIMITS) } else { wire },
+            wire: if looks {
+                wire.with_images(LIMITS)
+            } else {
+                wire
+            },
             user,
             secret,
             languages,
@@ -176,24 +180,17 @@ impl Sightengine {
     }
 
     async fn ask_about_text(&self, text: &str) -> Result<Answer, ProviderError> {
-        let pieces = self.wire.pieces(text).into_iter();
-        let asking = pieces.map(async |piece| {
-            let form = Form::new()
-                .text("api_user", self.user.clone())
-                .text("api_secret", self.secret.clone())
-                .text("mode", "ml")
-                .text("models", "general,self-harm")
-                .text("lang", self.languages.clone())
-                .text("text", piece.to_owned());
-            let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
-            let received = self.wire.send(request.multipart(form)).await?;
-            Ok(Said {
-                scores: read_text(&received.body, &self.profile().scope.text)?,
-                body: received.body,
-                spent: received.spent,
-            })
-        });
-        together(asking.collect()).await
+        let form = Form::new()
+            .text("api_user", self.user.clone())
+            .text("api_secret", self.secret.clone())
+            .text("mode", "ml")
+            .text("models", "general,self-harm")
+            .text("lang", self.languages.clone())
+            .text("text", text.to_owned());
+        let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
+        let received = self.wire.send(request.multipart(form)).await?;
+        let scores = read_text(&received.body, &self.profile().scope.text)?;
+        Ok(received.answer(scores))
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
@@ -401,9 +398,8 @@ mod tests {
                 "sexual": 0.5, "discriminatory": 0.25, "insulting": 0.125, "violent": 0.0, "toxic": 0.75, "self-harm": 0.0625,
             },
         });
-        let read = |answer: &Value| {
-            read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT)
-        };
+        let read =
+            |answer: &Value| read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT);
         assert_eq!(
             read(&answer).unwrap().iter().collect::<Vec<_>>(),
             [
@@ -414,7 +410,10 @@ mod tests {
                 (Category::Harassment, 0.75),
             ]
         );
-        answer["moderation_classes"].as_object_mut().unwrap().remove("toxic");
+        answer["moderation_classes"]
+            .as_object_mut()
+            .unwrap()
+            .remove("toxic");
         assert!(read(&answer).is_err());
         assert!(read(&failure_of("usage_limit")).is_err());
         assert!(read(&json!({ "status": "success" })).is_err());
@@ -438,7 +437,11 @@ mod tests {
         assert_eq!(scores.get(Category::Violence), Some(0.125));
         judo["gore"]["classes"]["new"] = json!(0.5);
         let scores = read_all(&judo).unwrap();
-        assert_eq!(scores.get(Category::Violence), Some(0.5), "what nobody knows yet counts");
+        assert_eq!(
+            scores.get(Category::Violence),
+            Some(0.5),
+            "what nobody knows yet counts"
+        );
     }
 
     #[test]

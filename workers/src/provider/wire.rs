@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use chrono::Utc;
 use domain::{breaker::BreakerSettings, score::Scores};
-use futures::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderMap},
@@ -23,17 +22,15 @@ use url::Url;
 
 pub use self::auth::Auth;
 use self::pauses::{spent, wait};
-use super::{Access, Answer, Profile, ProviderError, Scope, chunks};
+use super::{Access, Answer, Profile, ProviderError, Scope};
 use crate::{picture::Limits, tls};
 
 /// An answer has a few kilobytes for each piece of a text.
 const MAX_ANSWER: usize = 1 << 20;
 /// How much of what a provider answers is kept with the item.
-const MAX_KEPT: usize = 64 << 10;
+pub(super) const MAX_KEPT: usize = 64 << 10;
 /// An error's body has a few words.
 const MAX_EXPLANATION: usize = 64 << 10;
-/// Pieces of one text that are under way at the same time.
-const PIECES_AT_ONCE: usize = 4;
 
 /// A provider over the network, as it is configured.
 #[derive(Clone, Debug)]
@@ -48,9 +45,9 @@ pub struct Remote {
     pub headers: HeaderMap,
     /// What it is to score; some of what it can.
     pub scope: Scope,
-    /// How long it may take for a text or an image.
+    /// How long it may take for a piece of a text, or for an image.
     pub deadline: Duration,
-    /// Texts and images that one process shows it at the same time.
+    /// Requests that one process makes at the same time.
     pub concurrency: usize,
     /// When it is left alone.
     pub breaker: BreakerSettings,
@@ -80,16 +77,8 @@ pub(super) struct Wire {
     headers: HeaderMap,
     url: Url,
     auth: Auth,
-    piece_bytes: usize,
     explain: Explain,
     profile: Profile,
-}
-
-/// What came back for one piece of a text.
-pub(super) struct Said {
-    pub(super) scores: Scores,
-    pub(super) body: Bytes,
-    pub(super) spent: Option<Duration>,
 }
 
 /// What came back.
@@ -125,13 +114,13 @@ impl Wire {
             headers: remote.headers,
             url: remote.url,
             auth: remote.auth,
-            piece_bytes: remote.piece_bytes,
             explain: |_, _| None,
             profile: Profile {
                 name: remote.name,
                 kind,
                 scope: remote.scope,
                 limits: None,
+                piece_bytes: remote.piece_bytes,
                 access: Some(access),
             },
         })
@@ -151,11 +140,6 @@ impl Wire {
 
     pub(super) fn profile(&self) -> &Profile {
         &self.profile
-    }
-
-    /// The text in pieces that the provider takes.
-    pub(super) fn pieces<'a>(&self, text: &'a str) -> Vec<&'a str> {
-        chunks::pieces(text, self.piece_bytes)
     }
 
     /// A place below the provider's address.
@@ -254,28 +238,10 @@ impl Received {
     pub(super) fn answer(self, scores: Scores) -> Answer {
         Answer {
             scores,
-            raw: Some(kept(&[self.body])),
+            raw: Some(kept(&self.body)),
             spent: self.spent,
         }
     }
-}
-
-/// The answers to all pieces of a text, a few of which are under way at a time, made one.
-pub(super) async fn together(
-    pieces: Vec<impl Future<Output = Result<Said, ProviderError>>>,
-) -> Result<Answer, ProviderError> {
-    let said: Vec<Said> = stream::iter(pieces)
-        .buffered(PIECES_AT_ONCE)
-        .try_collect()
-        .await?;
-    let scores: Vec<Scores> = said.iter().map(|said| said.scores).collect();
-    let spent = said.iter().filter_map(|said| said.spent).max();
-    let bodies: Vec<Bytes> = said.into_iter().map(|said| said.body).collect();
-    Ok(Answer {
-        scores: chunks::merge(&scores)?,
-        raw: Some(kept(&bodies)),
-        spent,
-    })
 }
 
 /// Tells apart what must not be asked together, and tells nothing of the key.
@@ -322,10 +288,9 @@ pub(super) fn score(number: f64) -> Result<f64, ProviderError> {
     }
 }
 
-/// Answers as they are kept: one after the other, and not more than is kept.
-pub(super) fn kept(bodies: &[Bytes]) -> String {
-    let bytes = bodies.join(&b'\n');
-    let kept = &bytes[..bytes.len().min(MAX_KEPT)];
+/// An answer as it is kept, and not more than is kept.
+fn kept(body: &[u8]) -> String {
+    let kept = &body[..body.len().min(MAX_KEPT)];
     String::from_utf8_lossy(kept).into_owned()
 }
 
@@ -349,11 +314,9 @@ mod tests {
 
     #[test]
     fn answers_are_kept_as_they_are_and_bounded() {
-        let body = |text: &str| Bytes::copy_from_slice(text.as_bytes());
-        assert_eq!(kept(&[body(r#"{"a":  1}"#)]), r#"{"a":  1}"#);
-        assert_eq!(kept(&[body("1"), body("2")]), "1\n2");
+        assert_eq!(kept(br#"{"a":  1}"#), r#"{"a":  1}"#);
         // Cut within a character.
-        let long = kept(&[body(&format!("x{}", "ü".repeat(MAX_KEPT)))]);
+        let long = kept(format!("x{}", "ü".repeat(MAX_KEPT)).as_bytes());
         assert!(long.len() <= MAX_KEPT + 3 && long.ends_with("ü\u{fffd}"));
     }
 

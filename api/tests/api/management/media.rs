@@ -211,6 +211,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
         app.apply(Progress::from(Stage::Begun {
             media: id,
             reports: vec![refused],
+            pieces: Vec::new(),
         }))
         .await;
     }

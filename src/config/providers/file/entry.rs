@@ -15,8 +15,9 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive, Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition, Remote, Scope,
-    Sightengine, Style, Vision,
+    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive,
+    Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition,
+    Remote, Scope, Sightengine, Style, Vision,
 };
 
 use super::kind::Kind;
@@ -321,7 +322,8 @@ impl Entry {
         let Some(languages) = &self.languages else {
             return Ok(Sightengine::LANGUAGES.to_owned());
         };
-        let is_code = |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
+        let is_code =
+            |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
         ensure!(
             !languages.is_empty() && languages.iter().all(is_code),
             "its languages are not codes of two letters"
@@ -375,12 +377,17 @@ impl Entry {
             ensure!(
                 !matches!(
                     known.as_str(),
-                    "authorization" | "content-length" | "content-type" | "host" | "transfer-encoding"
+                    "authorization"
+                        | "content-length"
+                        | "content-type"
+                        | "host"
+                        | "transfer-encoding"
                 ),
                 "its headers have {known}, which is set otherwise"
             );
-            let value = HeaderValue::try_from(value)
-                .map_err(|_| anyhow!("its header {known} has characters that no header may have"))?;
+            let value = HeaderValue::try_from(value).map_err(|_| {
+                anyhow!("its header {known} has characters that no header may have")
+            })?;
             headers.insert(known, value);
         }
         Ok(headers)
@@ -465,7 +472,9 @@ impl Entry {
             matches!(url.scheme(), "http" | "https") && url.has_host() && plain,
             "its url is not http or https, or has a user or a fragment"
         );
-        let url = if matches!(self.kind, Kind::Openai | Kind::Chat | Kind::Mistral) && self.path.is_none() {
+        let url = if matches!(self.kind, Kind::Openai | Kind::Chat | Kind::Mistral)
+            && self.path.is_none()
+        {
             base(url)
         } else {
             url

@@ -3,8 +3,8 @@
 use domain::{media::Modality, score::Category};
 use serde::Deserialize;
 use workers::provider::{
-    Azure, Builtin, Chat, Guardrail, Hive, Http, Mistral, NaturalLanguage, OpenAi, Rekognition, Sightengine, Style,
-    Vision,
+    Azure, Builtin, Chat, Guardrail, Hive, Http, Mistral, NaturalLanguage, OpenAi, Rekognition,
+    Sightengine, Style, Vision,
 };
 
 /// Bytes of the longest text that is taken.
@@ -71,10 +71,13 @@ impl Kind {
     /// What it looks at if nothing is said. A service of the operator's may have been written before there were images.
     pub(super) fn usual_modalities(self) -> &'static [Modality] {
         match self {
-            Self::Builtin | Self::Chat | Self::Http | Self::NaturalLanguage
+            Self::Builtin
+            | Self::Chat
+            | Self::Http
+            | Self::NaturalLanguage
             | Self::Mistral
             | Self::BedrockGuardrail
-            | Self::Hive => &[Modality::Text]
+            | Self::Hive => &[Modality::Text],
             Self::Openai | Self::Azure => Modality::ALL,
             Self::Vision | Self::Rekognition | Self::Sightengine => &[Modality::Image],
         }
@@ -95,7 +98,8 @@ impl Kind {
             Self::Builtin => (Builtin::CATEGORIES, &[]),
             Self::Openai => (OpenAi::TEXT, OpenAi::IMAGE),
             Self::Chat => {
-                let of = |modality| style.map_or(&[][..], |style| Chat::categories_of(style, modality));
+                let of =
+                    |modality| style.map_or(&[][..], |style| Chat::categories_of(style, modality));
                 (of(Modality::Text), of(Modality::Image))
             }
             Self::Http => (&Category::ALL, &Category::ALL),

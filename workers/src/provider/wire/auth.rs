@@ -3,7 +3,10 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use reqwest::{RequestBuilder, header::{HeaderName, HeaderValue}};
+use reqwest::{
+    RequestBuilder,
+    header::{HeaderName, HeaderValue},
+};
 use sha2::Sha256;
 
 /// How we show who we are. The `Debug` form does not tell the key.
@@ -91,7 +94,10 @@ mod tests {
             shown(Auth::Bearer("a-key".into()))["authorization"],
             "Bearer a-key"
         );
-        let named = shown(Auth::Header(HeaderName::from_static("x-goog-api-key"), "a-key".into()));
+        let named = shown(Auth::Header(
+            HeaderName::from_static("x-goog-api-key"),
+            "a-key".into(),
+        ));
         assert_eq!(named["x-goog-api-key"], "a-key");
         assert!(!format!("{named:?}").contains("a-key"));
         let hmac = shown(Auth::Hmac("a-key".into()));

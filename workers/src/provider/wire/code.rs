@@ -39,7 +39,9 @@ const LASTING: [&str; 14] = [
 /// The word in the body of an error, if there is one.
 pub(super) fn code(body: &[u8]) -> Option<String> {
     let body: Value = serde_json::from_slice(body).ok()?;
-    let words = PLACES.into_iter().filter_map(|place| body.pointer(place)?.as_str());
+    let words = PLACES
+        .into_iter()
+        .filter_map(|place| body.pointer(place)?.as_str());
     // AWS puts a namespace before it.
     let words = words.map(|word| word.rsplit('#').next().unwrap_or(word));
     words.filter(|word| is_word(word)).map(str::to_owned).next()
@@ -62,15 +64,30 @@ mod tests {
     #[test]
     fn the_word_is_found_where_each_of_them_puts_it() {
         for (body, expected) in [
-            (r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota"}}"#, Some("insufficient_quota")),
-            (r#"{"error":{"code":null,"type":"invalid_request_error"}}"#, Some("invalid_request_error")),
+            (
+                r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota"}}"#,
+                Some("insufficient_quota"),
+            ),
+            (
+                r#"{"error":{"code":null,"type":"invalid_request_error"}}"#,
+                Some("invalid_request_error"),
+            ),
             (
                 r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#,
                 Some("API_KEY_INVALID"),
             ),
-            (r#"{"error":{"code":"InvalidRequestBody","message":"m"}}"#, Some("InvalidRequestBody")),
-            (r#"{"__type":"com.amazonaws#AccessDeniedException"}"#, Some("AccessDeniedException")),
-            (r#"{"status":"failure","error":{"type":"media_error","code":21}}"#, Some("media_error")),
+            (
+                r#"{"error":{"code":"InvalidRequestBody","message":"m"}}"#,
+                Some("InvalidRequestBody"),
+            ),
+            (
+                r#"{"__type":"com.amazonaws#AccessDeniedException"}"#,
+                Some("AccessDeniedException"),
+            ),
+            (
+                r#"{"status":"failure","error":{"type":"media_error","code":21}}"#,
+                Some("media_error"),
+            ),
             (r#"{"error":{"code":"what you sent: <b>"}}"#, None),
             ("<html>", None),
             ("[]", None),

@@ -32,7 +32,9 @@ pub(super) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> 
 /// A number of so many seconds each, which may have a fraction.
 fn duration_of(text: &str, unit: f64) -> Option<Duration> {
     let text = text.trim();
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_number = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let number: f64 = is_number.then(|| text.parse().ok())??;
     Some(Duration::try_from_secs_f64(number * unit).unwrap_or(LONGEST))
 }
@@ -117,7 +119,11 @@ mod tests {
         ] {
             let headers = HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]);
             let wait = wait(StatusCode::TOO_MANY_REQUESTS, &headers);
-            assert_eq!(wait.map(|wait| wait.as_millis()), expected, "{name}: {value}");
+            assert_eq!(
+                wait.map(|wait| wait.as_millis()),
+                expected,
+                "{name}: {value}"
+            );
         }
     }
 

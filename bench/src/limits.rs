@@ -1,0 +1,270 @@
+//! A provider limits tokens, and one team's long texts meet that limit: how long another team's short texts take, before and
+//! meanwhile. Rounds of both take turns.
+
+mod bucket;
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use domain::event::EventKind;
+use serde::{Deserialize, Serialize};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use self::bucket::{Asked, Provider};
+use crate::{
+    http::{self, Client},
+    latency::{Latencies, Medians, Percentiles},
+    load::{Ticks, accepted, ticks},
+    meter::empty_tables,
+    receiver::Manners,
+    report::{Line, Machine, Report},
+    sites::Tenants,
+    stack::{CommonOptions, Shape, Stack, Surroundings},
+    texts::Texts,
+};
+
+/// Sites, each of a team of its own.
+const LONG: usize = 0;
+const SHORT: usize = 1;
+const LONG_BYTES: usize = 100_000;
+const SHORT_BYTES: usize = 50;
+const WARM_UP_SECONDS: u64 = 3;
+/// How long the last webhook of a short text may take.
+const PATIENCE: Duration = Duration::from_mins(5);
+const POLL: Duration = Duration::from_millis(20);
+/// What the long texts may add to the p95 of the short ones, or they may double it.
+const MORE_MS: f64 = 250.0;
+
+/// Options of `limits`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) common: CommonOptions,
+    /// Tokens a minute that the provider allows, of four bytes each
+    #[arg(long, default_value_t = 10_000)]
+    tokens: u32,
+    /// Long texts, of 100 KB each, that are submitted at once
+    #[arg(long, default_value_t = 3)]
+    long_texts: u64,
+    /// Short texts a second, of 50 bytes each
+    #[arg(long, default_value_t = 2.0)]
+    rate: f64,
+    /// Seconds of each round
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Rounds, each alone and beside the long texts
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+}
+
+/// What came out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Limited {
+    machine: Machine,
+    tokens: u32,
+    long_texts: u64,
+    rate: f64,
+    idle: Vec<Percentiles>,
+    beside: Vec<Beside>,
+    /// Medians over the rounds.
+    idle_p95_ms: f64,
+    beside_p95_ms: f64,
+    /// The larger of twice the idle p95 and 250 ms more than that.
+    bound_ms: f64,
+}
+
+/// A round beside long texts.
+#[derive(Debug, Serialize)]
+struct Beside {
+    latency: Percentiles,
+    asked: Asked,
+}
+
+impl Limited {
+    /// Whether the long texts cost the short ones no more than they may.
+    pub(crate) fn holds(&self) -> bool {
+        self.beside_p95_ms <= self.bound_ms
+    }
+}
+
+/// Runs the measurement.
+pub(crate) async fn run(options: Options) -> anyhow::Result<Limited> {
+    let load_before = Machine::load_before();
+    let seed = options.common.seed();
+    let provider = Provider::start(options.tokens).await?;
+    let surroundings = Surroundings {
+        environment: vec![
+            ("GATEHOUSE_PROVIDERS", "openai".to_owned()),
+            (
+                "GATEHOUSE_OPENAI_URL",
+                format!("http://{}", provider.address),
+            ),
+            ("GATEHOUSE_OPENAI_API_KEY", "sk-bench".to_owned()),
+        ],
+        ..Surroundings::default()
+    };
+    let shape = Shape {
+        apis: 1,
+        workers: 1,
+        tenants: Tenants {
+            sites: 2,
+            sites_per_team: 1,
+        },
+        lease_seconds: 30,
+        manners: Manners::default(),
+    };
+    let stack = Stack::start_in(surroundings, &options.common, shape, seed).await?;
+    let mut conn = stack.ground.cluster.connect().await?;
+    let machine = Machine::describe(&mut conn, load_before).await?;
+    let mut pair = Pair {
+        options: &options,
+        provider,
+        stack,
+        conn,
+        texts: Texts::new(seed),
+    };
+    pair.round(WARM_UP_SECONDS).await?;
+    let (mut idle, mut beside) = (Vec::new(), Vec::new());
+    for number in 1..=options.rounds {
+        pair.calm().await?;
+        let alone = pair.round(options.seconds).await?;
+        pair.calm().await?;
+        pair.burden().await?;
+        let latency = pair.round(options.seconds).await?;
+        let asked = pair.provider.asked();
+        eprintln!("round {number}: alone {alone}; beside {latency}");
+        idle.push(alone);
+        beside.push(Beside { latency, asked });
+    }
+    let besides: Vec<Percentiles> = beside.iter().map(|beside| beside.latency).collect();
+    let idle_p95_ms = Medians::of(&idle).p95_ms;
+    Ok(Limited {
+        machine,
+        tokens: options.tokens,
+        long_texts: options.long_texts,
+        rate: options.rate,
+        idle,
+        beside,
+        idle_p95_ms,
+        beside_p95_ms: Medians::of(&besides).p95_ms,
+        bound_ms: (2.0 * idle_p95_ms).max(idle_p95_ms + MORE_MS),
+    })
+}
+
+struct Pair<'a> {
+    options: &'a Options,
+    provider: Provider,
+    stack: Stack,
+    conn: PgConnection,
+    texts: Texts,
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    id: Uuid,
+}
+
+impl Pair<'_> {
+    /// Nothing waits, and the provider allows everything.
+    async fn calm(&mut self) -> anyhow::Result<()> {
+        self.stack.workers[0].kill().await?;
+        empty_tables(&mut self.conn).await?;
+        sqlx::query("truncate provider_states")
+            .execute(&mut self.conn)
+            .await?;
+        self.provider.refill();
+        self.stack.workers[0].start().await
+    }
+
+    /// The long texts are submitted, and one of them has met the limit.
+    async fn burden(&mut self) -> anyhow::Result<()> {
+        let ticks = Ticks::at_once(self.options.long_texts);
+        self.submit(LONG, LONG_BYTES, &ticks).await?;
+        let begun = Instant::now();
+        while self.provider.asked().limited == 0 {
+            ensure!(begun.elapsed() < PATIENCE, "no long text met the limit");
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    /// How long the verdicts of short texts took, from when their submissions were due.
+    async fn round(&mut self, seconds: u64) -> anyhow::Result<Percentiles> {
+        self.stack.receiver.clear();
+        let rate = self.options.rate;
+        let ticks = Ticks::start(rate, ticks(rate, seconds));
+        let sent = self.submit(SHORT, SHORT_BYTES, &ticks).await?;
+        let begun = Instant::now();
+        let key = |media: Uuid| (media, EventKind::MediaModerated);
+        loop {
+            {
+                let seen = self.stack.receiver.seen();
+                let mut awaited = sent.iter().map(|(media, _)| key(*media));
+                if awaited.all(|key| seen.arrivals.contains_key(&key)) {
+                    break;
+                }
+            }
+            ensure!(begun.elapsed() < PATIENCE, "webhooks got lost");
+            tokio::time::sleep(POLL).await;
+        }
+        let seen = self.stack.receiver.seen();
+        let mut latencies = Latencies::new();
+        for (media, due) in sent {
+            let arrival = seen.arrivals.get(&key(media));
+            latencies.record(arrival.context("a webhook got lost")?.first - due);
+        }
+        Ok(latencies.percentiles())
+    }
+
+    /// The items, and when each was due.
+    async fn submit(
+        &self,
+        site: usize,
+        bytes: usize,
+        ticks: &Ticks,
+    ) -> anyhow::Result<Vec<(Uuid, Instant)>> {
+        let mut client = Client::new(self.stack.apis[0].address);
+        let mut sent = Vec::new();
+        while let Some(tick) = ticks.next().await {
+            let request = http::submission(
+                &self.stack.sites[site].key,
+                &format!("item-{}", tick.index),
+                &self.texts.plain(tick.index, bytes),
+            );
+            let answer = client.send(&request).await.map_err(std::io::Error::from)?;
+            accepted(&answer)?;
+            let Accepted { id } = serde_json::from_slice(&answer.body)?;
+            sent.push((id, tick.due));
+        }
+        Ok(sent)
+    }
+}
+
+impl Report for Limited {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = vec![
+            Line::heading(format!(
+                "{} texts of {SHORT_BYTES} bytes a second, alone and beside {} texts of {LONG_BYTES} bytes of another team, at a \
+                 provider that allows {} tokens a minute",
+                self.rate, self.long_texts, self.tokens
+            )),
+            self.machine.line(),
+        ];
+        for (idle, Beside { latency, asked }) in self.idle.iter().zip(&self.beside) {
+            lines.push(Line::fact("alone", idle.to_string()));
+            let asked = format!("{} answered, {} limited", asked.answered, asked.limited);
+            lines.push(Line::fact("beside", format!("{latency}; {asked}")));
+        }
+        let verdict = if self.holds() { "met" } else { "missed" };
+        lines.push(Line::fact(
+            "median p95",
+            format!(
+                "{:.1} ms, beside {:.1} ms (goal at most {:.1} ms: {verdict})",
+                self.idle_p95_ms, self.beside_p95_ms, self.bound_ms
+            ),
+        ));
+        lines
+    }
+}

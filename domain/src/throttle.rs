@@ -1,0 +1,288 @@
+//! A provider's limit on our requests: who is held back after one of them met it, and how it is found out that it has passed.
+//!
+//! Most limits count tokens, so that a long text meets one that a short text does not. A limit therefore holds back requests by
+//! their size: what is a quarter as large as the one that met it, or larger. Smaller ones go on until they meet it, too. When the
+//! wait is over, one request at a time may try, under a lease, until several in a row have passed. All of this is arithmetic on
+//! one row, which whoever changes it has locked; times come in as arguments.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::breaker::{Allowed, Right};
+
+/// The shortest time that nobody asks after a limit, whatever the provider says.
+pub const SHORTEST: Duration = Duration::from_secs(1);
+/// The longest that doubled waits become.
+pub const LONGEST: Duration = Duration::from_mins(5);
+/// The share of a wait by which chance lengthens it.
+const JITTER: f64 = 0.2;
+/// So many times smaller than the request that met the limit is a request that is not held back.
+const FACTOR: u32 = 4;
+/// So many requests in a row must pass, one at a time, before those of their size are free again.
+const PROVING: u32 = 3;
+
+/// How large a request is, in bytes of what it shows to the provider. Of images, whose price nobody tells by their bytes, each
+/// is the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size(u32);
+
+impl Size {
+    /// That of an image.
+    pub const IMAGE: Self = Self(i32::MAX.unsigned_abs());
+
+    /// That of a text of so many bytes.
+    pub fn of_text(bytes: usize) -> Self {
+        Self(u32::try_from(bytes).unwrap_or(u32::MAX)).min(Self::IMAGE)
+    }
+}
+
+/// What is known of a limit. None is known of one that is [`Throttle::default`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Throttle {
+    /// Bytes of the smallest request that is held back.
+    pub from_bytes: u32,
+    /// How often in a row it was met.
+    pub met: u32,
+    /// Requests that passed since, one after the other.
+    pub passed: u32,
+    /// Until when requests are held back; then one at a time may try. None when nothing is held back.
+    pub until: Option<DateTime<Utc>>,
+    /// Until when the request that tries may take; none when none does.
+    pub probe_until: Option<DateTime<Utc>>,
+}
+
+impl Throttle {
+    /// Whether requests of this size are held back.
+    pub fn holds(&self, size: Size) -> bool {
+        self.until.is_some() && size.0 >= self.from_bytes
+    }
+
+    /// What a request of this size may do.
+    pub fn allows(&self, size: Size, now: DateTime<Utc>) -> Allowed {
+        let Some(until) = self.until.filter(|_| self.holds(size)) else {
+            return Allowed::Asking;
+        };
+        match self.probe_until {
+            _ if now < until => Allowed::Nothing(until),
+            Some(probe) if now < probe => Allowed::Nothing(probe),
+            Some(_) | None => Allowed::Probing,
+        }
+    }
+
+    /// Lets a request of this size try, if it may: no other does before `lease` is over.
+    pub fn probe(&mut self, size: Size, now: DateTime<Utc>, lease: Duration) -> Option<Right> {
+        match self.allows(size, now) {
+            Allowed::Probing => {
+                let until = now + lease;
+                self.probe_until = Some(until);
+                Some(Right::Probe(until))
+            }
+            Allowed::Asking | Allowed::Nothing(_) => None,
+        }
+    }
+
+    /// A request met the limit, and was `asked` to stay away for so long. The wait is at least that, and at least one that doubles
+    /// each time in a row, from [`SHORTEST`] to [`LONGEST`]; `chance` (0 up to 1, uniform) lengthens it by up to a fifth, so that
+    /// not all come back at once.
+    pub fn met(
+        &mut self,
+        size: Size,
+        right: Right,
+        now: DateTime<Utc>,
+        asked: Duration,
+        chance: f64,
+    ) {
+        if self.until.is_some() && !self.holds(size) {
+            // What is known is of larger ones.
+            *self = Self::default();
+        } else if !self.counts(right) {
+            // It was on its way when another one met the limit.
+            self.until = self.until.map(|until| until.max(now + asked));
+            return;
+        }
+        let from_bytes = size.0 / FACTOR;
+        self.from_bytes = match self.until {
+            None => from_bytes,
+            Some(_) => self.from_bytes.min(from_bytes),
+        };
+        self.met = self.met.saturating_add(1);
+        self.passed = 0;
+        self.probe_until = None;
+        // Beyond 2^20 every wait is longer than the longest.
+        let steps = self.met.saturating_sub(1).min(20);
+        let doubled = SHORTEST.saturating_mul(1 << steps).min(LONGEST);
+        let wait = doubled
+            .max(asked)
+            .mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0));
+        self.until = Some(now + wait);
+    }
+
+    /// A request passed. One that was on its way when another one met the limit says nothing about now.
+    pub fn passed(&mut self, size: Size, right: Right, now: DateTime<Utc>) {
+        if !self.holds(size) || !self.counts(right) {
+            return;
+        }
+        self.met = 0;
+        self.passed += 1;
+        self.until = Some(now);
+        self.probe_until = None;
+        if self.passed < PROVING {
+            return;
+        }
+        // Those that are much larger still have to try.
+        let free = size.0.saturating_mul(FACTOR);
+        *self = if free >= Size::IMAGE.0 {
+            Self::default()
+        } else {
+            Self {
+                from_bytes: free.max(self.from_bytes),
+                passed: 0,
+                ..*self
+            }
+        };
+    }
+
+    /// A request that was allowed to try ended without telling anything about the limit: the next one may try.
+    pub fn unknown(&mut self, right: Right) {
+        if let Right::Probe(_) = right
+            && self.counts(right)
+        {
+            self.probe_until = None;
+        }
+    }
+
+    /// Whether a request that began with this right tells anything about now.
+    fn counts(&self, right: Right) -> bool {
+        match right {
+            Right::Everybody => self.until.is_none(),
+            Right::Probe(until) => self.probe_until == Some(until),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(25);
+    const NOTHING: Duration = Duration::ZERO;
+    const LARGE: Size = Size(8_000);
+    const SMALL: Size = Size(50);
+
+    fn at(milliseconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp_millis(1_800_000_000_000 + milliseconds).unwrap()
+    }
+
+    /// One that a large request met at second 0.
+    fn met() -> Throttle {
+        let mut throttle = Throttle::default();
+        throttle.met(LARGE, Right::Everybody, at(0), NOTHING, 0.0);
+        throttle
+    }
+
+    #[test]
+    fn limits_in_a_row_double_the_wait_whatever_was_asked_for_and_one_request_at_a_time_tries() {
+        let mut throttle = Throttle::default();
+        let (mut now, mut calls) = (at(0), 0);
+        let mut right = Right::Everybody;
+        while now < at(200_000) {
+            calls += 1;
+            throttle.met(SMALL, right, now, NOTHING, 0.0);
+            let Allowed::Nothing(until) = throttle.allows(SMALL, now) else {
+                panic!("it was met");
+            };
+            now = until;
+            right = throttle.probe(SMALL, now, LEASE).unwrap();
+            assert_eq!(throttle.probe(SMALL, now, LEASE), None);
+        }
+        assert_eq!(calls, 8, "after 0, 1, 3, 7, 15, 31, 63 and 127 seconds");
+    }
+
+    #[test]
+    fn what_is_much_smaller_goes_on_until_it_meets_the_limit_too() {
+        let mut throttle = met();
+        assert_eq!(throttle.allows(LARGE, at(0)), Allowed::Nothing(at(1_000)));
+        assert_eq!(
+            throttle.allows(Size(2_000), at(0)),
+            Allowed::Nothing(at(1_000))
+        );
+        assert_eq!(throttle.allows(Size(1_999), at(0)), Allowed::Asking);
+        assert_eq!(
+            throttle.allows(Size::IMAGE, at(0)),
+            Allowed::Nothing(at(1_000))
+        );
+        throttle.met(SMALL, Right::Everybody, at(500), NOTHING, 0.0);
+        assert_eq!(throttle.allows(SMALL, at(500)), Allowed::Nothing(at(1_500)));
+        assert_eq!(throttle.allows(LARGE, at(500)), Allowed::Nothing(at(1_500)));
+        assert_eq!(throttle.met, 1);
+    }
+
+    #[test]
+    fn several_in_a_row_must_pass_before_those_of_their_size_are_free() {
+        let mut throttle = met();
+        let now = at(1_000);
+        for _ in 0..PROVING {
+            assert_eq!(throttle.allows(LARGE, now), Allowed::Probing);
+            let right = throttle.probe(LARGE, now, LEASE).unwrap();
+            assert_eq!(throttle.allows(LARGE, now), Allowed::Nothing(now + LEASE));
+            throttle.passed(LARGE, right, now);
+        }
+        assert_eq!(throttle.allows(Size(31_999), now), Allowed::Asking);
+        assert_eq!(throttle.allows(Size::IMAGE, now), Allowed::Probing);
+        for _ in 0..PROVING {
+            let right = throttle.probe(Size::IMAGE, now, LEASE).unwrap();
+            throttle.passed(Size::IMAGE, right, now);
+        }
+        assert_eq!(throttle, Throttle::default());
+    }
+
+    #[test]
+    fn a_limit_between_two_that_pass_begins_the_proof_again_with_the_shortest_wait() {
+        let mut throttle = met();
+        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
+        throttle.passed(LARGE, right, at(1_000));
+        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
+        throttle.met(LARGE, right, at(1_000), NOTHING, 0.0);
+        assert_eq!((throttle.met, throttle.passed), (1, 0));
+        assert_eq!(
+            throttle.allows(LARGE, at(1_000)),
+            Allowed::Nothing(at(2_000))
+        );
+    }
+
+    #[test]
+    fn a_limit_that_asks_for_more_gets_it_and_those_on_their_way_only_lengthen_it() {
+        let asked = Duration::from_secs(20);
+        let met = |chance| {
+            let mut throttle = Throttle::default();
+            throttle.met(LARGE, Right::Everybody, at(0), asked, chance);
+            throttle
+        };
+        assert_eq!(met(0.0).until, Some(at(20_000)));
+        assert_eq!(met(1.0).until, Some(at(24_000)));
+        let mut throttle = met(0.0);
+        for (asked, until) in [(5, 20_000), (25, 27_000)] {
+            let asked = Duration::from_secs(asked);
+            throttle.met(LARGE, Right::Everybody, at(2_000), asked, 0.0);
+            assert_eq!((throttle.until, throttle.met), (Some(at(until)), 1));
+        }
+    }
+
+    #[test]
+    fn what_was_on_its_way_or_is_smaller_says_nothing_when_it_passes() {
+        let throttle = met();
+        let mut same = throttle;
+        same.passed(LARGE, Right::Everybody, at(100));
+        same.passed(SMALL, Right::Everybody, at(100));
+        assert_eq!(same, throttle);
+    }
+
+    #[test]
+    fn one_that_tried_and_learned_nothing_lets_the_next_one_try() {
+        let mut throttle = met();
+        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
+        throttle.unknown(right);
+        assert_eq!(throttle.allows(LARGE, at(1_000)), Allowed::Probing);
+    }
+}

@@ -1,0 +1,134 @@
+//! A limit is minded however it is said, and a long text that meets it costs nobody else anything.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use sqlx::PgPool;
+use tokio::time::sleep;
+
+use crate::support::{FakeProvider, Mode, Panel, eventually};
+
+const HOUR: Duration = Duration::from_hours(1);
+const MINUTES: Duration = Duration::from_mins(3);
+
+/// Several pieces for every provider.
+fn long(kilobytes: usize) -> String {
+    "Calm words stand in a row. "
+        .repeat(kilobytes * 1_000 / 27)
+        .trim_end()
+        .to_owned()
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: PgPool) {
+    let now = FakeProvider::openai(Mode::Limited("0")).await;
+    let soon = FakeProvider::openai(Mode::Limited("0.012")).await;
+    let entries = [now.entry("now", ""), soon.entry("soon", "")];
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let mut submitted = Vec::new();
+    let started = Instant::now();
+    for name in ["now", "soon"] {
+        let key = panel.site(name, json!({ "providers": [name] })).await;
+        let media = panel.submit(&key, "a quiet afternoon").await;
+        submitted.push((key, media));
+    }
+    sleep(Duration::from_secs(12)).await;
+    // After 0, 1, 3, 7 and 15 seconds.
+    let is_late = started.elapsed() > Duration::from_secs(15);
+    for provider in [&now, &soon] {
+        let asked = provider.asked();
+        assert!((2..=4).contains(&asked) || is_late, "{asked}");
+        provider.answer(Mode::Well);
+    }
+    for (key, media) in submitted {
+        let verdict = panel.verdict(&key, &media, MINUTES).await;
+        assert_eq!(verdict["status"], "approved", "{verdict}");
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
+    let provider = FakeProvider::openai(Mode::Bucket(6_000)).await;
+    let entries = [provider.entry("openai", "piece_bytes = 2000")];
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let key = panel.site("site", json!({})).await;
+    // Some 7,500 tokens: a quarter of it has to wait for its tokens.
+    let text = format!("{} {}", long(30), FakeProvider::VIOLENT);
+    let media = panel.submit(&key, &text).await;
+    let verdict = panel.verdict(&key, &media, MINUTES).await;
+    assert_eq!(verdict["status"], "rejected", "{verdict}");
+    let limited = provider.asked() - provider.answered();
+    assert!(limited > 0, "it met no limit");
+    assert_eq!(provider.answered(), 19, "each piece once");
+
+    // The same when it fails between two pieces, which is an attempt.
+    provider.answer(Mode::Fails(5));
+    let before = provider.answered();
+    let media = panel.submit(&key, &text).await;
+    eventually("some pieces are answered", MINUTES, async || {
+        (provider.answered() == before + 5).then_some(())
+    })
+    .await;
+    provider.answer(Mode::Well);
+    let verdict = panel.verdict(&key, &media, MINUTES).await;
+    assert_eq!(verdict["status"], "rejected", "{verdict}");
+    assert_eq!(provider.answered(), before + 19, "each piece once");
+    let kept: i64 = sqlx::query_scalar("select count(*) from analysis_pieces")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(kept, 0, "the analysis took their place");
+}
+
+#[sqlx::test(migrations = false)]
+async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
+    let provider = FakeProvider::openai(Mode::Bucket(10_000)).await;
+    let entries = [provider.entry("openai", "")];
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let loud = panel.site("loud", json!({})).await;
+    let quiet = panel.site("quiet", json!({})).await;
+    for _ in 0..3 {
+        panel.submit(&loud, &long(100)).await;
+    }
+    eventually("they met the limit", MINUTES, async || {
+        (provider.asked() > provider.answered()).then_some(())
+    })
+    .await;
+    for _ in 0..20 {
+        let media = panel.submit(&quiet, "a quiet afternoon").await;
+        // An hour of tokens lies before those of the other team.
+        let verdict = panel.verdict(&quiet, &media, Duration::from_secs(20)).await;
+        assert_eq!(verdict["status"], "approved", "{verdict}");
+    }
+    let pending: i64 = sqlx::query_scalar("select count(*) from media where status = 'pending'")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert_eq!(pending, 3, "the long ones still wait");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(pool: PgPool) {
+    // No piece of 2,000 tokens ever fits.
+    let provider = FakeProvider::openai(Mode::Bucket(600)).await;
+    let entries = [provider.entry("openai", "")];
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let key = panel.site("site", json!({})).await;
+    panel.submit(&key, &long(10)).await;
+    let attempts = async || {
+        let attempts: Option<i16> =
+            sqlx::query_scalar("select max(attempt) from queue.jobs where queue = 'analysis'")
+                .fetch_one(&pool)
+                .await
+                .unwrap();
+        attempts.unwrap_or(0)
+    };
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(attempts().await, 0);
+    eventually("it is charged", MINUTES, async || {
+        let short = panel.submit(&key, "a quiet afternoon").await;
+        panel.verdict(&key, &short, MINUTES).await;
+        (attempts().await > 0).then_some(())
+    })
+    .await;
+}
