@@ -126,6 +126,8 @@ async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
     sleep(Duration::from_secs(3)).await;
     assert_eq!(attempts().await, 0);
     eventually("it is charged", MINUTES, async || {
+        // Slower than tokens come back.
+        sleep(Duration::from_secs(1)).await;
         let short = panel.submit(&key, "a quiet afternoon").await;
         panel.verdict(&key, &short, MINUTES).await;
         (attempts().await > 0).then_some(())
