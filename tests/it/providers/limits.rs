@@ -109,8 +109,7 @@ async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(pool: PgPool) {
-    // No piece of 2,000 tokens ever fits.
-    let provider = FakeProvider::openai(Mode::Bucket(600)).await;
+    let provider = FakeProvider::openai(Mode::Short(1_000)).await;
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
@@ -125,8 +124,8 @@ async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
     };
     sleep(Duration::from_secs(3)).await;
     assert_eq!(attempts().await, 0);
+    // After 0, 1, 3, 7 and 15 seconds, give or take.
     eventually("it is charged", MINUTES, async || {
-        // Slower than tokens come back.
         sleep(Duration::from_secs(1)).await;
         let short = panel.submit(&key, "a quiet afternoon").await;
         panel.verdict(&key, &short, MINUTES).await;
