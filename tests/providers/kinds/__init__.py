@@ -27,6 +27,8 @@ class Case:
     answer: object
     # The scores that the service must read out of this answer.
     scores: dict
+    # What stands behind its address.
+    base: str = ""
     # Raises where the SDK's models or its published schema would not have made this request.
     check: object = lambda request: None
     # Has the SDK's client ask the same of the server at this URL, and raises where it does not read what was answered.

@@ -16,7 +16,7 @@ FINELY = {"Hate": 3, "SelfHarm": 1, "Sexual": 7, "Violence": 0}
 
 def known(model, value):
     """Whether these are members of the SDK's model, and its own words."""
-    names = {field._rest_name for field in model._attr_to_rest_field.values()}
+    names = {field._rest_name for field in model({})._attr_to_rest_field.values()}
     unknown = value.keys() - names
     assert not unknown, f"{model.__name__} has no {unknown}"
 

@@ -57,18 +57,19 @@ def moderations(name, members, told, scores):
     )
 
 
-JUDGED = models.ChatCompletionResponse(
-    id="c-1",
-    object="chat.completion",
-    created=1,
-    model="m",
-    usage=models.UsageInfo(prompt_tokens=9, completion_tokens=9, total_tokens=18),
-    choices=[
-        models.ChatCompletionChoice(
-            index=0, finish_reason="stop", message=models.AssistantMessage(content=json.dumps(SCORES))
-        )
-    ],
-)
+def judged(content):
+    choice = models.ChatCompletionChoice(
+        index=0, finish_reason="stop", message=models.AssistantMessage(content=content)
+    )
+    usage = models.UsageInfo(prompt_tokens=9, completion_tokens=9, total_tokens=18)
+    return models.ChatCompletionResponse(
+        id="c-1", object="chat.completion", created=1, model="m", usage=usage, choices=[choice]
+    )
+
+
+JSON = json.dumps(SCORES)
+# As models that think answer.
+THOUGHT = [models.ThinkChunk(thinking=[models.TextChunk(text="Is it spam?")]), models.TextChunk(text=JSON)]
 
 
 def check_chat(request):
@@ -78,10 +79,12 @@ def check_chat(request):
     assert asked.messages[-1].content == TEXT
 
 
-def ask_chat(url, request):
-    parsed = client(url).chat.complete(**request.json)
-    read = json.loads(parsed.choices[0].message.content)
-    assert read == SCORES, f"the SDK reads {shown(read)}"
+def ask_chat(answer):
+    def ask(url, request):
+        parsed = client(url).chat.complete(**request.json)
+        assert parsed == answer, f"the SDK reads {shown(parsed)}"
+
+    return ask
 
 
 def same_but_defaults(ours, theirs):
@@ -92,19 +95,24 @@ def same_but_defaults(ours, theirs):
     assert added in ({}, {"stream": False}), f"the SDK adds {added}"
 
 
-CASES = [
-    moderations("mistral", "", NEW, REST | {"adult": 0.5, "illicit": 0.75}),
-    moderations("mistral-2411", 'model = "mistral-moderation-2411"', OLD, REST | {"illicit": 0.25}),
-    Case(
-        name="mistral-chat",
+def chat(name, answer):
+    return Case(
+        name=name,
         modality="text",
         members=f'kind = "chat"\n{POLICY}',
-        answer=lambda _: JUDGED.model_dump_json(by_alias=True).encode(),
+        answer=lambda _: answer.model_dump_json(by_alias=True).encode(),
         scores=SCORES,
         check=check_chat,
-        ask=ask_chat,
+        ask=ask_chat(answer),
         compare=all_of(same_but_defaults, same_header("authorization")),
         request_valid_by=SDK,
         answer_parsed_by=SDK,
-    ),
+    )
+
+
+CASES = [
+    moderations("mistral", "", NEW, REST | {"adult": 0.5, "illicit": 0.75}),
+    moderations("mistral-2411", 'model = "mistral-moderation-2411"', OLD, REST | {"illicit": 0.25}),
+    chat("mistral-chat", judged(JSON)),
+    chat("mistral-thinking", judged(THOUGHT)),
 ]
