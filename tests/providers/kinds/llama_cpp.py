@@ -5,14 +5,16 @@ import os
 import tempfile
 import urllib.request
 from functools import cache
+from threading import Lock
 
 import numpy
 import xllamacpp
 from gguf import GGUFWriter, TokenType
 
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+
 from . import Case, packages
 from .openai_sdk import DOCUMENT, HAZARDS, POLICY, check
-from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 WIDTH = 16
 # What it says after a token, the likeliest first, as far as the server allows it. Of what stands in brackets all are as likely.
@@ -83,6 +85,9 @@ def write_model(path):
     writer.close()
 
 
+starting = Lock()
+
+
 @cache
 def server():
     """The server, and where it is."""
@@ -104,7 +109,8 @@ def server():
 
 def forward(request):
     """What the server answers the same request."""
-    address = server()[1] + request.target
+    with starting:
+        address = server()[1] + request.target
     headers = {"content-type": request.headers["content-type"]}
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(urllib.request.Request(address, request.body, headers), timeout=60) as answer:
@@ -127,10 +133,7 @@ def case(name, members, scores):
     )
 
 
-HALF = {"hate": 0.5, "spam": 0.5}
-
 CASES = [
     case("llama-cpp-guard", 'style = "llama_guard"\nmodel = "m"', HAZARDS | {"adult": 0.0}),
-    case("llama-cpp-schema", POLICY, HALF),
-    case("llama-cpp-object", f'{POLICY}\nanswer_format = "json_object"', HALF),
+    case("llama-cpp-schema", POLICY, {"hate": 0.5, "spam": 0.5}),
 ]

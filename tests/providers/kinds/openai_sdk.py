@@ -85,7 +85,7 @@ def moderation(modality, flagged, **scores):
 def moderations(modality, answer, scores):
     def ask(url, request):
         parsed = client(url).moderations.create(**request.json)
-        assert parsed.model_dump() == answer.model_dump(), f"the SDK reads {shown(parsed)}"
+        assert parsed.model_dump(by_alias=True) == answer.model_dump(by_alias=True), f"the SDK reads {shown(parsed)}"
 
     def looks(request):
         if modality == "text":
@@ -122,7 +122,7 @@ def completion(content, logprobs=None):
 def chat(name, modality, members, answer, scores):
     def ask(url, request):
         parsed = client(url).chat.completions.create(**request.json)
-        assert parsed.model_dump() == answer.model_dump(), f"the SDK reads {shown(parsed)}"
+        assert parsed.model_dump(by_alias=True) == answer.model_dump(by_alias=True), f"the SDK reads {shown(parsed)}"
 
     return Case(
         name=name,
