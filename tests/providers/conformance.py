@@ -25,12 +25,12 @@ from kinds import (
     mistral_sdk,
     near,
     openai_sdk,
-    openrouter_sdk,
+    recipes,
     sightengine_sdk,
 )
 
 HERE = Path(__file__).parent
-KINDS = [openai_sdk, mistral_sdk, azure_sdk, google_sdk, aws, sightengine_sdk, hive_described, openrouter_sdk, llama_cpp]
+KINDS = [openai_sdk, mistral_sdk, azure_sdk, google_sdk, aws, sightengine_sdk, hive_described, llama_cpp, recipes]
 CASES = [case for kind in KINDS for case in kind.CASES]
 
 

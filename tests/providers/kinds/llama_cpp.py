@@ -14,7 +14,7 @@ from gguf import GGUFWriter, TokenType
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 
 from . import Case, packages
-from .openai_sdk import DOCUMENT, HAZARDS, POLICY, check
+from .openai_sdk import DOCUMENT, HAZARDS, check
 
 WIDTH = 16
 # What it says after a token, the likeliest first, as far as the server allows it. Of what stands in brackets all are as likely.
@@ -120,20 +120,21 @@ def forward(request):
 SERVER = f"llama.cpp's server ({packages('xllamacpp')})"
 
 
-def case(name, members, scores):
-    return Case(
-        name=name,
-        modality="text",
-        members=f'kind = "chat"\n{members}',
-        answer=forward,
-        scores=scores,
-        check=check(CompletionCreateParamsNonStreaming, "CreateChatCompletionRequest"),
-        request_valid_by=f"{SERVER}; {DOCUMENT}",
-        answer_parsed_by="what it answered itself",
-    )
-
+TRIED = {
+    "answer": forward,
+    "check": check(CompletionCreateParamsNonStreaming, "CreateChatCompletionRequest"),
+    "request_valid_by": f"{SERVER}; {DOCUMENT}",
+    "answer_parsed_by": "what it answered itself",
+}
+# As the recipe has it.
+CHAT = TRIED | {"scores": {"hate": 0.5, "spam": 0.5}}
 
 CASES = [
-    case("llama-cpp-guard", 'style = "llama_guard"\nmodel = "m"', HAZARDS | {"adult": 0.0}),
-    case("llama-cpp-schema", POLICY, {"hate": 0.5, "spam": 0.5}),
+    Case(
+        name="llama-cpp-guard",
+        modality="text",
+        members='kind = "chat"\nstyle = "llama_guard"\nmodel = "m"',
+        scores=HAZARDS | {"adult": 0.0},
+        **TRIED,
+    )
 ]

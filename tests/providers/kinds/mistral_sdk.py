@@ -95,24 +95,23 @@ def same_but_defaults(ours, theirs):
     assert added in ({}, {"stream": False}), f"the SDK adds {added}"
 
 
-def chat(name, answer):
-    return Case(
-        name=name,
-        modality="text",
-        members=f'kind = "chat"\n{POLICY}',
-        answer=lambda _: answer.model_dump_json(by_alias=True).encode(),
-        scores=SCORES,
-        check=check_chat,
-        ask=ask_chat(answer),
-        compare=all_of(same_but_defaults, same_header("authorization")),
-        request_valid_by=SDK,
-        answer_parsed_by=SDK,
-    )
+def chat(answer):
+    """What holds of a case whose model answers so."""
+    return {
+        "answer": lambda _: answer.model_dump_json(by_alias=True).encode(),
+        "check": check_chat,
+        "ask": ask_chat(answer),
+        "compare": all_of(same_but_defaults, same_header("authorization")),
+        "request_valid_by": SDK,
+        "answer_parsed_by": SDK,
+    }
 
+
+# As the recipe has it.
+CHAT = chat(judged(JSON))
 
 CASES = [
     moderations("mistral", "", NEW, REST | {"adult": 0.5, "illicit": 0.75}),
     moderations("mistral-2411", 'model = "mistral-moderation-2411"', OLD, REST | {"illicit": 0.25}),
-    chat("mistral-chat", judged(JSON)),
-    chat("mistral-thinking", judged(THOUGHT)),
+    Case("mistral-thinking", "text", f'kind = "chat"\n{POLICY}', scores=SCORES, **chat(judged(THOUGHT))),
 ]

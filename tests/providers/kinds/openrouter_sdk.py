@@ -4,9 +4,9 @@ import json
 
 from openrouter import OpenRouter, components
 
-from . import KEY, TEXT, Case, all_of, packages, same_header, shown
+from . import KEY, TEXT, all_of, packages, same_header, shown
 from .mistral_sdk import same_but_defaults
-from .openai_sdk import JUDGED, POLICY, SCORES
+from .openai_sdk import JUDGED, SCORES
 
 SDK = packages("openrouter")
 
@@ -22,24 +22,16 @@ ANSWER = components.ChatResult.model_validate({**JUDGED.model_dump(mode="json"),
 
 
 def ask(url, request):
-    # The service's address ends with /api, and the SDK's with /api/v1.
     parsed = OpenRouter(api_key=KEY, server_url=f"{url}/api/v1").chat.send(**request.json)
     read = json.loads(parsed.choices[0].message.content)
     assert read == SCORES, f"the SDK reads {shown(read)}"
 
 
-CASES = [
-    Case(
-        name="openrouter",
-        modality="text",
-        members=f'kind = "chat"\n{POLICY}',
-        base="/api/v1",
-        answer=lambda _: ANSWER.model_dump_json(by_alias=True).encode(),
-        scores=SCORES,
-        check=check,
-        ask=ask,
-        compare=all_of(same_but_defaults, same_header("authorization")),
-        request_valid_by=SDK,
-        answer_parsed_by=SDK,
-    )
-]
+CHAT = {
+    "answer": lambda _: ANSWER.model_dump_json(by_alias=True).encode(),
+    "check": check,
+    "ask": ask,
+    "compare": all_of(same_but_defaults, same_header("authorization")),
+    "request_valid_by": SDK,
+    "answer_parsed_by": SDK,
+}
