@@ -142,6 +142,9 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
     let azure =
         "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"\nkey_env = \"PATH\"\n";
     let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
+    let guardrail = aws.replace("rekognition", "bedrock_guardrail");
+    let guardrail =
+        format!("{guardrail}key_env = \"PATH\"\nguardrail = \"gr1\"\nguardrail_version = ");
     for (text, word) in [
         (String::new(), "no [[provider]]"),
         ("providers = 1".into(), "line 1: unknown field `providers`"),
@@ -201,7 +204,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "no member modalities",
+            "it looks at no image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
@@ -224,6 +227,10 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         (aws.replace("eu-west-1", "h/?x="), "its region is not"),
         (aws.replace("key_id = \"AK\"\n", ""), "its key_id"),
         (aws.to_owned(), "a: it needs its key, in"),
+        (format!("{guardrail}\"DRAFT 1\""), "neither a number"),
+        (format!("{guardrail}\"+1\""), "neither a number"),
+        (format!("{guardrail}\"01\""), "neither a number"),
+        (format!("{guardrail}\"0\""), "neither a number"),
     ] {
         let Err(error) = parsed(&text) else {
             panic!("{text} is taken");
