@@ -77,6 +77,8 @@ def check_chat(request):
     unknown = request.json.keys() - models.ChatCompletionRequest.model_fields.keys()
     assert not unknown, f"the SDK does not know {unknown}"
     assert asked.messages[-1].content == TEXT
+    # It takes words that it does not know.
+    assert asked.response_format.type in ("json_schema", "json_object"), asked.response_format.type
 
 
 def ask_chat(answer):

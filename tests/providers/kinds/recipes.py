@@ -57,7 +57,8 @@ OPENAI = {
     "answer_parsed_by": openai_sdk.DOCUMENT,
 }
 # What models say that nobody holds to a schema.
-POLITE = openai_sdk.completion(f"<think>Spam?</think>\nHere it is:\n```json\n{json.dumps(openai_sdk.SCORES)}\n```")
+THOUGHT = '<think>Harmless? {"hate": 0, "spam": 0} would be wrong.</think>'
+POLITE = openai_sdk.completion(f"{THOUGHT}\nHere it is:\n```json\n{json.dumps(openai_sdk.SCORES)}\n```")
 
 EXPECTED = {
     "claude": OPENAI

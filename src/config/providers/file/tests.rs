@@ -142,9 +142,6 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
     let azure =
         "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"\nkey_env = \"PATH\"\n";
     let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
-    let guardrail = aws.replace("rekognition", "bedrock_guardrail");
-    let guardrail =
-        format!("{guardrail}key_env = \"PATH\"\nguardrail = \"gr1\"\nguardrail_version = ");
     for (text, word) in [
         (String::new(), "no [[provider]]"),
         ("providers = 1".into(), "line 1: unknown field `providers`"),
@@ -227,10 +224,6 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         (aws.replace("eu-west-1", "h/?x="), "its region is not"),
         (aws.replace("key_id = \"AK\"\n", ""), "its key_id"),
         (aws.to_owned(), "a: it needs its key, in"),
-        (format!("{guardrail}\"DRAFT 1\""), "neither a number"),
-        (format!("{guardrail}\"+1\""), "neither a number"),
-        (format!("{guardrail}\"01\""), "neither a number"),
-        (format!("{guardrail}\"0\""), "neither a number"),
     ] {
         let Err(error) = parsed(&text) else {
             panic!("{text} is taken");
@@ -240,6 +233,23 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             told.contains(word) && !told.contains('\n'),
             "{told}\n{text}"
         );
+    }
+}
+
+#[test]
+fn the_version_of_a_guardrail_is_a_number_or_draft() {
+    let of = |version: &str| {
+        format!(
+            "[[provider]]\nname = \"a\"\nkind = \"bedrock_guardrail\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n\
+             key_env = \"PATH\"\nguardrail = \"gr1\"\nguardrail_version = {version:?}"
+        )
+    };
+    for version in ["1", "20", "DRAFT"] {
+        assert!(parsed(&of(version)).is_ok(), "{version}");
+    }
+    for version in ["", "0", "01", "+1", "draft", "DRAFT 1", "1/apply"] {
+        let told = format!("{:#}", parsed(&of(version)).err().unwrap());
+        assert!(told.contains("neither a number nor DRAFT"), "{told}");
     }
 }
 
