@@ -10,8 +10,9 @@ from sightengine.models import CheckResponse
 from . import JPEG, KEY, TEXT, Case, packages, shown
 
 KEY_ID = "1234567"
-SCRIPT = Path(__file__).parent.parent / "sightengine.cjs"
-NODE = "sightengine 1.3.1 (npm)"
+HERE = Path(__file__).parent.parent
+SCRIPT = HERE / "sightengine.cjs"
+NODE = f"sightengine {json.loads((HERE / 'package.json').read_text())['dependencies']['sightengine']} (npm)"
 MODELS = packages("sightengine-async")
 
 
