@@ -15,12 +15,14 @@ add column limit_until timestamptz,
 -- The lease of the request that tries.
 add column limit_probe_until timestamptz;
 
--- What a provider said of single pieces of a long text whose analysis is not complete: nobody pays for a piece twice. The finished
--- analysis takes the place of these.
+-- What a provider said of single pieces of a long text, or of single frames of an animation, whose analysis is not complete:
+-- nobody pays for a piece or a frame twice. The finished analysis takes the place of these.
 create table analysis_pieces (
     media_id uuid not null,
     provider text not null,
-    -- Where the piece begins, in bytes of the text, and its length.
+    -- A piece of the text, or a frame of the image.
+    modality text not null,
+    -- Where the piece begins, in bytes of the text, and its length; or the frame's number, and 1.
     start integer not null,
     length integer not null,
     -- What was asked for.
@@ -29,5 +31,6 @@ create table analysis_pieces (
     scores json not null,
     -- What it answered, as far as it is kept.
     raw text,
-    constraint analysis_pieces_pkey primary key (media_id, provider, start, length)
+    constraint analysis_pieces_pkey primary key (media_id, provider, modality, start, length),
+    constraint analysis_pieces_modality_check check (modality in ('text', 'image'))
 );

@@ -1,5 +1,6 @@
 //! Every option and environment variable of every command. Nothing else reads the environment.
 
+mod animations;
 mod egress;
 mod environment;
 mod http;
@@ -29,6 +30,7 @@ use crate::{
     demo,
 };
 
+pub(crate) use animations::AnimationOptions;
 pub(crate) use egress::{EgressOptions, OutboundOptions, judge};
 pub(crate) use environment::problems;
 pub(crate) use http::HttpOptions;
@@ -317,6 +319,8 @@ pub(crate) struct WorkOptions {
     pub(crate) analysis_patience_seconds: u64,
     #[command(flatten)]
     pub(crate) kept_rules: KeptRulesOptions,
+    #[command(flatten)]
+    pub(crate) animations: AnimationOptions,
     #[command(flatten)]
     pub(crate) providers: ProviderOptions,
 }

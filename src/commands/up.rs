@@ -189,6 +189,7 @@ async fn serve(
         outbound,
         clock: watch.clock(),
         rules: options.rules.settings(options.work.kept_rules),
+        animations: options.work.animations.settings(),
     };
     print_welcome(data, &listener, &operations, demo.as_ref())?;
     let sample = api::sample(&interface);

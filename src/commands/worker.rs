@@ -65,6 +65,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             outbound: Outbound::new(policy, files.outbound),
             clock: database.clock(),
             rules: options.rules.settings(options.work.kept_rules),
+            animations: options.work.animations.settings(),
         };
         let settings = Settings {
             queues: options.queues,

@@ -62,7 +62,7 @@ pub struct ToAnalyse {
     pub policy: Option<Arc<str>>,
     /// What was found so far.
     pub parts: Vec<Part>,
-    /// What was found so far of pieces of its text.
+    /// What was found so far of pieces of its text, and of frames of its image.
     pub pieces: Vec<Piece>,
     /// How long ago it was accepted, by Postgres's clock.
     pub age: Duration,
@@ -108,6 +108,9 @@ pub struct ProviderReport {
     /// In one word, why it failed for good; none if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Why it was not shown all of the image; none if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<ImageProblem>,
     /// What it answered, as far as it is kept; none if it answers nothing that its scores do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,

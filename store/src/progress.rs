@@ -32,7 +32,7 @@ pub enum Stage {
         media: MediaId,
         /// What providers said that had said nothing before.
         reports: Vec<ProviderReport>,
-        /// What they said of pieces of its text.
+        /// What they said of pieces of its text, and of frames of its image.
         pieces: Vec<Piece>,
     },
     /// Its analysis is complete and is kept, and a job of the rules is next.

@@ -31,7 +31,7 @@ use tracing::warn;
 pub use self::sample::analyse_sample;
 use self::{
     inquiry::Inquiry,
-    pieces::{Asked, Text},
+    pieces::{Asked, Pieces, Shown},
     sight::{Sight, Unseen},
 };
 use crate::{
@@ -248,22 +248,28 @@ impl Analyst {
                 // Whoever is not here may take long, or be paused.
                 telling.now().await?;
             }
+            let has_time = || started.elapsed() + desk.deadline() <= ASKING;
+            let mut unseen = None;
             let asked = match modality {
                 Modality::Text => {
-                    let text = Text {
-                        whole: item.text.as_deref().unwrap_or_default(),
+                    let text = Pieces {
+                        shown: Shown::text(desk, item.text.as_deref().unwrap_or_default()),
                         categories: &categories,
                         policy: item.policy.as_deref(),
                         kept: &item.pieces,
                     };
-                    let has_time = || started.elapsed() + desk.deadline() <= ASKING;
-                    let (asked, pieces) = text.show(desk, has_time).await?;
+                    let (asked, pieces) = text.show(desk, None, has_time).await?;
                     inquiry.said_in_part(pieces);
                     asked
                 }
-                Modality::Image => match sight.show(desk, &categories, item).await? {
-                    Ok(asked) => asked,
+                Modality::Image => match sight.show(desk, &categories, item, has_time).await? {
+                    Ok(look) => {
+                        inquiry.said_in_part(look.learned);
+                        unseen = look.unseen;
+                        look.asked
+                    }
                     Err(Unseen::Gone) => break,
+                    Err(Unseen::Crowded) => return Ok(Course::Later(CROWDED)),
                     Err(Unseen::Problem(problem)) => {
                         warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be shown to a provider");
                         inquiry.unseen(problem, can);
@@ -272,7 +278,13 @@ impl Analyst {
                 },
             };
             match asked {
-                Asked::Said(answer, elapsed) => inquiry.said(name, &categories, answer, elapsed),
+                Asked::Said(answer, elapsed) => {
+                    inquiry.said(name, &categories, answer, elapsed);
+                    if let Some(problem) = unseen {
+                        warn!(media.id = %item.media, provider = name, ?problem, "some of an image cannot be shown to a provider");
+                        inquiry.saw_in_part(problem);
+                    }
+                }
                 Asked::Paused(wait) => inquiry.paused(name, can, wait),
                 Asked::OutOfTime => return Ok(Course::Later(Duration::ZERO)),
                 Asked::Failed(error, _) if error.is_passing() && !run.is_last_attempt() => {

@@ -4,26 +4,35 @@
 //! memory: first for the file itself ([`Darkroom::hold`]), then for what decoding it takes ([`Darkroom::develop`]). A file is
 //! held while its pixels are waited for, never the other way round, so nobody waits in a circle. Both are divided among the
 //! teams, and teams take turns: the pictures of one team delay another team's by one.
+//!
+//! Animations take seconds where still pictures take a part of one. They have memory of their own, so that no still picture
+//! waits for them, and only a few are decoded at once: each takes a processor's time.
 
-use std::sync::Arc;
+use std::{num::NonZero, sync::Arc, thread};
 
 use bytes::Bytes;
 use domain::{decision::ImageProblem, id::TeamId};
 use shares::{Limit, Share, Shares};
 use tracing::warn;
 
-use crate::picture::{Claim, MAX_MEMORY, Picture};
+use crate::picture::{Animation, AnimationSettings, Claim, Film, Limits, MAX_MEMORY, Picture};
 
 /// Memory for the files of a process, in bytes.
 const FILES: usize = 256 << 20;
 /// Memory for the pixels of a process, in bytes, with what decoders take. The greediest picture fits exactly.
 const PIXELS: usize = MAX_MEMORY;
+/// Memory for the animations of a process, in bytes. The greediest one fits exactly.
+const ANIMATIONS: usize = 128 << 20;
+/// Animations that are decoded at once at most, on machines with as many processors. With at least two, no team has all places.
+const AT_ONCE: usize = 8;
 
 /// The darkroom of a process. Clones are the same one.
 #[derive(Clone, Debug)]
 pub struct Darkroom {
     files: Arc<Shares<TeamId>>,
     pixels: Arc<Shares<TeamId>>,
+    animations: Arc<Shares<TeamId>>,
+    bounds: AnimationSettings,
 }
 
 /// Room for a file, until dropped.
@@ -32,16 +41,30 @@ pub struct Held {
     _room: Share<TeamId>,
 }
 
+/// Room to decode an animation.
+#[derive(Debug)]
+pub(crate) struct Projector {
+    animation: Animation,
+    room: Share<TeamId>,
+}
+
 impl Default for Darkroom {
     fn default() -> Self {
-        Self {
-            files: Shares::new(FILES),
-            pixels: Shares::new(PIXELS),
-        }
+        Self::new(AnimationSettings::default())
     }
 }
 
 impl Darkroom {
+    /// An empty one, with these bounds of animations.
+    pub fn new(bounds: AnimationSettings) -> Self {
+        Self {
+            files: Shares::new(FILES),
+            pixels: Shares::new(PIXELS),
+            animations: Shares::new(ANIMATIONS),
+            bounds,
+        }
+    }
+
     /// Waits for room for a team's file of up to so many bytes. To be taken before it is loaded, and kept as long as it is.
     pub async fn hold(&self, team: TeamId, bytes: usize) -> Held {
         Held {
@@ -68,6 +91,40 @@ impl Darkroom {
         });
         developing.await.unwrap_or_else(|error| {
             warn!(%error, "a picture could not be decoded");
+            Err(ImageProblem::Undecodable)
+        })
+    }
+
+    /// What a file says of its frames; none if it is a still picture, or nothing that could be decoded.
+    pub(crate) fn animation(&self, file: &[u8]) -> Option<Animation> {
+        Animation::of(file, &self.bounds, ANIMATIONS as u64)
+    }
+
+    /// Waits for room to decode a team's animation.
+    pub(crate) async fn projector(&self, team: TeamId, animation: Animation) -> Projector {
+        // So that no more than that are decoded at once.
+        let processors = thread::available_parallelism().map_or(2, NonZero::get);
+        let least = ANIMATIONS / processors.clamp(2, AT_ONCE);
+        let bytes = animation.memory().max(least);
+        Projector {
+            animation,
+            room: self.animations.take(team, bytes, Limit::Fair).await,
+        }
+    }
+}
+
+impl Projector {
+    /// Decodes the file, and makes renditions of some of its frames, on a thread where that may take its time.
+    ///
+    /// # Errors
+    /// Not even the first frame could be decoded, or no rendition obeys the limits.
+    pub(crate) async fn film(self, file: Bytes, limits: Limits) -> Result<Film, ImageProblem> {
+        let projecting = tokio::task::spawn_blocking(move || {
+            let _room = self.room;
+            self.animation.film(&file, &limits)
+        });
+        projecting.await.unwrap_or_else(|error| {
+            warn!(%error, "an animation could not be decoded");
             Err(ImageProblem::Undecodable)
         })
     }

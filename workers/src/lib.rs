@@ -31,7 +31,6 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use tracing::warn;
 use uuid::Uuid;
 
-pub use crate::groups::RuleSettings;
 use crate::{
     darkroom::Darkroom,
     groups::Groups,
@@ -41,6 +40,7 @@ use crate::{
     provider::{Panel, Providers},
     steps::Steps,
 };
+pub use crate::{groups::RuleSettings, picture::AnimationSettings};
 
 /// What the workers of a process share.
 pub struct Context {
@@ -60,6 +60,8 @@ pub struct Context {
     pub clock: Clock,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
+    /// The bounds of animations.
+    pub animations: AnimationSettings,
 }
 
 /// Which queues a process works on, and how much at once.
@@ -109,6 +111,7 @@ pub async fn run(
         outbound,
         clock,
         rules,
+        animations,
     } = context;
     let panel = Arc::new(Panel::new(&providers, pool.clone()));
     let analyses = settings.queues.contains(&jobs::ANALYSIS);
@@ -127,7 +130,7 @@ pub async fn run(
     let steps = Steps {
         judges: Judges::new(Groups::new(pool.clone(), rules)),
         lists: HashLists::new(pool.clone()),
-        darkroom: Darkroom::default(),
+        darkroom: Darkroom::new(animations),
         concurrency: settings.concurrency,
         stopping: shutdown.clone(),
         judges_at_once: settings.queues.contains(&jobs::RULES),

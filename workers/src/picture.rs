@@ -2,10 +2,11 @@
 //!
 //! A file is known by its first bytes. What it claims of itself is read before anything is allocated for it, and everything
 //! that would take more than the bounds is refused unseen. Decoders are strict: a file that ends too early is no picture,
-//! although viewers may show the half of it that is there. Of an animation the first frame counts. Everything here
-//! computes and blocks; [`Darkroom`](crate::darkroom::Darkroom) runs it where it delays nobody, within the memory of a
+//! although viewers may show the half of it that is there. A [`Picture`] of an animation is its first frame; [`Animation`]
+//! has the others. Everything here computes and blocks; [`Darkroom`](crate::darkroom::Darkroom) runs it where it delays nobody, within the memory of a
 //! process.
 
+mod animation;
 mod gif;
 mod jpeg;
 mod png;
@@ -20,8 +21,12 @@ use std::fmt;
 use domain::{decision::ImageProblem, image::ImageFormat};
 use image::metadata::Orientation;
 
+pub(crate) use self::animation::{Animation, Film};
 use self::raster::Raster;
-pub use self::rendition::{Limits, Rendition};
+pub use self::{
+    animation::AnimationSettings,
+    rendition::{Limits, Rendition},
+};
 
 /// Pixels of a picture. The largest that telephones take have 50 million; half of what we could hold would refuse those.
 pub const MAX_PIXELS: u64 = 50_000_000;

@@ -45,7 +45,7 @@ pub use vision::Vision;
 pub use wire::{Auth, Remote};
 
 pub(crate) use chunks::{merge, pieces};
-pub(crate) use desk::{Desk, Reply, Turn};
+pub(crate) use desk::{Desk, Reply, Seat, Turn};
 pub(crate) use panel::Panel;
 
 use crate::picture::{Limits, Rendition};

@@ -3,7 +3,12 @@
 
 use std::collections::HashMap;
 
-use domain::{id::MediaId, media::Modality, score::Scores};
+use domain::{
+    decision::ImageProblem,
+    id::MediaId,
+    media::{Modality, UnknownName},
+    score::Scores,
+};
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
@@ -18,6 +23,8 @@ pub struct Part {
     pub modality: Modality,
     /// Its scores; none if it failed for good.
     pub scores: Option<Scores>,
+    /// Why it was not shown all of the image; none if it was.
+    pub unseen: Option<ImageProblem>,
 }
 
 /// The maximum per category; none when nothing was scored.
@@ -42,11 +49,12 @@ pub(super) async fn load(
 ) -> Result<HashMap<Uuid, Vec<Part>>, sqlx::Error> {
     let rows = sqlx::query!(
         r#"
-        select media_id as "media_id!", provider as "provider!", false as "image!", scores as "scores: Json<Scores>"
+        select media_id as "media_id!", provider as "provider!", false as "image!", scores as "scores: Json<Scores>",
+            null as unseen
         from analysis_parts
         where media_id = any($1)
         union all
-        select media_id, provider, true, scores
+        select media_id, provider, true, scores, report ->> 'unseen'
         from analysis_image_parts
         where media_id = any($1)
         "#,
@@ -64,6 +72,11 @@ pub(super) async fn load(
                 Modality::Text
             },
             scores: row.scores.map(|scores| scores.0),
+            unseen: row
+                .unseen
+                .map(|problem| problem.parse())
+                .transpose()
+                .map_err(|error: UnknownName| sqlx::Error::Decode(error.into()))?,
         });
     }
     Ok(parts)

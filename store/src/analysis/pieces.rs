@@ -1,9 +1,10 @@
-//! What providers said of single pieces of a long text whose analysis is not complete.
+//! What providers said of single pieces of a long text, or of single frames of an animation, whose analysis is not complete.
 
 use std::collections::HashMap;
 
 use domain::{
     id::MediaId,
+    media::Modality,
     score::{Category, Scores},
 };
 use sqlx::{PgConnection, types::Json};
@@ -17,9 +18,11 @@ use crate::{Error, provider};
 pub struct Piece {
     /// The provider's name.
     pub provider: String,
-    /// Where the piece begins, in bytes of the text.
+    /// Whether it is a piece of the text, or a frame of the image.
+    pub modality: Modality,
+    /// Where the piece begins, in bytes of the text, or the frame's number.
     pub start: usize,
-    /// Its bytes.
+    /// The piece's bytes, or one frame.
     pub length: usize,
     /// What the provider was asked for.
     pub categories: Vec<Category>,
@@ -35,7 +38,7 @@ pub(super) async fn load(
 ) -> Result<HashMap<Uuid, Vec<Piece>>, Error> {
     let rows = sqlx::query!(
         r#"
-        select media_id, provider, start, length, categories, scores as "scores: Json<Scores>", raw
+        select media_id, provider, modality, start, length, categories, scores as "scores: Json<Scores>", raw
         from analysis_pieces
         where media_id = any($1)
         "#,
@@ -47,6 +50,7 @@ pub(super) async fn load(
     for row in rows {
         pieces.entry(row.media_id).or_default().push(Piece {
             provider: row.provider,
+            modality: row.modality.parse()?,
             start: usize::try_from(row.start).unwrap_or(0),
             length: usize::try_from(row.length).unwrap_or(0),
             categories: provider::categories(&row.categories)?,
@@ -62,12 +66,14 @@ pub(crate) async fn keep(
     pieces: &[(MediaId, &[Piece])],
 ) -> Result<(), sqlx::Error> {
     let mut media = Vec::new();
-    let (mut providers, mut starts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut providers, mut modalities) = (Vec::new(), Vec::new());
+    let (mut starts, mut lengths) = (Vec::new(), Vec::new());
     let (mut categories, mut scores, mut raws) = (Vec::new(), Vec::new(), Vec::new());
     for (item, said) in pieces {
         for piece in *said {
             media.push(item.as_uuid());
             providers.push(piece.provider.as_str());
+            modalities.push(piece.modality.as_str());
             // A text has up to 100 KB.
             starts.push(i32::try_from(piece.start).unwrap_or(i32::MAX));
             lengths.push(i32::try_from(piece.length).unwrap_or(i32::MAX));
@@ -83,14 +89,17 @@ pub(crate) async fn keep(
     }
     sqlx::query!(
         "
-        insert into analysis_pieces (media_id, provider, start, length, categories, scores, raw)
-        select p.media_id, p.provider, p.start, p.length, string_to_array(p.categories, ','), p.scores::json, p.raw
-        from unnest($1::uuid [], $2::text [], $3::integer [], $4::integer [], $5::text [], $6::text [], $7::text [])
-        as p (media_id, provider, start, length, categories, scores, raw)
+        insert into analysis_pieces (media_id, provider, modality, start, length, categories, scores, raw)
+        select
+            p.media_id, p.provider, p.modality, p.start, p.length, string_to_array(p.categories, ','), p.scores::json, p.raw
+        from unnest(
+            $1::uuid [], $2::text [], $3::text [], $4::integer [], $5::integer [], $6::text [], $7::text [], $8::text []
+        ) as p (media_id, provider, modality, start, length, categories, scores, raw)
         on conflict on constraint analysis_pieces_pkey do nothing
         ",
         &media,
         &providers as &[&str],
+        &modalities as &[&str],
         &starts,
         &lengths,
         &categories,

@@ -29,9 +29,11 @@ pub(super) struct Inquiry<'a> {
     left_out: Vec<Category>,
     /// Whether a provider has looked at it, in this run or before, whatever it saw.
     seen: bool,
+    /// Why not all of the image could be shown, to whom it was shown; none if all could.
+    unseen: Option<ImageProblem>,
     /// What was learned in this run.
     reports: Vec<ProviderReport>,
-    /// What was learned in this run of pieces of the text.
+    /// What was learned in this run of pieces of the text, or of frames of the image.
     pieces: Vec<Piece>,
     /// Who failed for good, in this run or before.
     failures: Vec<Failure>,
@@ -76,14 +78,18 @@ impl<'a> Inquiry<'a> {
             scores: Scores::default(),
             left_out: Vec::new(),
             seen: false,
+            unseen: None,
             reports: Vec::new(),
             pieces: Vec::new(),
             failures: Vec::new(),
             pauses: Vec::new(),
         };
-        for scores in inquiry.parts().filter_map(|part| part.scores.as_ref()) {
-            inquiry.scores.merge_max(scores);
-            inquiry.seen = true;
+        for part in inquiry.parts() {
+            if let Some(scores) = &part.scores {
+                inquiry.scores.merge_max(scores);
+                inquiry.seen = true;
+            }
+            inquiry.unseen = inquiry.unseen.or(part.unseen);
         }
         inquiry
     }
@@ -138,11 +144,20 @@ impl<'a> Inquiry<'a> {
             scores: answer.scores,
             elapsed_ms: millis(elapsed),
             failure: None,
+            unseen: None,
             raw: answer.raw,
         });
     }
 
-    /// What a provider said of pieces of the text, of which others are not done.
+    /// What was said last was said of some of the image: the rest cannot be shown.
+    pub(super) fn saw_in_part(&mut self, problem: ImageProblem) {
+        self.unseen = Some(problem);
+        if let Some(report) = self.reports.last_mut() {
+            report.unseen = Some(problem);
+        }
+    }
+
+    /// What a provider said of pieces of the text, or of frames of the image, of which others are not done.
     pub(super) fn said_in_part(&mut self, pieces: Vec<Piece>) {
         self.pieces.extend(pieces);
     }
@@ -212,6 +227,7 @@ impl<'a> Inquiry<'a> {
             scores: Scores::default(),
             elapsed_ms: millis(elapsed),
             failure: Some(reason.to_owned()),
+            unseen: None,
             raw: None,
         });
     }
@@ -300,7 +316,7 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// Who could not be asked for what nobody else has scored.
+    /// Who could not be asked for what nobody else has scored, and why not all of the image was shown.
     fn unchecked(&self) -> Vec<Unchecked> {
         let missing = self.missing();
         let failures = self.failures.iter();
@@ -309,11 +325,18 @@ impl<'a> Inquiry<'a> {
             let detail = "it was paused for as long as the item could wait".to_owned();
             (self.failure_of(&pause.provider, detail), &pause.categories)
         });
-        failures
+        let mut unchecked: Vec<Unchecked> = failures
             .chain(pauses)
             .filter(|(_, categories)| meet(categories, &missing))
             .map(|(unchecked, _)| unchecked)
-            .collect()
+            .collect();
+        // Whatever was scored was scored of the rest.
+        let unseen = self
+            .unseen
+            .map(|problem| Unchecked::ImageNotAnalysed { problem });
+        unchecked.extend(unseen);
+        unchecked.dedup();
+        unchecked
     }
 }
 
@@ -457,6 +480,7 @@ mod tests {
             provider: "one".into(),
             modality: Modality::Image,
             scores: Some([(Violence, 0.1)].into_iter().collect()),
+            unseen: None,
         };
         let item = self::item(&[Adult, Violence], vec![part]);
         let mut inquiry = image(&item);
@@ -490,11 +514,13 @@ mod tests {
             provider: "scored".into(),
             modality: Modality::Text,
             scores: Some([(Violence, 0.9)].into_iter().collect()),
+            unseen: None,
         };
         let failed = Part {
             provider: "failed".into(),
             modality: Modality::Text,
             scores: None,
+            unseen: None,
         };
         let item = item(&[Violence, Hate], vec![earlier, failed]);
         let mut inquiry = text(&item);

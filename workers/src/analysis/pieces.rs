@@ -1,21 +1,26 @@
-//! A text is shown to a provider in pieces that it takes, a few at a time. Each piece is a request with a turn and a deadline of
-//! its own. What was said of a piece is kept until all are done, so that it is asked for, and paid for, once.
+//! A text is shown to a provider in pieces that it takes, and an animation in some of its frames, a few at a time. Each piece is
+//! a request with a turn and a deadline of its own. What was said of a piece is kept until all are done, so that it is asked
+//! for, and paid for, once.
 
 use std::time::{Duration, Instant};
 
 use domain::{
+    media::Modality,
     score::{Category, Scores},
     throttle::Size,
 };
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use store::{Error, analysis::Piece};
 
-use crate::provider::{Answer, Content, Desk, ProviderError, Question, Reply, Turn, merge};
+use crate::{
+    picture::Film,
+    provider::{Answer, Content, Desk, ProviderError, Question, Reply, Seat, Turn, merge},
+};
 
-/// Pieces of one text that are under way at the same time.
+/// Pieces of one text, or frames of one image, that are under way at the same time.
 const AT_ONCE: usize = 4;
 
-/// What became of a text that was shown to a provider.
+/// What became of a text or an image that was shown to a provider.
 pub(super) enum Asked {
     /// An answer to all of it, and how long that took in this run.
     Said(Answer, Duration),
@@ -27,10 +32,57 @@ pub(super) enum Asked {
     OutOfTime,
 }
 
-/// What is shown.
-pub(super) struct Text<'a> {
-    /// The whole text.
-    pub(super) whole: &'a str,
+/// What is shown, with one request.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    content: Content<'a>,
+    /// Where it begins, in bytes of the text, or which frame of the image it is.
+    start: usize,
+    /// Its bytes of the text, or one frame.
+    length: usize,
+}
+
+impl<'a> Shown<'a> {
+    /// A text in the pieces that a provider takes.
+    pub(super) fn text(desk: &Desk, whole: &'a str) -> Vec<Self> {
+        let pieces = desk.pieces(whole).into_iter();
+        let shown = pieces.map(|piece| Self {
+            content: Content::Text(piece),
+            start: piece.as_ptr() as usize - whole.as_ptr() as usize,
+            length: piece.len(),
+        });
+        shown.collect()
+    }
+
+    /// The frames of an image.
+    pub(super) fn film(film: &'a Film) -> Vec<Self> {
+        let shown = film.frames.iter().map(|frame| Self {
+            content: Content::Image(&frame.rendition),
+            start: frame.number,
+            length: 1,
+        });
+        shown.collect()
+    }
+
+    fn modality(&self) -> Modality {
+        match self.content {
+            Content::Text(_) => Modality::Text,
+            Content::Image(_) => Modality::Image,
+        }
+    }
+
+    fn size(&self) -> Size {
+        match self.content {
+            Content::Text(piece) => Size::of_text(piece.len()),
+            Content::Image(_) => Size::IMAGE,
+        }
+    }
+}
+
+/// A text or an image that is to be shown piece by piece.
+pub(super) struct Pieces<'a> {
+    /// All of it.
+    pub(super) shown: Vec<Shown<'a>>,
     /// What is to be scored.
     pub(super) categories: &'a [Category],
     /// The site's own policy.
@@ -54,21 +106,22 @@ struct Said {
     is_new: bool,
 }
 
-impl Text<'_> {
-    /// Shows it to a provider, piece by piece, as long as there is time. What was said of pieces, unless all of them are done, comes
-    /// beside what became of it.
+impl Pieces<'_> {
+    /// Shows it to a provider, piece by piece, as long as there is time. Whoever has a turn already gives it to the first one. What
+    /// was said of pieces, unless all of them are done, comes beside what became of it.
     ///
     /// # Errors
     /// How it stands with the provider could not be read.
     pub(super) async fn show(
         &self,
         desk: &Desk,
+        mut seat: Option<Seat<'_>>,
         has_time: impl Fn() -> bool,
     ) -> Result<(Asked, Vec<Piece>), Error> {
         let started = Instant::now();
-        let pieces = desk.pieces(self.whole);
+        let pieces = &self.shown;
         let mut said: Vec<Option<Said>> =
-            pieces.iter().map(|piece| self.kept(desk, piece)).collect();
+            pieces.iter().map(|piece| self.kept(desk, *piece)).collect();
         // The next one is at the end.
         let mut waiting: Vec<usize> = (0..pieces.len()).rev().collect();
         waiting.retain(|piece| said[*piece].is_none());
@@ -83,7 +136,7 @@ impl Text<'_> {
                     break;
                 }
                 is_begun = true;
-                let asking = self.ask(desk, pieces[piece]);
+                let asking = self.ask(desk, seat.take(), pieces[piece]);
                 under_way.push(async move { (piece, asking.await) });
             }
             let Some((piece, ended)) = under_way.next().await else {
@@ -91,7 +144,7 @@ impl Text<'_> {
             };
             hold = false;
             match ended? {
-                Ended::Replied(Reply::Said(answer, _)) => {
+                Ended::Replied(Reply::Said(answer)) => {
                     said[piece] = Some(Said {
                         scores: answer.scores,
                         raw: answer.raw,
@@ -118,33 +171,40 @@ impl Text<'_> {
         }
         let learned = pieces.iter().zip(said).filter_map(|(piece, said)| {
             let said = said.filter(|said| said.is_new)?;
-            Some(self.piece(desk, piece, said))
+            Some(self.piece(desk, *piece, said))
         });
         let learned = learned.collect();
         // All that ended is `end`, or else something is missing without a reason.
         Ok((end.unwrap_or(Asked::OutOfTime), learned))
     }
 
-    async fn ask(&self, desk: &Desk, piece: &str) -> Result<Ended, Error> {
-        let seat = match desk.turn(Size::of_text(piece.len())).await? {
-            Turn::Open(seat) => seat,
-            Turn::Paused(wait) => return Ok(Ended::TurnedAway(wait)),
-        };
+    async fn ask(
+        &self,
+        desk: &Desk,
+        seat: Option<Seat<'_>>,
+        piece: Shown<'_>,
+    ) -> Result<Ended, Error> {
         let question = Question {
-            content: Content::Text(piece),
+            content: piece.content,
             categories: self.categories,
             policy: self.policy,
         };
-        Ok(Ended::Replied(seat.ask(question).await))
+        if let Some(seat) = seat {
+            return Ok(Ended::Replied(seat.ask(question).await));
+        }
+        Ok(match desk.turn(piece.size()).await? {
+            Turn::Open(seat) => Ended::Replied(seat.ask(question).await),
+            Turn::Paused(wait) => Ended::TurnedAway(wait),
+        })
     }
 
     /// What was said of this piece in an earlier run, if all was asked for that is now.
-    fn kept(&self, desk: &Desk, piece: &str) -> Option<Said> {
-        let start = self.start(piece);
+    fn kept(&self, desk: &Desk, piece: Shown<'_>) -> Option<Said> {
+        let place = (piece.modality(), piece.start, piece.length);
         let mut kept = self.kept.iter();
         let kept = kept.find(|kept| {
             kept.provider == desk.name()
-                && (kept.start, kept.length) == (start, piece.len())
+                && (kept.modality, kept.start, kept.length) == place
                 && self.categories.iter().all(|c| kept.categories.contains(c))
         })?;
         Some(Said {
@@ -154,19 +214,15 @@ impl Text<'_> {
         })
     }
 
-    fn piece(&self, desk: &Desk, piece: &str, said: Said) -> Piece {
+    fn piece(&self, desk: &Desk, piece: Shown<'_>, said: Said) -> Piece {
         Piece {
             provider: desk.name().to_owned(),
-            start: self.start(piece),
-            length: piece.len(),
+            modality: piece.modality(),
+            start: piece.start,
+            length: piece.length,
             categories: self.categories.to_vec(),
             scores: said.scores,
             raw: said.raw,
         }
-    }
-
-    /// Where a piece of it begins.
-    fn start(&self, piece: &str) -> usize {
-        piece.as_ptr() as usize - self.whole.as_ptr() as usize
     }
 }

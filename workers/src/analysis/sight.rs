@@ -10,20 +10,26 @@ use domain::{
     score::Category,
     throttle::Size,
 };
-use store::{Error, PgPool, analysis::ToAnalyse, image};
+use store::{
+    Error, PgPool,
+    analysis::{Piece, ToAnalyse},
+    image,
+};
 use tokio::time::timeout;
 
-use super::pieces::Asked;
+use super::pieces::{Asked, Pieces, Shown};
 use crate::{
     darkroom::{Darkroom, Held},
-    picture::{Limits, Rendition},
-    provider::{Content, Desk, Question, Reply, Turn},
+    picture::{Film, Picture},
+    provider::{Desk, Turn},
 };
 
-/// What a picture takes while it is shown, in bytes: its file as it was taken in, and a rendition, which is mostly far smaller.
+/// What a picture takes while it is shown, in bytes: its file as it was taken in, and what is shown of it, which is mostly far smaller.
 const WEIGHT: usize = 2 * (10 << 20);
 /// How long a job waits for that. Its own place among the jobs is taken meanwhile.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long it waits until an animation can be decoded. Each try loads the file again.
+const ANIMATION_PATIENCE: Duration = Duration::from_secs(10);
 
 /// An item's picture.
 pub(super) struct Sight<'a> {
@@ -35,6 +41,25 @@ pub(super) struct Sight<'a> {
     file: Option<Bytes>,
 }
 
+/// What became of a picture that was shown to a provider.
+pub(super) struct Look {
+    pub(super) asked: Asked,
+    /// What was said of frames, unless all of them are done.
+    pub(super) learned: Vec<Piece>,
+    /// Why not all of it could be shown; none if all could.
+    pub(super) unseen: Option<ImageProblem>,
+}
+
+impl Look {
+    fn new(asked: Asked) -> Self {
+        Self {
+            asked,
+            learned: Vec::new(),
+            unseen: None,
+        }
+    }
+}
+
 /// Why nobody can be shown it.
 #[derive(Debug)]
 pub(super) enum Unseen {
@@ -42,6 +67,8 @@ pub(super) enum Unseen {
     Gone,
     /// It cannot be decoded, or not be made to obey the limits.
     Problem(ImageProblem),
+    /// There was no room to decode it.
+    Crowded,
 }
 
 impl<'a> Sight<'a> {
@@ -70,7 +97,7 @@ impl<'a> Sight<'a> {
         self.held.is_some()
     }
 
-    /// Shows it to a provider. There must be room for it.
+    /// Shows it to a provider, an animation frame by frame, as long as there is time. There must be room for it.
     ///
     /// # Errors
     /// How it stands with the provider, or the bytes, could not be read from the database.
@@ -79,43 +106,61 @@ impl<'a> Sight<'a> {
         desk: &Desk,
         categories: &[Category],
         item: &ToAnalyse,
-    ) -> Result<Result<Asked, Unseen>, Error> {
+        has_time: impl Fn() -> bool,
+    ) -> Result<Result<Look, Unseen>, Error> {
         let seat = match desk.turn(Size::IMAGE).await? {
             Turn::Open(seat) => seat,
-            Turn::Paused(wait) => return Ok(Ok(Asked::Paused(wait))),
+            Turn::Paused(wait) => return Ok(Ok(Look::new(Asked::Paused(wait)))),
         };
         let Some(limits) = desk.profile().limits else {
             // It looks at none, and is not asked about any.
             return Ok(Err(Unseen::Gone));
         };
-        let rendition = match self.within(limits).await? {
-            Ok(rendition) => rendition,
-            Err(unseen) => return Ok(Err(unseen)),
+        let Some(file) = self.file().await? else {
+            return Ok(Err(Unseen::Gone));
         };
-        let question = Question {
-            content: Content::Image(&rendition),
+        let animation = self.darkroom.animation(&file);
+        let unseen = animation.and_then(|animation| animation.unseen());
+        let animation = animation.filter(|animation| !animation.is_first_frame_only());
+        // Others use the place while an animation is decoded, which may take long. Only whoever tries for all keeps it.
+        let seat = Some(seat).filter(|seat| animation.is_none() || seat.is_probe());
+        let film = match animation {
+            None => {
+                let work = move |picture: &Picture| picture.rendition(&limits);
+                let developed = self.darkroom.develop(self.team, file, work).await;
+                developed.map(|rendition| Film::still(rendition, unseen))
+            }
+            Some(animation) => {
+                let projector = self.darkroom.projector(self.team, animation);
+                let Ok(projector) = timeout(ANIMATION_PATIENCE, projector).await else {
+                    return Ok(Err(Unseen::Crowded));
+                };
+                projector.film(file, limits).await
+            }
+        };
+        let film = match film {
+            Ok(film) => film,
+            Err(problem) => return Ok(Err(Unseen::Problem(problem))),
+        };
+        let pieces = Pieces {
+            shown: Shown::film(&film),
             categories,
             policy: item.policy.as_deref(),
+            kept: &item.pieces,
         };
-        Ok(Ok(match seat.ask(question).await {
-            Reply::Said(answer, elapsed) => Asked::Said(answer, elapsed),
-            Reply::Paused(wait) => Asked::Paused(wait),
-            Reply::Failed(error, elapsed) => Asked::Failed(error, elapsed),
+        let (asked, learned) = pieces.show(desk, seat, has_time).await?;
+        Ok(Ok(Look {
+            asked,
+            learned,
+            unseen: film.unseen,
         }))
     }
 
-    /// The picture within these limits.
-    async fn within(&mut self, limits: Limits) -> Result<Result<Rendition, Unseen>, Error> {
+    async fn file(&mut self) -> Result<Option<Bytes>, Error> {
         if self.file.is_none() {
             let file = image::bytes(self.pool, self.media).await?;
             self.file = file.map(Bytes::from);
         }
-        let Some(file) = self.file.clone() else {
-            return Ok(Err(Unseen::Gone));
-        };
-        let developing = self
-            .darkroom
-            .develop(self.team, file, move |picture| picture.rendition(&limits));
-        Ok(developing.await.map_err(Unseen::Problem))
+        Ok(self.file.clone())
     }
 }

@@ -1,5 +1,5 @@
 //! PNG. Its decoder checks the sums of its parts and ends with an error when the file does before the pixels do; what follows
-//! the last pixel is not read. An animated PNG is read like any other: a still image comes first in it.
+//! the last pixel is not read. An animated PNG is read like any other here: a still image comes first in it.
 
 use std::io::Cursor;
 
@@ -9,7 +9,7 @@ use image::{ImageDecoder as _, Limits, codecs::png::PngDecoder, metadata::Orient
 use super::{Header, Raster, orientation, problem};
 
 /// Memory for compressed metadata before the pixels. Colour profiles have a megabyte or two.
-const METADATA: u64 = 16 << 20;
+pub(super) const METADATA: u64 = 16 << 20;
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
     let decoder = open(bytes)?;
@@ -33,6 +33,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem
         .map_err(|error| problem(&error))?;
     let raster = Raster::of(width, height, color, pixels)?;
     Ok((raster, orientation(exif.as_deref())))
+}
+
+/// The rotation that the file asks for.
+pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
+    let exif = open(bytes)
+        .ok()
+        .and_then(|mut decoder| decoder.exif_metadata().ok().flatten());
+    orientation(exif.as_deref())
 }
 
 fn open(bytes: &[u8]) -> Result<PngDecoder<Cursor<&[u8]>>, ImageProblem> {

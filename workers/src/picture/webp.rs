@@ -4,13 +4,13 @@
 use std::io::Cursor;
 
 use domain::decision::ImageProblem;
-use image::{ImageDecoder as _, codecs::webp::WebPDecoder, metadata::Orientation};
+use image::{ColorType, ImageDecoder as _, codecs::webp::WebPDecoder, metadata::Orientation};
 
 use super::{Header, Raster, orientation, problem};
 
 /// What decoding takes for each pixel at its peak, in bytes. A lossy frame with compressed opacity: 1.5 for its planes, 4
 /// for the pixels, 4 and 1 for the opacity.
-const STILL: u64 = 11;
+pub(super) const STILL: u64 = 11;
 /// In an animation a frame, the canvas and what is asked for stand side by side.
 const ANIMATED: u64 = 20;
 
@@ -44,6 +44,26 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(Raster, Orientation), ImageProblem
         .map_err(|error| problem(&error))?;
     let raster = Raster::of(width, height, color, pixels)?;
     Ok((raster, orientation(exif.as_deref())))
+}
+
+/// The pixels of a still picture, as they are stored.
+pub(super) fn pixels(bytes: &[u8]) -> Result<(ColorType, Vec<u8>), ImageProblem> {
+    header(bytes)?;
+    let decoder = open(bytes)?;
+    let color = decoder.color_type();
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or(usize::MAX)];
+    decoder
+        .read_image(&mut pixels)
+        .map_err(|error| problem(&error))?;
+    Ok((color, pixels))
+}
+
+/// The rotation that the file asks for.
+pub(super) fn orientation_of(bytes: &[u8]) -> Orientation {
+    let exif = open(bytes)
+        .ok()
+        .and_then(|mut decoder| decoder.exif_metadata().ok().flatten());
+    orientation(exif.as_deref())
 }
 
 fn open(bytes: &[u8]) -> Result<WebPDecoder<Cursor<&[u8]>>, ImageProblem> {

@@ -38,8 +38,8 @@ pub(crate) struct Seat<'a> {
 
 /// What became of a question.
 pub(crate) enum Reply {
-    /// An answer, and how long it took.
-    Said(Answer, Duration),
+    /// An answer.
+    Said(Answer),
     /// Nobody is to ask again for so long, and this was no attempt.
     Paused(Duration),
     /// No answer, and how long that took.
@@ -122,6 +122,11 @@ impl Desk {
 }
 
 impl Seat<'_> {
+    /// Whether nobody else may ask until this one has: its answer is to show how it stands with the provider.
+    pub(crate) fn is_probe(&self) -> bool {
+        self.pass.as_ref().is_some_and(|(_, pass)| pass.is_probe())
+    }
+
     /// Asks.
     pub(crate) async fn ask(self, question: Question<'_>) -> Reply {
         let (answer, elapsed) = self.desk.measured(question).await;
@@ -138,7 +143,7 @@ impl Seat<'_> {
 
 fn reply(answer: Result<Answer, ProviderError>, elapsed: Duration) -> Reply {
     match answer {
-        Ok(answer) => Reply::Said(answer, elapsed),
+        Ok(answer) => Reply::Said(answer),
         Err(error) => Reply::Failed(error, elapsed),
     }
 }

@@ -83,6 +83,16 @@ pub(super) struct Pass {
     _place: OwnedSemaphorePermit,
 }
 
+impl Pass {
+    /// Whether it was given to one alone.
+    pub(super) fn is_probe(&self) -> bool {
+        let Rights { breaker, limit } = self.rights;
+        [breaker, limit]
+            .iter()
+            .any(|right| matches!(right, Right::Probe(_)))
+    }
+}
+
 /// With what right somebody asks, as the breaker sees it and as the limit does.
 #[derive(Clone, Copy)]
 struct Rights {

@@ -163,6 +163,7 @@ impl Fixture {
             outbound: Outbound::new(EgressPolicy::default(), Bounds::default()),
             clock: Clock::default(),
             // Tests are compiled without optimisations.
+            animations: workers::AnimationSettings::default(),
             rules: RuleSettings {
                 limits: Limits {
                     bytes: 8 << 20,
