@@ -14,7 +14,7 @@ mod hostile_servers;
 
 /// What a reason says of an image that could not be analysed.
 const NOT_FETCHED: &str = "the image could not be fetched";
-const TOO_LARGE: &str = "the image is too large";
+const TOO_LARGE: &str = "the image is too large in bytes, pixels or frames";
 const UNSUPPORTED: &str = "the image is of no supported format";
 const UNDECODABLE: &str = "the image could not be decoded";
 

@@ -99,11 +99,11 @@ named_set! {
     ImageProblem {
         /// It could not be fetched from its URL, or may not be.
         NotFetched = "not_fetched",
-        /// It is larger than the limit, in bytes or pixels.
+        /// It is larger than the limit, in bytes or pixels, or an animation takes more decoding than the limit.
         TooLarge = "too_large",
         /// It is of no supported format.
         Unsupported = "unsupported",
-        /// It is damaged.
+        /// It is damaged; of an animation, at least one frame is.
         Undecodable = "undecodable",
     }
 }
@@ -120,7 +120,7 @@ impl fmt::Display for Unchecked {
             },
             Self::ImageNotAnalysed { problem } => f.write_str(match problem {
                 ImageProblem::NotFetched => "the image could not be fetched",
-                ImageProblem::TooLarge => "the image is too large",
+                ImageProblem::TooLarge => "the image is too large in bytes, pixels or frames",
                 ImageProblem::Unsupported => "the image is of no supported format",
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),

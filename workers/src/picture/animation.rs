@@ -104,14 +104,15 @@ impl Animation {
             height,
             memory: needed,
         } = found?;
-        if survey.frames == 0 || (survey.frames == 1 && survey.unseen.is_none()) {
+        if survey.frames <= 1 && survey.unseen.is_none() {
             return None;
         }
         let mut animation = Self {
             format,
             width,
             height,
-            frames: survey.frames,
+            // Of the first one, the decoder of still pictures may want less than is missing.
+            frames: survey.frames.max(1),
             most: settings.frames,
             memory: needed,
             unseen: survey.unseen,

@@ -23,6 +23,10 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     if walk(bytes, 13 + colors(head[10]), survey).is_none() {
         survey.damaged();
     }
+    if survey.frames == 0 {
+        // Nothing tells that there was to be more than one.
+        return None;
+    }
     Some(Layout {
         width,
         height,

@@ -26,6 +26,9 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     }
     let (width, height) = found.size?;
     let told = u64::from(found.told?) + u64::from(!found.has_first);
+    if survey.frames == 0 && told <= 1 {
+        return None;
+    }
     if survey.unseen.is_none() && survey.frames as u64 != told {
         survey.damaged();
     }
