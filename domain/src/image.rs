@@ -15,7 +15,7 @@ named_set! {
         Jpeg = "jpeg",
         /// PNG.
         Png = "png",
-        /// GIF; the first frame counts.
+        /// GIF.
         Gif = "gif",
         /// WebP.
         Webp = "webp",

@@ -132,6 +132,7 @@ impl Projector {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
     use tokio::sync::{mpsc, oneshot};
     use uuid::Uuid;
 
@@ -187,6 +188,34 @@ mod tests {
         for developed in developing {
             assert_eq!(developed.await.unwrap(), Ok(5_000 * 4_000 * 3));
         }
+    }
+
+    #[tokio::test]
+    async fn the_animations_of_one_team_leave_room_for_those_of_another_and_for_still_pictures() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../tests/fixtures/images/animated.gif"
+        );
+        let (darkroom, file) = (Darkroom::default(), std::fs::read(path).unwrap());
+        let animation = darkroom.animation(&file).unwrap();
+        let place = |number| darkroom.projector(team(number), animation).now_or_never();
+        let places: Vec<_> = std::iter::from_fn(|| place(1)).collect();
+        assert!((1..AT_ONCE).contains(&places.len()), "{}", places.len());
+        assert!(darkroom.animations.in_use() < ANIMATIONS);
+        let other = place(2).expect("there is room for another team");
+        assert!(place(1).is_none());
+        assert_eq!(darkroom.pixels.in_use(), 0);
+
+        let limits = Limits {
+            bytes: 1 << 20,
+            min_side: 1,
+            max_side: 2_048,
+            formats: &[domain::image::ImageFormat::Jpeg],
+        };
+        let film = other.film(file.into(), limits).await.unwrap();
+        assert!(film.frames.len() > 1);
+        drop(places);
+        assert_eq!(darkroom.animations.in_use(), 0);
     }
 
     #[tokio::test]

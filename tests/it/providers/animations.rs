@@ -33,7 +33,7 @@ fn reason(verdict: &Value) -> &str {
 async fn what_happens_in_one_frame_of_an_animation_counts(pool: PgPool) {
     let provider = FakeProvider::openai(Mode::Well).await;
     let entries = [provider.entry("openai", "")];
-    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let mut panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
     let mut before = 0;
     for (frames, violent, expected, asked) in [
@@ -57,11 +57,7 @@ async fn what_happens_in_one_frame_of_an_animation_counts(pool: PgPool) {
     }
 
     // As many as the operator wants.
-    drop(panel.workers);
-    let panel = Panel {
-        workers: Vec::new(),
-        ..panel
-    };
+    panel.workers.clear();
     let mut command = panel.gatehouse();
     command.env("GATEHOUSE_ANIMATION_FRAMES", "2");
     let _worker = Worker::launch(command).await;

@@ -604,6 +604,30 @@ mod tests {
     }
 
     #[test]
+    fn an_image_that_was_shown_in_part_is_unchecked_although_all_was_scored() {
+        use Category::Violence;
+        let item = item(&[Violence], Vec::new());
+        let mut inquiry = image(&item);
+        inquiry.said("one", &[Violence], answer(&[(Violence, 0.1)]), SECOND);
+        inquiry.saw_in_part(ImageProblem::TooLarge);
+        let analysed = ended(inquiry);
+        let problem = ImageProblem::TooLarge;
+        let told = [Unchecked::ImageNotAnalysed { problem }];
+        assert_eq!(analysed.unchecked, told);
+        assert_eq!(analysed.providers[0].unseen, Some(problem));
+
+        // In an earlier run, too.
+        let part = Part {
+            provider: "one".into(),
+            modality: Modality::Image,
+            scores: Some([(Violence, 0.1)].into_iter().collect()),
+            unseen: Some(problem),
+        };
+        let item = self::item(&[Violence], vec![part]);
+        assert_eq!(ended(image(&item)).unchecked, told);
+    }
+
+    #[test]
     fn an_unknown_provider_is_told_at_the_end_and_may_be_known_to_the_next_run() {
         let item = item(&[Category::Hate], Vec::new());
         let unknown = || {

@@ -26,7 +26,7 @@ pub struct Limits {
     pub formats: &'static [ImageFormat],
 }
 
-/// A picture in a file of ours: upright, its first frame only, without metadata.
+/// A picture in a file of ours: upright, one frame, without metadata.
 #[derive(Clone)]
 pub struct Rendition {
     /// What the file is.
