@@ -212,8 +212,8 @@ mod tests {
             max_side: 2_048,
             formats: &[domain::image::ImageFormat::Jpeg],
         };
-        let film = other.film(file.into(), limits).await.unwrap();
-        assert!(film.frames.len() > 1);
+        let reel = other.film(file.into(), limits).await.unwrap();
+        assert!(reel.frames.len() > 1);
         drop(places);
         assert_eq!(darkroom.animations.in_use(), 0);
     }

@@ -124,7 +124,7 @@ impl<'a> Sight<'a> {
         let animation = animation.filter(|animation| !animation.is_first_frame_only());
         // Others use the place while an animation is decoded, which may take long. Only whoever tries for all keeps it.
         let seat = Some(seat).filter(|seat| animation.is_none() || seat.is_probe());
-        let film = match animation {
+        let reel = match animation {
             None => {
                 let work = move |picture: &Picture| picture.rendition(&limits);
                 let developed = self.darkroom.develop(self.team, file, work).await;
@@ -138,12 +138,12 @@ impl<'a> Sight<'a> {
                 projector.film(file, limits).await
             }
         };
-        let film = match film {
-            Ok(film) => film,
+        let reel = match reel {
+            Ok(reel) => reel,
             Err(problem) => return Ok(Err(Unseen::Problem(problem))),
         };
         let pieces = Pieces {
-            shown: Shown::film(&film),
+            shown: Shown::film(&reel),
             categories,
             policy: item.policy.as_deref(),
             kept: &item.pieces,
@@ -152,7 +152,7 @@ impl<'a> Sight<'a> {
         Ok(Ok(Look {
             asked,
             learned,
-            unseen: film.unseen,
+            unseen: reel.unseen,
         }))
     }
 

@@ -1,4 +1,4 @@
-//! Animated GIF (GIF89a). Its blocks are walked here; the frames are decoded as those of still pictures are.
+//! Animated GIF (`GIF89a`). Its blocks are walked here; the frames are decoded as those of still pictures are.
 
 use domain::decision::ImageProblem;
 use gif::{ColorOutput, DecodeOptions, DisposalMethod};

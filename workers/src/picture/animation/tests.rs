@@ -201,14 +201,17 @@ fn halves(frame: &Frame) -> [[u8; 3]; 2] {
     })
 }
 
+/// A frame's number, and the colours in the middle of both its halves.
+type Seen = (usize, [[u8; 3]; 2]);
+
 /// What is shown, and why that is not all.
-fn shown(file: &[u8], most: usize) -> (Vec<(usize, [[u8; 3]; 2])>, Option<ImageProblem>) {
+fn shown(file: &[u8], most: usize) -> (Vec<Seen>, Option<ImageProblem>) {
     let animation = Animation::of(file, &settings(most), MEMORY).unwrap();
-    let film = animation.film(file, &limits()).unwrap();
-    let frames = film.frames.iter();
+    let reel = animation.film(file, &limits()).unwrap();
+    let frames = reel.frames.iter();
     (
         frames.map(|frame| (frame.number, halves(frame))).collect(),
-        film.unseen,
+        reel.unseen,
     )
 }
 
@@ -278,12 +281,12 @@ fn every_still_fixture_is_one_and_every_animated_fixture_none() {
         };
         assert!(name.starts_with("animated"), "{name}");
         assert_eq!(animation.unseen(), None, "{name}");
-        let film = animation.film(&file, &limits()).unwrap();
-        assert!(film.frames.len() > 1, "{name}");
-        assert_eq!(film.unseen, None, "{name}");
+        let reel = animation.film(&file, &limits()).unwrap();
+        assert!(reel.frames.len() > 1, "{name}");
+        assert_eq!(reel.unseen, None, "{name}");
         // The first frame is what the picture is.
         let still = Picture::decode(&file).unwrap();
-        let first = Picture::decode(&film.frames[0].rendition.bytes).unwrap();
+        let first = Picture::decode(&reel.frames[0].rendition.bytes).unwrap();
         assert_eq!(first.rgb(), still.rgb(), "{name}");
     }
 }
@@ -376,7 +379,7 @@ fn a_png_that_lies_about_its_frames_is_not_wholly_seen() {
             "{told}"
         );
         match animation.film(&lying, &limits()) {
-            Ok(film) => assert_eq!(film.unseen, Some(ImageProblem::Undecodable), "{told}"),
+            Ok(reel) => assert_eq!(reel.unseen, Some(ImageProblem::Undecodable), "{told}"),
             // Not even the first frame, as of a still picture.
             Err(problem) => {
                 assert_eq!(problem, ImageProblem::Undecodable);
@@ -410,18 +413,18 @@ fn no_part_of_an_animation_passes_for_the_whole() {
                 );
                 continue;
             };
-            let film = match animation.film(part, &limits()) {
-                Ok(film) => film,
+            let reel = match animation.film(part, &limits()) {
+                Ok(reel) => reel,
                 Err(problem) => {
                     assert_eq!(problem, ImageProblem::Undecodable);
                     continue;
                 }
             };
-            let seen: Vec<_> = film.frames.iter().map(|f| (f.number, halves(f))).collect();
+            let seen: Vec<_> = reel.frames.iter().map(|f| (f.number, halves(f))).collect();
             assert_eq!(seen, whole[..seen.len()], "up to {end}");
             // What follows the last frame may be missing.
             let is_whole = seen.len() == 4 || is_cut_between_frames(part);
-            assert_eq!(film.unseen.is_none(), is_whole, "up to {end}");
+            assert_eq!(reel.unseen.is_none(), is_whole, "up to {end}");
         }
     }
 }
@@ -529,10 +532,10 @@ fn frames_beyond_the_bound_are_not_shown_and_the_others_are() {
     };
     for file in [gif(&frames), png(None, &frames), webp(&frames)] {
         let animation = Animation::of(&file, &bounds, MEMORY).unwrap();
-        let film = animation.film(&file, &limits()).unwrap();
-        let numbers: Vec<_> = film.frames.iter().map(|frame| frame.number).collect();
+        let reel = animation.film(&file, &limits()).unwrap();
+        let numbers: Vec<_> = reel.frames.iter().map(|frame| frame.number).collect();
         assert_eq!(numbers, [0, 3, 5]);
-        assert_eq!(film.unseen, Some(ImageProblem::TooLarge));
+        assert_eq!(reel.unseen, Some(ImageProblem::TooLarge));
     }
 }
 
@@ -548,15 +551,17 @@ fn a_frame_outside_the_canvas_is_not_shown_and_nor_is_what_follows() {
 
 #[test]
 fn all_renditions_together_have_a_bound() {
+    const SIDE: u16 = 800;
     let palette: Vec<u8> = (0..=255)
         .flat_map(|n: u8| [n, n.wrapping_mul(7), 255 - n])
         .collect();
     let mut file = Vec::new();
-    let mut encoder = ::gif::Encoder::new(&mut file, 512, 512, &palette).unwrap();
-    for seed in 0..20_u32 {
-        let noise =
-            (0..512 * 512).map(|i| (i + seed * 77).wrapping_mul(2_654_435_761).to_le_bytes()[2]);
-        let frame = ::gif::Frame::from_indexed_pixels(512, 512, noise.collect::<Vec<_>>(), None);
+    let mut encoder = ::gif::Encoder::new(&mut file, SIDE, SIDE, &palette).unwrap();
+    let noise = (0..u32::from(SIDE) * u32::from(SIDE))
+        .map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes()[2]);
+    let noise: Vec<u8> = noise.collect();
+    for _ in 0..20 {
+        let frame = ::gif::Frame::from_indexed_pixels(SIDE, SIDE, noise.as_slice(), None);
         encoder.write_frame(&frame).unwrap();
     }
     drop(encoder);
@@ -564,8 +569,8 @@ fn all_renditions_together_have_a_bound() {
         formats: &[ImageFormat::Jpeg],
         ..limits()
     };
-    let film = animation(&file).unwrap().film(&file, &limits).unwrap();
-    assert_eq!(film.frames.len(), 20);
-    let bytes: usize = film.frames.iter().map(|f| f.rendition.bytes.len()).sum();
+    let reel = animation(&file).unwrap().film(&file, &limits).unwrap();
+    assert_eq!(reel.frames.len(), 20);
+    let bytes: usize = reel.frames.iter().map(|f| f.rendition.bytes.len()).sum();
     assert!(bytes <= RENDITIONS, "{bytes}");
 }
