@@ -119,7 +119,7 @@ mod tests {
         assert!(!format!("{key:?}").contains("wJalr"));
         let signer = Signer::new(key, "rekognition", "eu-west-1".into());
         let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(491_628);
-        let request = client(Duration::ZERO).unwrap().post(url.clone());
+        let request = client(Duration::ZERO, None).unwrap().post(url.clone());
         let request = signer.sign(request, &url, &HEADERS, br#"{"MinConfidence":0}"#, noon);
         let headers = request.build().unwrap().headers().clone();
         assert_eq!(headers["x-amz-date"], "20260131T120000Z");
