@@ -30,7 +30,7 @@ use domain::{
 };
 use futures::future::BoxFuture;
 
-pub use aws::AwsKey;
+pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
 pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};

@@ -24,6 +24,7 @@ pub use self::{
     auth::Auth,
     proxy::{NoProxy, Proxy},
 };
+pub(super) use self::code::{code as code_of, is_word};
 use self::pauses::{spent, wait};
 use super::{Access, Answer, Profile, ProviderError, Scope, Told};
 use crate::{picture::Limits, tls};
@@ -272,7 +273,8 @@ fn unreachable(error: reqwest::Error) -> ProviderError {
     }
 }
 
-async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError> {
+/// Reads a body of at most so many bytes.
+pub(super) async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError> {
     let mut body = BytesMut::new();
     while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
         if body.len() + chunk.len() > most {
