@@ -185,7 +185,13 @@ mod tests {
         let told = |texts: &[&str]| causes(&chain(texts));
         assert_eq!(told(&["at http://u:p@h/"]), None);
         assert_eq!(
-            told(&["at http://h/", "client error", "tcp error: refused", "refused"]).as_deref(),
+            told(&[
+                "at http://h/",
+                "client error",
+                "tcp error: refused",
+                "refused"
+            ])
+            .as_deref(),
             Some("client error: tcp error: refused")
         );
         assert_eq!(

@@ -55,7 +55,11 @@ impl Rekognition {
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(mut remote: Remote, region: String, access: AwsAccess) -> Result<Self, ProviderError> {
+    pub fn new(
+        mut remote: Remote,
+        region: String,
+        access: AwsAccess,
+    ) -> Result<Self, ProviderError> {
         remote.auth = access.auth();
         let signer = Signer::new(access, "rekognition", region, remote.proxy.as_ref())?;
         let wire = Wire::new(remote, "rekognition")?;
@@ -118,7 +122,14 @@ mod tests {
         let signer = Signer::new(access, "rekognition", "eu-west-1".into(), None).unwrap();
         let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(491_628);
         let request = client(Duration::ZERO, None).unwrap().post(url.clone());
-        let request = signer.sign(&credentials, request, &url, &HEADERS, br#"{"MinConfidence":0}"#, noon);
+        let request = signer.sign(
+            &credentials,
+            request,
+            &url,
+            &HEADERS,
+            br#"{"MinConfidence":0}"#,
+            noon,
+        );
         let headers = request.build().unwrap().headers().clone();
         assert_eq!(headers["x-amz-date"], "20260131T120000Z");
         assert_eq!(

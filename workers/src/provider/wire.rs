@@ -20,12 +20,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
+pub(super) use self::code::{code as code_of, is_word};
+use self::pauses::{spent, wait};
 pub use self::{
     auth::Auth,
     proxy::{NoProxy, Proxy},
 };
-pub(super) use self::code::{code as code_of, is_word};
-use self::pauses::{spent, wait};
 use super::{Access, Answer, Profile, ProviderError, Scope, Told};
 use crate::{picture::Limits, tls};
 
@@ -114,7 +114,8 @@ pub(super) fn client(
 impl Wire {
     /// The wire to a provider that looks at texts only, and says by the status why it answers nothing else.
     pub(super) fn new(remote: Remote, kind: &'static str) -> Result<Self, ProviderError> {
-        let http = client(remote.deadline, remote.proxy.as_ref()).map_err(ProviderError::Unreachable)?;
+        let http =
+            client(remote.deadline, remote.proxy.as_ref()).map_err(ProviderError::Unreachable)?;
         let access = Access {
             credential: credential(&remote),
             concurrency: remote.concurrency,

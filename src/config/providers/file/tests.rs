@@ -5,7 +5,11 @@ use domain::score::Category;
 use super::*;
 
 fn parsed(text: &str) -> anyhow::Result<Providers> {
-    parse(text, Path::new("/nowhere"))
+    let surroundings = Surroundings {
+        directory: Path::new("/nowhere"),
+        proxy: None,
+    };
+    parse(text, &surroundings)
 }
 
 /// Every kind of provider.
@@ -99,7 +103,11 @@ fn providers_are_set_up_in_the_order_of_the_file() {
     for name in ["key", "policy"] {
         fs::write(directory.path().join(name), format!("{name}-text\n")).unwrap();
     }
-    let providers = parse(FILE, directory.path()).unwrap();
+    let surroundings = Surroundings {
+        directory: directory.path(),
+        proxy: None,
+    };
+    let providers = parse(FILE, &surroundings).unwrap();
     let seen: Vec<_> = providers
         .iter()
         .map(|p| p.profile())
@@ -222,8 +230,45 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (aws.replace("region = \"eu-west-1\"\n", ""), "its region"),
         (aws.replace("eu-west-1", "h/?x="), "its region is not"),
-        (aws.replace("key_id = \"AK\"\n", ""), "its key_id"),
+        (
+            aws.replace("key_id = \"AK\"\n", ""),
+            "its key_id with key_env or key_file, or credentials = \"role\"",
+        ),
         (aws.to_owned(), "a: it needs its key, in"),
+        (
+            format!("{aws}credentials = \"role\""),
+            "credentials = \"role\" and a key; give one",
+        ),
+        (
+            format!("{aws}key_env = \"PATH\"\nsession_token_file = \"none\""),
+            "cannot read /nowhere/none",
+        ),
+        (
+            format!("{http}credentials = \"role\""),
+            "no member credentials",
+        ),
+        (
+            format!("{http}proxy = \"proxy:3128\""),
+            "its proxy is not a URL such as",
+        ),
+        (
+            format!("{http}proxy = \"http://u:p@proxy:3128\""),
+            "put it into proxy_password_env or proxy_password_file",
+        ),
+        (
+            format!("{http}proxy_password_env = \"PATH\""),
+            "proxy_password and no proxy",
+        ),
+        (
+            format!("{chat}style = \"policy\"\npolicy_file = \"p\"")
+                .replace("http://h/", "http://h/v1/chat/completions"),
+            "write http://h",
+        ),
+        (
+            format!("{chat}style = \"llama_guard\"")
+                .replace("\"m\"", "\"meta-llama/Meta-Llama-Guard-2-8B\""),
+            "its model is Llama Guard 2",
+        ),
     ] {
         let Err(error) = parsed(&text) else {
             panic!("{text} is taken");

@@ -173,7 +173,10 @@ impl Holder {
         let failed = self.state().last.clone().and_then(|(_, failed)| failed);
         let failed = failed.filter(|_| ended);
         Err(ProviderError::NoCredentials(failed.unwrap_or_else(|| {
-            NoCredentials("the credentials that AWS issued have expired already; check this machine's clock".into())
+            NoCredentials(
+                "the credentials that AWS issued have expired already; check this machine's clock"
+                    .into(),
+            )
         })))
     }
 

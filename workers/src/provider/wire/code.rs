@@ -41,7 +41,9 @@ const LASTING: [&str; 14] = [
 
 /// The word in an error, if there is one.
 pub(in crate::provider) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
-    let header = headers.get(AWS_HEADER).and_then(|value| value.to_str().ok());
+    let header = headers
+        .get(AWS_HEADER)
+        .and_then(|value| value.to_str().ok());
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let details = body.pointer("/error/details").and_then(Value::as_array);
     let reasons = details.into_iter().flatten();
@@ -122,10 +124,8 @@ mod tests {
         let long = format!(r#"{{"code":"{}"}}"#, "x".repeat(LONGEST + 1));
         assert_eq!(code(&HeaderMap::new(), long.as_bytes()), None);
         let header = "AccessDeniedException:http://internal.amazon.com/coral/";
-        let headers = HeaderMap::from_iter([(
-            AWS_HEADER.parse().unwrap(),
-            header.parse().unwrap(),
-        )]);
+        let headers =
+            HeaderMap::from_iter([(AWS_HEADER.parse().unwrap(), header.parse().unwrap())]);
         let word = code(&headers, br#"{"message":"m"}"#);
         assert_eq!(word.as_deref(), Some("AccessDeniedException"));
     }
