@@ -18,6 +18,7 @@ mod openai;
 mod panel;
 mod rekognition;
 mod sightengine;
+mod trial;
 mod vision;
 mod wire;
 
@@ -43,6 +44,7 @@ pub use natural_language::NaturalLanguage;
 pub use openai::OpenAi;
 pub use rekognition::Rekognition;
 pub use sightengine::Sightengine;
+pub use trial::{Trial, try_out};
 pub use vision::Vision;
 pub use wire::{Auth, NoProxy, Proxy, Remote};
 
