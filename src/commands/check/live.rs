@@ -146,7 +146,7 @@ fn denied(kind: &str, told: &Told) -> String {
                 "the proxy asks for a user and a password: check GATEHOUSE_PROVIDER_PROXY or its proxy"
                     .into()
             }
-            (404, _) => format!("nothing is at this address: check its url. {}", capital(settings(kind))),
+            (404, _) => format!("nothing is at this address: check its url, or {}", settings(kind)),
             (_, "rekognition") => {
                 format!("allow the key or role rekognition:DetectModerationLabels; {key}")
             }
@@ -172,10 +172,4 @@ fn settings(kind: &str) -> &'static str {
         }
         _ => "check the members of its kind in docs/providers.md",
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(|c| c.to_ascii_uppercase());
-    first.into_iter().chain(characters).collect()
 }

@@ -1,6 +1,6 @@
 //! `gatehouse check --providers-live`: each provider is asked once, and an operator is told what is wrong and what to do.
 
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -13,7 +13,13 @@ async fn check(panel: &Panel, options: &[&str], variables: &[(&str, &str)]) -> (
     command.arg("check").args(options);
     command.envs(variables.iter().copied());
     // The servers run in this thread.
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap());
+    let output = tokio::task::spawn_blocking(move || {
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap()
+    });
     let Output {
         status,
         stdout,
@@ -34,7 +40,7 @@ fn tells(told: &str, words: &[&str]) -> bool {
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_43_providers_are_asked_only_when_that_is_wanted_and_then_once(pool: PgPool) {
+async fn providers_are_asked_only_when_that_is_wanted_and_then_once(pool: PgPool) {
     let openai = FakeProvider::openai(Mode::Well).await;
     let eyes = FakeProvider::start(Wire::Vision, Mode::Well).await;
     let unsure = FakeProvider::start(Wire::Http, Mode::Unsure).await;
@@ -60,11 +66,11 @@ async fn case_43_providers_are_asked_only_when_that_is_wanted_and_then_once(pool
     ] {
         assert!(tells(&told, &words), "{words:?}: {told}");
     }
-    assert_eq!((openai.asked(), eyes.asked(), unsure.asked()), (2, 1, 1));
+    assert_eq!((openai.asked(), eyes.asked(), unsure.asked()), (2, 1, 2));
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_43_what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgPool) {
+async fn what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgPool) {
     let mut servers = Vec::new();
     let mut entries = Vec::new();
     let mut expected: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -73,7 +79,9 @@ async fn case_43_what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgP
             "nothing",
             Mode::Status(404),
             "",
-            vec!["(HTTP 404): on_purpose; nothing is at this address: check its url. Check model"],
+            vec![
+                "(HTTP 404): on_purpose; nothing is at this address: check its url, or check model",
+            ],
         ),
         (
             "limited",
@@ -122,7 +130,7 @@ async fn case_43_what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgP
             "chatty",
             Mode::Quoting(401),
             "",
-            vec!["(HTTP 401); check the key"],
+            vec!["(HTTP 401): error; check the key"],
         ),
     ] {
         let server = FakeProvider::openai(mode).await;
@@ -197,7 +205,7 @@ fn issued() -> Act {
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_43_a_role_s_credentials_come_from_where_the_environment_says(pool: PgPool) {
+async fn a_role_s_credentials_come_from_where_the_environment_says(pool: PgPool) {
     let aws = FakeProvider::start(Wire::Rekognition, Mode::Well).await;
     let panel = Panel::start(&pool, 0, &[by_role(&aws)], HOUR, &["violence"]).await;
     let places = ScriptedServer::start(|path, _| match path {

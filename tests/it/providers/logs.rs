@@ -12,7 +12,7 @@ const MINUTES: Duration = Duration::from_mins(2);
 const TEXT: &str = "flurbicide is what this text is about";
 
 #[sqlx::test(migrations = false)]
-async fn case_45_logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
+async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
     let coded = FakeProvider::openai(Mode::Status(400)).await;
     let quoting = FakeProvider::openai(Mode::Quoting(400)).await;
     let denied = FakeProvider::openai(Mode::Status(401)).await;
@@ -60,8 +60,6 @@ async fn case_45_logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
     ] {
         eventually("the log tells", MINUTES, async || line(&words)).await;
     }
-    let quoted = line(&["a provider failed for good", "quoting"]).unwrap();
-    assert!(!quoted.contains("code"), "{quoted}");
     let logged = panel.logged();
     for secret in [FakeProvider::KEY, "flurbicide", "what this text is about"] {
         assert!(!logged.contains(secret), "{secret}: {logged}");

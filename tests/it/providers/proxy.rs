@@ -4,6 +4,7 @@ use std::{
     fs,
     net::SocketAddr,
     path::Path,
+    process::Stdio,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -141,7 +142,7 @@ fn port_of(provider: &FakeProvider) -> u16 {
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_44_providers_are_reached_through_the_operators_proxy_and_by_no_other(pool: PgPool) {
+async fn providers_are_reached_through_the_operators_proxy_and_by_no_other(pool: PgPool) {
     // What no header and no URL may have as it is.
     let proxy = Proxy::start(Some("me@work:pass%41/word")).await;
     let other = Proxy::start(None).await;
@@ -231,9 +232,7 @@ async fn case_44_providers_are_reached_through_the_operators_proxy_and_by_no_oth
 }
 
 #[sqlx::test(migrations = false)]
-async fn case_44_a_proxy_that_refuses_us_and_a_certificate_that_nobody_vouches_for_are_told(
-    pool: PgPool,
-) {
+async fn a_proxy_that_refuses_us_and_a_certificate_that_nobody_vouches_for_are_told(pool: PgPool) {
     let proxy = Proxy::start(Some("me:secret")).await;
     let open = Proxy::start(None).await;
     let provider = FakeProvider::openai(Mode::Well).await;
@@ -259,7 +258,13 @@ async fn case_44_a_proxy_that_refuses_us_and_a_certificate_that_nobody_vouches_f
             command.env("GATEHOUSE_PROVIDER_PROXY_PASSWORD", password);
         }
         // The servers run in this thread.
-        let output = tokio::task::spawn_blocking(move || command.output().unwrap());
+        let output = tokio::task::spawn_blocking(move || {
+            command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .output()
+                .unwrap()
+        });
         let output = output.await.unwrap();
         assert!(!output.status.success(), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
@@ -288,7 +293,7 @@ async fn case_44_a_proxy_that_refuses_us_and_a_certificate_that_nobody_vouches_f
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn case_44_webhooks_do_not_take_the_providers_proxy() {
+async fn webhooks_do_not_take_the_providers_proxy() {
     let proxy = Proxy::start(None).await;
     let provider = FakeProvider::openai(Mode::Well).await;
     let receiver = Receiver::start().await;
