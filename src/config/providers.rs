@@ -62,8 +62,8 @@ impl ProviderOptions {
             (Some(_), _) => {
                 bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")
             }
-            (None, []) => self.named(&[ProviderName::Builtin], proxy),
-            (None, names) => self.named(names, proxy),
+            (None, []) => self.named(&[ProviderName::Builtin], proxy.as_ref()),
+            (None, names) => self.named(names, proxy.as_ref()),
         }
     }
 
@@ -88,12 +88,12 @@ impl ProviderOptions {
         }
     }
 
-    fn named(&self, names: &[ProviderName], proxy: Option<Proxy>) -> anyhow::Result<Providers> {
+    fn named(&self, names: &[ProviderName], proxy: Option<&Proxy>) -> anyhow::Result<Providers> {
         let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
         for name in names {
             let provider = match name {
                 ProviderName::Builtin => builtin(),
-                ProviderName::Openai => self.openai(proxy.clone())?,
+                ProviderName::Openai => self.openai(proxy.cloned())?,
             };
             if providers
                 .iter()

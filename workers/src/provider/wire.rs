@@ -94,6 +94,9 @@ pub(super) struct Received {
     pub(super) spent: Option<Duration>,
 }
 
+/// What speaks to providers, and to what issues credentials for them. The operator chose where all of these are.
+pub(super) type Http = Client;
+
 /// What all providers are spoken to with. The environment's proxies are never used, only the operator's setting.
 pub(super) fn client(
     connecting: Duration,

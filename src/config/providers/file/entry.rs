@@ -307,10 +307,15 @@ impl Entry {
             all.filter(|category| can(modality).contains(category))
                 .collect()
         };
-        Ok(Scope {
+        let scope = Scope {
             text: scored(Modality::Text),
             image: scored(Modality::Image),
-        })
+        };
+        let named = self.modalities.iter().flatten();
+        if let Some(idle) = named.copied().find(|named| scope.of(*named).is_empty()) {
+            bail!("it cannot score anything of its modality {idle}");
+        }
+        Ok(scope)
     }
 
     fn style(&self, directory: &Path) -> anyhow::Result<Style> {

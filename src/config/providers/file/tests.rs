@@ -209,7 +209,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "no member modalities",
+            "cannot score anything of its modality image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
@@ -235,6 +235,17 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "its key_id with key_env or key_file, or credentials = \"role\"",
         ),
         (aws.to_owned(), "a: it needs its key, in"),
+    ] {
+        assert_refused(&text, word);
+    }
+}
+
+#[test]
+fn wrong_ways_to_a_provider_are_refused_in_one_line() {
+    let http = "[[provider]]\nname = \"a\"\nkind = \"http\"\nurl = \"http://h/\"\ncategories = [\"spam\"]\n";
+    let chat = "[[provider]]\nname = \"a\"\nkind = \"chat\"\nurl = \"http://h/\"\nmodel = \"m\"\n";
+    let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
+    for (text, word) in [
         (
             format!("{aws}credentials = \"role\""),
             "credentials = \"role\" and a key; give one",
@@ -260,8 +271,9 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "proxy_password and no proxy",
         ),
         (
-            format!("{chat}style = \"policy\"\npolicy_file = \"p\"")
-                .replace("http://h/", "http://h/v1/chat/completions"),
+            "[[provider]]\nname = \"a\"\nkind = \"openai\"\nkey_env = \"PATH\"\n\
+             url = \"http://h/v1/moderations\""
+                .to_owned(),
             "write http://h",
         ),
         (
@@ -270,15 +282,19 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "its model is Llama Guard 2",
         ),
     ] {
-        let Err(error) = parsed(&text) else {
-            panic!("{text} is taken");
-        };
-        let told = format!("{error:#}");
-        assert!(
-            told.contains(word) && !told.contains('\n'),
-            "{told}\n{text}"
-        );
+        assert_refused(&text, word);
     }
+}
+
+fn assert_refused(text: &str, word: &str) {
+    let Err(error) = parsed(text) else {
+        panic!("{text} is taken");
+    };
+    let told = format!("{error:#}");
+    assert!(
+        told.contains(word) && !told.contains('\n'),
+        "{told}\n{text}"
+    );
 }
 
 #[test]

@@ -12,14 +12,13 @@ use std::{
 };
 
 use aws_credential_types::Credentials;
-use reqwest::Client;
 use tracing::{info, warn};
 use url::Url;
 
 use crate::provider::{
     ProviderError,
     error::NoCredentials,
-    wire::{Proxy, client},
+    wire::{Http, Proxy, client},
 };
 
 /// So long before they expire, credentials are renewed. AWS has new ones at least five minutes before.
@@ -90,7 +89,7 @@ impl AwsRole {
 /// A role and the credentials that it has at present.
 pub(super) struct Holder {
     role: AwsRole,
-    http: Client,
+    http: Http,
     /// Held by whoever asks for credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,

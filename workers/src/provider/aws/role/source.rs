@@ -8,14 +8,14 @@ use std::{path::Path, time::SystemTime};
 use aws_credential_types::Credentials;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use reqwest::{Client, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde::Deserialize;
 use url::Url;
 
 use super::{AwsRole, ContainerToken, Issued};
 use crate::provider::{
     error::{NoCredentials, causes},
-    wire::{code_of, is_word, read},
+    wire::{Http, code_of, is_word, read},
 };
 
 /// A role's credentials take a few kilobytes.
@@ -57,7 +57,7 @@ impl From<Answer> for Issued {
 }
 
 /// Asks the place that a role's credentials come from.
-pub(super) async fn fetch(http: &Client, role: &AwsRole) -> Result<Issued, NoCredentials> {
+pub(super) async fn fetch(http: &Http, role: &AwsRole) -> Result<Issued, NoCredentials> {
     let issued = match role {
         AwsRole::WebIdentity {
             sts,
@@ -94,7 +94,7 @@ fn place(url: &Url) -> &str {
 }
 
 async fn of_container(
-    http: &Client,
+    http: &Http,
     url: &Url,
     token: Option<&ContainerToken>,
 ) -> Result<Issued, String> {
@@ -112,7 +112,7 @@ async fn of_container(
 }
 
 /// Version 2 of the metadata: every question shows a token, which is asked for by PUT.
-async fn of_instance(http: &Client, endpoint: &Url) -> Result<Issued, String> {
+async fn of_instance(http: &Http, endpoint: &Url) -> Result<Issued, String> {
     let at = |path: &str| {
         let mut url = endpoint.clone();
         url.set_path(path);
@@ -136,7 +136,7 @@ async fn of_instance(http: &Client, endpoint: &Url) -> Result<Issued, String> {
 
 /// `AssumeRoleWithWebIdentity`, which needs no signature. It answers in XML.
 async fn of_web_identity(
-    http: &Client,
+    http: &Http,
     sts: &Url,
     role: &str,
     session: &str,

@@ -43,12 +43,12 @@ impl Asked {
 struct Server {
     url: Url,
     asked: Arc<Mutex<Vec<Asked>>>,
-    server: AbortHandle,
+    task: AbortHandle,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.server.abort();
+        self.task.abort();
     }
 }
 
@@ -84,7 +84,7 @@ impl Server {
         Self {
             url: url.parse().unwrap(),
             asked,
-            server: server.abort_handle(),
+            task: server.abort_handle(),
         }
     }
 
