@@ -56,7 +56,7 @@ async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
             "denied",
             "on_purpose",
         ],
-        ["a provider failed", "gone", "Connection refused"],
+        ["\"a provider failed\"", "gone", "Connection refused"],
     ] {
         eventually("the log tells", MINUTES, async || line(&words)).await;
     }
