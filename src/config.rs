@@ -163,6 +163,10 @@ pub(crate) struct WorkerOptions {
 /// Options of `gatehouse check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
+    /// Ask each provider once as well, with a harmless text and a small picture. Each question costs what a request costs with that
+    /// provider; without this, `check` asks nobody
+    #[arg(long)]
+    pub(crate) providers_live: bool,
     #[command(flatten)]
     pub(crate) database: AnyDatabaseOptions,
     #[command(flatten)]

@@ -1,5 +1,7 @@
 //! `gatehouse check`: what a process would need, tried without starting one.
 
+mod live;
+
 use std::{
     io::{self, Write as _},
     process::ExitCode,
@@ -35,11 +37,20 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
         problems.of(config::master_key());
     }
     if let Some(providers) = problems.of(options.providers.load()) {
-        let providers: Vec<String> = providers
+        let described: Vec<String> = providers
             .iter()
             .map(|provider| described(provider.profile()))
             .collect();
-        tell(&format!("providers: {}", providers.join(", ")))?;
+        tell(&format!("providers: {}", described.join(", ")))?;
+        if options.providers_live {
+            live::ask_all(&providers, |outcome| {
+                if let Some(line) = problems.of(outcome) {
+                    tell(&line)?;
+                }
+                Ok(())
+            })
+            .await?;
+        }
     }
     tell(&opened(&options.egress.policy(None)))?;
     Ok(match problems.0 {

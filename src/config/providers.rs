@@ -1,14 +1,18 @@
 //! Who analyses texts and images: named in an option, or described in a file.
 
+mod address;
+mod aws_role;
 mod file;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use domain::breaker::BreakerSettings;
 use url::Url;
-use workers::provider::{Auth, Builtin, OpenAi, Provider, Providers, Remote, Scope};
+use workers::provider::{
+    Auth, Builtin, NoProxy, OpenAi, Provider, Providers, Proxy, Remote, Scope,
+};
 
 use super::{values::http_url, variable};
 
@@ -24,11 +28,15 @@ pub(crate) struct ProviderOptions {
     #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',')]
     providers: Vec<ProviderName>,
     /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
-    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL, value_parser = http_url)]
+    #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL, value_parser = openai_base)]
     openai_url: Url,
     /// A TOML file that describes who analyses texts and images, in the order of preference
     #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]
     providers_file: Option<PathBuf>,
+    /// A proxy to reach providers through, as http://host:port or http://user@host:port; its password is in
+    /// `GATEHOUSE_PROVIDER_PROXY_PASSWORD`. Webhooks and images by URL do not use it
+    #[arg(long, env = "GATEHOUSE_PROVIDER_PROXY", hide_env_values = true)]
+    provider_proxy: Option<String>,
 }
 
 /// The providers that need no file.
@@ -48,22 +56,44 @@ impl ProviderOptions {
     pub(crate) fn load(&self) -> anyhow::Result<Providers> {
         let file = self.providers_file.as_ref();
         let file = file.filter(|path| !path.as_os_str().is_empty());
+        let proxy = self.proxy()?;
         match (file, self.providers.as_slice()) {
-            (Some(path), []) => file::load(path),
+            (Some(path), []) => file::load(path, proxy.as_ref()),
             (Some(_), _) => {
                 bail!("GATEHOUSE_PROVIDERS and GATEHOUSE_PROVIDERS_FILE are both set; unset one")
             }
-            (None, []) => self.named(&[ProviderName::Builtin]),
-            (None, names) => self.named(names),
+            (None, []) => self.named(&[ProviderName::Builtin], proxy.as_ref()),
+            (None, names) => self.named(names, proxy.as_ref()),
         }
     }
 
-    fn named(&self, names: &[ProviderName]) -> anyhow::Result<Providers> {
+    /// The proxy for all providers that do not have another.
+    fn proxy(&self) -> anyhow::Result<Option<Proxy>> {
+        let password = variable("GATEHOUSE_PROVIDER_PROXY_PASSWORD")?;
+        let Some(url) = self.provider_proxy.as_deref().filter(|url| !url.is_empty()) else {
+            ensure!(
+                password.is_none(),
+                "GATEHOUSE_PROVIDER_PROXY_PASSWORD is set, and GATEHOUSE_PROVIDER_PROXY is not"
+            );
+            return Ok(None);
+        };
+        match Proxy::new(url, password) {
+            Ok(proxy) => Ok(Some(proxy)),
+            Err(wrong @ NoProxy::PasswordInUrl) => bail!(
+                "GATEHOUSE_PROVIDER_PROXY {wrong}; put it into GATEHOUSE_PROVIDER_PROXY_PASSWORD"
+            ),
+            Err(wrong @ (NoProxy::Url | NoProxy::NoUser)) => {
+                bail!("GATEHOUSE_PROVIDER_PROXY {wrong}")
+            }
+        }
+    }
+
+    fn named(&self, names: &[ProviderName], proxy: Option<&Proxy>) -> anyhow::Result<Providers> {
         let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
         for name in names {
             let provider = match name {
                 ProviderName::Builtin => builtin(),
-                ProviderName::Openai => self.openai()?,
+                ProviderName::Openai => self.openai(proxy.cloned())?,
             };
             if providers
                 .iter()
@@ -76,7 +106,7 @@ impl ProviderOptions {
         Ok(providers.into())
     }
 
-    fn openai(&self) -> anyhow::Result<Arc<dyn Provider>> {
+    fn openai(&self, proxy: Option<Proxy>) -> anyhow::Result<Arc<dyn Provider>> {
         let key = variable("GATEHOUSE_OPENAI_API_KEY")?
             .context("the provider openai needs GATEHOUSE_OPENAI_API_KEY")?;
         let remote = Remote {
@@ -92,6 +122,7 @@ impl ProviderOptions {
             concurrency: CONCURRENCY,
             breaker: BreakerSettings::default(),
             piece_bytes: OpenAi::PIECE_BYTES,
+            proxy,
         };
         Ok(Arc::new(OpenAi::new(
             remote,
@@ -99,6 +130,12 @@ impl ProviderOptions {
             OpenAi::FLAGGED_AT_LEAST,
         )?))
     }
+}
+
+/// Where OpenAI's interface is, or a compatible one.
+fn openai_base(text: &str) -> Result<Url, String> {
+    let url = http_url(text)?;
+    address::base(url).map_err(|wrong| format!("its address {wrong}"))
 }
 
 fn builtin() -> Arc<dyn Provider> {

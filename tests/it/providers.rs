@@ -4,7 +4,10 @@ mod animations;
 mod faults;
 mod images;
 mod limits;
+mod live;
+mod logs;
 mod order;
+mod proxy;
 mod sharing;
 
 use std::time::Duration;
@@ -13,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::support::{DataDir, FakeProvider, Mode, Up, eventually};
 
+const HOUR: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_secs(20);
 const MINUTES: Duration = Duration::from_mins(2);
 

@@ -291,7 +291,8 @@ impl Analyst {
                     return Ok(Course::Failed(format!("{name}: {error}")));
                 }
                 Asked::Failed(error, elapsed) => {
-                    warn!(media.id = %item.media, provider = name, %modality, %error, "a provider failed for good");
+                    let (code, cause) = (error.code(), error.cause());
+                    warn!(media.id = %item.media, provider = name, %modality, %error, code, cause, "a provider failed for good");
                     inquiry.failed(name, can, &error, elapsed);
                 }
             }

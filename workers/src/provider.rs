@@ -7,6 +7,7 @@ mod builtin;
 mod chat;
 mod chunks;
 mod desk;
+mod error;
 mod gate;
 mod guardrail;
 mod hive;
@@ -17,6 +18,7 @@ mod openai;
 mod panel;
 mod rekognition;
 mod sightengine;
+mod trial;
 mod vision;
 mod wire;
 
@@ -29,10 +31,11 @@ use domain::{
 };
 use futures::future::BoxFuture;
 
-pub use aws::AwsKey;
+pub use aws::{AwsAccess, AwsKey, AwsRole, ContainerToken};
 pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
+pub use error::{NoCredentials, ProviderError, Told};
 pub use guardrail::{Guardrail, GuardrailId};
 pub use hive::Hive;
 pub use http::Http;
@@ -41,8 +44,9 @@ pub use natural_language::NaturalLanguage;
 pub use openai::OpenAi;
 pub use rekognition::Rekognition;
 pub use sightengine::Sightengine;
+pub use trial::{Trial, try_out};
 pub use vision::Vision;
-pub use wire::{Auth, Remote};
+pub use wire::{Auth, NoProxy, Proxy, Remote};
 
 pub(crate) use chunks::{merge, pieces};
 pub(crate) use desk::{Desk, Reply, Seat, Turn};
@@ -148,73 +152,3 @@ pub struct Access {
 
 /// The providers that an operator configured, in the order of preference.
 pub type Providers = Arc<[Arc<dyn Provider>]>;
-
-/// Why a provider has no scores for a text or an image. Holds nothing of the content and no key.
-#[derive(Debug, thiserror::Error)]
-pub enum ProviderError {
-    /// It could not be reached, or went away.
-    #[error("it could not be reached: {0}")]
-    Unreachable(#[source] reqwest::Error),
-    /// It did not answer in time.
-    #[error("it did not answer in time")]
-    TimedOut,
-    /// It is overloaded or limits our requests; it may have said when to come again.
-    #[error("it limits our requests (HTTP {status})")]
-    Limited {
-        /// Mostly 429 or 503; some say it in the body of another.
-        status: u16,
-        /// What it asked for.
-        retry_after: Option<Duration>,
-    },
-    /// It failed by itself.
-    #[error("it failed (HTTP {0})")]
-    Failed(u16),
-    /// It refuses what it is sent.
-    #[error("it refused the request (HTTP {0})")]
-    Refused(u16),
-    /// It refuses whatever it is sent, because of the key, the account or the address: the operator must act.
-    #[error("it accepts no request with this key at this address (HTTP {0})")]
-    Denied(u16),
-    /// Its answer is not of its documented form.
-    #[error("its answer could not be read: {0}")]
-    Malformed(&'static str),
-}
-
-impl ProviderError {
-    /// Every value of [`ProviderError::reason`].
-    pub const REASONS: [&str; 7] = [
-        "unreachable",
-        "timed_out",
-        "limited",
-        "failed",
-        "refused",
-        "denied",
-        "malformed",
-    ];
-
-    /// In one word, as in reports and metrics.
-    pub const fn reason(&self) -> &'static str {
-        match self {
-            Self::Unreachable(_) => "unreachable",
-            Self::TimedOut => "timed_out",
-            Self::Limited { .. } => "limited",
-            Self::Failed(_) => "failed",
-            Self::Refused(_) => "refused",
-            Self::Denied(_) => "denied",
-            Self::Malformed(_) => "malformed",
-        }
-    }
-
-    /// Whether another attempt may succeed.
-    pub const fn is_passing(&self) -> bool {
-        match self {
-            Self::Unreachable(_)
-            | Self::TimedOut
-            | Self::Limited { .. }
-            | Self::Failed(_)
-            | Self::Denied(_)
-            | Self::Malformed(_) => true,
-            Self::Refused(_) => false,
-        }
-    }
-}

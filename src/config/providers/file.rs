@@ -1,5 +1,6 @@
 //! The file that describes providers. Whatever cannot be meant is refused in one line that names each provider concerned.
 
+mod access;
 mod entry;
 mod kind;
 #[cfg(test)]
@@ -9,7 +10,7 @@ use std::{collections::HashSet, fs, path::Path, sync::Arc};
 
 use anyhow::{Context as _, anyhow, ensure};
 use serde::Deserialize;
-use workers::provider::{Provider, Providers};
+use workers::provider::{Provider, Providers, Proxy};
 
 use self::entry::Entry;
 
@@ -23,16 +24,25 @@ struct File {
     provider: Vec<Entry>,
 }
 
+/// What holds for all entries.
+struct Surroundings<'a> {
+    /// Paths in the file are relative to it.
+    directory: &'a Path,
+    /// The way to those that say nothing of it.
+    proxy: Option<&'a Proxy>,
+}
+
 /// Reads the file and sets the providers up.
-pub(super) fn load(path: &Path) -> anyhow::Result<Providers> {
+pub(super) fn load(path: &Path, proxy: Option<&Proxy>) -> anyhow::Result<Providers> {
     let shown = path.display();
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the providers in {shown}"))?;
     let directory = path.parent().unwrap_or(Path::new("."));
-    parse(&text, directory).map_err(|error| anyhow!("the providers in {shown}: {error:#}"))
+    let surroundings = Surroundings { directory, proxy };
+    parse(&text, &surroundings).map_err(|error| anyhow!("the providers in {shown}: {error:#}"))
 }
 
-fn parse(text: &str, directory: &Path) -> anyhow::Result<Providers> {
+fn parse(text: &str, surroundings: &Surroundings) -> anyhow::Result<Providers> {
     let file: File = toml::from_str(text).map_err(|error| {
         let line = error
             .span()
@@ -59,7 +69,7 @@ fn parse(text: &str, directory: &Path) -> anyhow::Result<Providers> {
         if !names.insert(name.clone()) {
             mistakes.push(format!("there are two with the name {name}"));
         }
-        match entry.provider(directory) {
+        match entry.provider(surroundings) {
             Ok(provider) => providers.push(provider),
             Err(error) => mistakes.push(format!("{name}: {error:#}")),
         }

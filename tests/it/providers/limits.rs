@@ -38,7 +38,10 @@ async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: P
         // After 0, 1, 3, 7, 15, 31 ... seconds.
         let most = (started.elapsed().as_secs() + 1).ilog2() + 1;
         assert!(asked >= 2, "it is asked again");
-        assert!(asked <= usize::try_from(most).unwrap(), "{asked}, not {most}");
+        assert!(
+            asked <= usize::try_from(most).unwrap(),
+            "{asked}, not {most}"
+        );
         provider.answer(Mode::Well);
     }
     for (key, media) in submitted {
@@ -116,11 +119,12 @@ async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
     let key = panel.site("site", json!({})).await;
     panel.submit(&key, &long(10)).await;
     let attempts = async || {
-        let attempts: Option<i16> =
-            sqlx::query_scalar("select max(attempt) from queue.jobs where queue = 'analysis' and run_at > now()")
-                .fetch_one(&pool)
-                .await
-                .unwrap();
+        let attempts: Option<i16> = sqlx::query_scalar(
+            "select max(attempt) from queue.jobs where queue = 'analysis' and run_at > now()",
+        )
+        .fetch_one(&pool)
+        .await
+        .unwrap();
         attempts.unwrap_or(0)
     };
     sleep(Duration::from_secs(3)).await;

@@ -1,18 +1,27 @@
 //! What the services of AWS have in common: requests are signed by AWS's own `aws-sigv4`, and errors come with status 400 and a
 //! type, throttling among them.
 
-use std::time::SystemTime;
+mod role;
+
+use std::{sync::Arc, time::SystemTime};
 
 use aws_credential_types::Credentials;
 use aws_sigv4::{
     http_request::{SignableBody, SignableRequest, SigningSettings, sign},
     sign::v4,
 };
+use bytes::Bytes;
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde::Deserialize;
 use url::Url;
 
-use super::wire::{Auth, Meaning, parsed};
+pub use self::role::{AwsRole, ContainerToken};
+
+use self::role::Holder;
+use super::{
+    ProviderError,
+    wire::{Auth, Meaning, Proxy, Received, Wire, parsed},
+};
 
 /// An access key of AWS's. The `Debug` form does not tell the secret.
 #[derive(Clone)]
@@ -32,43 +41,101 @@ impl std::fmt::Debug for AwsKey {
 }
 
 impl AwsKey {
-    /// What tells this key from others; nothing of it is sent so.
+    pub(super) fn credentials(&self) -> Credentials {
+        let token = self.session_token.clone();
+        Credentials::new(&self.id, &self.secret, token, None, "gatehouse")
+    }
+}
+
+/// How we come by credentials of AWS's.
+#[derive(Clone, Debug)]
+pub enum AwsAccess {
+    /// By a key that the operator gave us.
+    Key(AwsKey),
+    /// By the role that we have where we run.
+    Role(AwsRole),
+}
+
+impl AwsAccess {
+    /// What tells these credentials from others; nothing of it is sent so.
     pub(super) fn auth(&self) -> Auth {
-        Auth::Own(format!("{}:{}", self.id, self.secret))
+        Auth::Own(match self {
+            Self::Key(key) => format!("{}:{}", key.id, key.secret),
+            Self::Role(role) => role.identity(),
+        })
     }
 }
 
 /// Signs requests to one service in one region.
 pub(super) struct Signer {
-    credentials: Credentials,
+    holder: Holding,
     service: &'static str,
     region: String,
 }
 
+enum Holding {
+    Key(Credentials),
+    Role(Arc<Holder>),
+}
+
 impl Signer {
-    pub(super) fn new(key: AwsKey, service: &'static str, region: String) -> Self {
-        let AwsKey {
-            id,
-            secret,
-            session_token,
-        } = key;
-        Self {
-            credentials: Credentials::new(id, secret, session_token, None, "gatehouse"),
+    /// A role's credentials are fetched through the proxy, if they come from where it is needed.
+    pub(super) fn new(
+        access: AwsAccess,
+        service: &'static str,
+        region: String,
+        proxy: Option<&Proxy>,
+    ) -> Result<Self, ProviderError> {
+        let holder = match access {
+            AwsAccess::Key(key) => Holding::Key(key.credentials()),
+            AwsAccess::Role(role) => Holding::Role(Holder::new(role, proxy)?),
+        };
+        Ok(Self {
+            holder,
             service,
             region,
+        })
+    }
+
+    /// Posts this to a place, signed now. A role's credentials that AWS says have expired are renewed, and the request is sent once
+    /// more.
+    pub(super) async fn post(
+        &self,
+        wire: &Wire,
+        url: &Url,
+        headers: &[(&'static str, &'static str)],
+        body: Vec<u8>,
+    ) -> Result<Received, ProviderError> {
+        let body = Bytes::from(body);
+        let send = async |credentials: &Credentials| {
+            let (request, now) = (wire.request(url.clone()), SystemTime::now());
+            let request = self.sign(credentials, request, url, headers, &body, now);
+            wire.send(request.body(body.clone())).await
+        };
+        let holder = match &self.holder {
+            Holding::Key(credentials) => return send(credentials).await,
+            Holding::Role(holder) => holder,
+        };
+        let credentials = holder.current().await?;
+        match send(&credentials).await {
+            Err(error) if error.code().is_some_and(is_expired) => {
+                send(&holder.instead_of(&credentials).await?).await
+            }
+            answer => answer,
         }
     }
 
     /// Adds these headers and the signature over them, the body and the time.
     pub(super) fn sign(
         &self,
+        credentials: &Credentials,
         request: RequestBuilder,
         url: &Url,
         headers: &[(&'static str, &'static str)],
         body: &[u8],
         time: SystemTime,
     ) -> RequestBuilder {
-        let identity = self.credentials.clone().into();
+        let identity = credentials.clone().into();
         let params = v4::SigningParams::builder()
             .identity(&identity)
             .region(&self.region)
@@ -96,6 +163,11 @@ impl Signer {
             request.header(name, value)
         })
     }
+}
+
+/// Whether an error says that the session is over whose credentials signed the request.
+fn is_expired(code: &str) -> bool {
+    matches!(code, "ExpiredTokenException" | "ExpiredToken")
 }
 
 /// An error as it is told in a body. Its type may have a namespace before it, and a URL after it.
@@ -131,6 +203,7 @@ pub(super) fn explain(headers: &HeaderMap, body: &[u8]) -> Option<Meaning> {
             Some(Meaning::Failed)
         }
         "AccessDeniedException"
+        | "ExpiredToken"
         | "ExpiredTokenException"
         | "IncompleteSignature"
         | "InvalidSignatureException"

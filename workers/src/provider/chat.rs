@@ -193,6 +193,14 @@ impl Chat {
         }
     }
 
+    /// Whether a model that is asked as Llama Guard may know its hazards, by its name.
+    ///
+    /// # Errors
+    /// What is wrong with it and what to use instead.
+    pub fn has_known_hazards(model: &str) -> Result<(), String> {
+        llama_guard::other_hazards(model).map_or(Ok(()), Err)
+    }
+
     async fn ask(&self, question: Question<'_>) -> Result<Answer, ProviderError> {
         let format = self.settings.answer_format;
         let mut request = match (&self.style, question.content) {

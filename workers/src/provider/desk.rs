@@ -9,6 +9,7 @@ use domain::throttle::Size;
 use metrics::{Counter, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
+use tracing::warn;
 
 use super::{
     Answer, Profile, Provider, ProviderError, Question, chunks,
@@ -109,6 +110,10 @@ impl Desk {
             .record(elapsed);
         if let Err(error) = &answer {
             errors(self.name(), error.reason()).increment(1);
+            let (code, cause) = (error.code(), error.cause());
+            if code.is_some() || cause.is_some() {
+                warn!(provider = self.name(), %error, code, cause, "a provider failed");
+            }
         }
         (answer, elapsed)
     }

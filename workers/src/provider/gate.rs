@@ -131,7 +131,8 @@ impl Lesson {
             Err(ProviderError::Limited { retry_after, .. }) => {
                 Self::Limited(retry_after.unwrap_or_default())
             }
-            Err(ProviderError::Denied(status)) if *status != 403 => Self::Denied,
+            Err(ProviderError::Denied(told)) if told.status != 403 => Self::Denied,
+            Err(ProviderError::NoCredentials(_)) => Self::Denied,
             // A firewall before the provider may say 403 of one text: it takes several in a row to be believed.
             Err(
                 ProviderError::Denied(_)
@@ -205,11 +206,12 @@ impl Gate {
             |state: &mut State, now: DateTime<Utc>| self.apply(lesson, pass, state, now, chance);
         let was_open = self.is_open().await;
         let known = self.learn(learn).await;
-        if let Err(error @ ProviderError::Denied(_)) = outcome
+        if let Err(error @ (ProviderError::Denied(_) | ProviderError::NoCredentials(_))) = outcome
             && !was_open
             && self.is_open().await
         {
-            error!(provider = self.provider, %error, "a provider takes no requests from us; correct its key, account or address");
+            let (code, cause) = (error.code(), error.cause());
+            error!(provider = self.provider, %error, code, cause, "a provider takes no requests from us; correct its key, account or address");
         }
         if let Err(error) = &known {
             warn!(provider = self.provider, %error, "could not tell the others how it stands with a provider");

@@ -4,8 +4,6 @@
 //! confident it is, in four words. A filter that the guardrail does not have is not told of, so that its category is absent. An account
 //! or an organisation may enforce further guardrails, each with an assessment of its own: of all of them the most confident counts.
 
-use std::time::SystemTime;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
     image::ImageFormat,
@@ -17,7 +15,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Answer, AwsKey, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
     wire::{Remote, Wire, parsed},
 };
@@ -110,17 +108,18 @@ impl Guardrail {
         format!("https://bedrock-runtime.{region}.amazonaws.com")
     }
 
-    /// The guardrail at `remote`, whose own `auth` is of no use here, in this region, for who has this key.
+    /// The guardrail at `remote`, whose own `auth` is of no use here, in this region, for who has this access.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(
         mut remote: Remote,
         region: String,
-        key: AwsKey,
+        access: AwsAccess,
         guardrail: &GuardrailId,
     ) -> Result<Self, ProviderError> {
-        remote.auth = key.auth();
+        remote.auth = access.auth();
+        let signer = Signer::new(access, "bedrock", region, remote.proxy.as_ref())?;
         let looks = !remote.scope.image.is_empty();
         let wire = Wire::new(remote, "bedrock_guardrail")?.with_explanations(explain);
         let GuardrailId { id, version } = guardrail;
@@ -130,7 +129,7 @@ impl Guardrail {
             } else {
                 wire
             },
-            signer: Signer::new(key, "bedrock", region),
+            signer,
             path: format!("/guardrail/{id}/version/{version}/apply"),
         })
     }
@@ -149,10 +148,7 @@ impl Guardrail {
         let request = json!({ "source": "INPUT", "outputScope": "FULL", "content": [content] });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.wire.at(&self.path);
-        let request = self.wire.request(url.clone());
-        let now = SystemTime::now();
-        let request = self.signer.sign(request, &url, &HEADERS, &body, now);
-        let received = self.wire.send(request.body(body)).await?;
+        let received = self.signer.post(&self.wire, &url, &HEADERS, body).await?;
         let scores = read(&received.body, self.profile().scope.of(modality))?;
         Ok(received.answer(scores))
     }

@@ -6,15 +6,13 @@
 
 mod labels;
 
-use std::time::SystemTime;
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{image::ImageFormat, score::Category};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::json;
 
 use super::{
-    Answer, AwsKey, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
     wire::{Remote, Wire},
 };
@@ -53,16 +51,21 @@ impl Rekognition {
         format!("https://rekognition.{region}.amazonaws.com")
     }
 
-    /// The service at `remote`, whose own `auth` is of no use here, in this region, for who has this key.
+    /// The service at `remote`, whose own `auth` is of no use here, in this region, for who has this access.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
-    pub fn new(mut remote: Remote, region: String, key: AwsKey) -> Result<Self, ProviderError> {
-        remote.auth = key.auth();
+    pub fn new(
+        mut remote: Remote,
+        region: String,
+        access: AwsAccess,
+    ) -> Result<Self, ProviderError> {
+        remote.auth = access.auth();
+        let signer = Signer::new(access, "rekognition", region, remote.proxy.as_ref())?;
         let wire = Wire::new(remote, "rekognition")?;
         Ok(Self {
             wire: wire.with_images(LIMITS).with_explanations(explain),
-            signer: Signer::new(key, "rekognition", region),
+            signer,
         })
     }
 
@@ -76,10 +79,7 @@ impl Rekognition {
         });
         let body = serde_json::to_vec(&request).expect("what we send is JSON");
         let url = self.wire.at("/");
-        let request = self.wire.request(url.clone());
-        let now = SystemTime::now();
-        let request = self.signer.sign(request, &url, &HEADERS, &body, now);
-        let received = self.wire.send(request.body(body)).await?;
+        let received = self.signer.post(&self.wire, &url, &HEADERS, body).await?;
         let scores = labels::read(&received.body, &self.profile().scope.image)?;
         Ok(received.answer(scores))
     }
@@ -105,7 +105,7 @@ mod tests {
     use url::Url;
 
     use super::*;
-    use crate::provider::wire::client;
+    use crate::provider::{AwsKey, wire::client};
 
     /// The signature is what botocore 1.44.5, AWS's own for Python, makes of the same request at the same time.
     #[test]
@@ -117,10 +117,19 @@ mod tests {
             session_token: None,
         };
         assert!(!format!("{key:?}").contains("wJalr"));
-        let signer = Signer::new(key, "rekognition", "eu-west-1".into());
+        let credentials = key.credentials();
+        let access = AwsAccess::Key(key);
+        let signer = Signer::new(access, "rekognition", "eu-west-1".into(), None).unwrap();
         let noon = SystemTime::UNIX_EPOCH + Duration::from_hours(491_628);
-        let request = client(Duration::ZERO).unwrap().post(url.clone());
-        let request = signer.sign(request, &url, &HEADERS, br#"{"MinConfidence":0}"#, noon);
+        let request = client(Duration::ZERO, None).unwrap().post(url.clone());
+        let request = signer.sign(
+            &credentials,
+            request,
+            &url,
+            &HEADERS,
+            br#"{"MinConfidence":0}"#,
+            noon,
+        );
         let headers = request.build().unwrap().headers().clone();
         assert_eq!(headers["x-amz-date"], "20260131T120000Z");
         assert_eq!(

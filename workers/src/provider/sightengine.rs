@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Auth, Meaning, Remote, Wire, parsed, score},
+    wire::{Auth, Meaning, Remote, Wire, parsed, score, told},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -217,7 +217,7 @@ impl Sightengine {
 fn read_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     let response: TextResponse = parsed(body)?;
     if let Some(error) = &response.error {
-        return Err(error.meaning().error(200, None));
+        return Err(error.meaning().error(told(&error.kind), None));
     }
     let (true, Some(classes)) = (response.status == "success", response.moderation_classes) else {
         return Err(ProviderError::Malformed("neither success nor failure"));
@@ -268,7 +268,7 @@ fn explain(_: &HeaderMap, body: &[u8]) -> Option<Meaning> {
 fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     let response: Response = parsed(body)?;
     if let Some(error) = &response.error {
-        return Err(error.meaning().error(200, None));
+        return Err(error.meaning().error(told(&error.kind), None));
     }
     if response.status != "success" {
         return Err(ProviderError::Malformed("neither success nor failure"));
@@ -462,10 +462,10 @@ mod tests {
             read("usage_limit"),
             Err(ProviderError::Limited { .. })
         ));
-        assert!(matches!(read("api_error"), Err(ProviderError::Failed(200))));
+        assert!(matches!(read("api_error"), Err(ProviderError::Failed(_))));
         assert!(matches!(
             read("media_error"),
-            Err(ProviderError::Refused(200))
+            Err(ProviderError::Refused(_))
         ));
         let explain = |body: &[u8]| explain(&HeaderMap::new(), body);
         let explained = |kind| explain(&serde_json::to_vec(&failure(kind)).unwrap());

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Meaning, Remote, Wire, parsed},
+    wire::{Meaning, Remote, Wire, parsed, told},
 };
 use crate::picture::Limits;
 
@@ -146,7 +146,7 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
         .try_into()
         .map_err(|_| ProviderError::Malformed("not one answer"))?;
     if let Some(error) = annotated.error {
-        return Err(error.meaning().error(200, None));
+        return Err(error.meaning().error(told(&error.code.to_string()), None));
     }
     let found = annotated
         .safe_search_annotation
@@ -208,8 +208,8 @@ mod tests {
     fn an_error_within_an_answer_is_one() {
         let told = |code| read_one(&json!({ "error": { "code": code, "message": "m" } }));
         assert!(matches!(told(8), Err(ProviderError::Limited { .. })));
-        assert!(matches!(told(14), Err(ProviderError::Failed(200))));
-        assert!(matches!(told(3), Err(ProviderError::Refused(200))));
+        assert!(matches!(told(14), Err(ProviderError::Failed(_))));
+        assert!(matches!(told(3), Err(ProviderError::Refused(_))));
         let both =
             json!({ "error": { "code": 3 }, "safeSearchAnnotation": { "adult": "UNLIKELY" } });
         assert!(read_one(&both).is_err());

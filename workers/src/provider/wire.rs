@@ -4,6 +4,7 @@
 mod auth;
 mod code;
 mod pauses;
+mod proxy;
 
 use std::time::Duration;
 
@@ -17,12 +18,15 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
-use tracing::warn;
 use url::Url;
 
-pub use self::auth::Auth;
+pub(super) use self::code::{code as code_of, is_word};
 use self::pauses::{spent, wait};
-use super::{Access, Answer, Profile, ProviderError, Scope};
+pub use self::{
+    auth::Auth,
+    proxy::{NoProxy, Proxy},
+};
+use super::{Access, Answer, Profile, ProviderError, Scope, Told};
 use crate::{picture::Limits, tls};
 
 /// An answer has a few kilobytes for each piece of a text.
@@ -53,6 +57,8 @@ pub struct Remote {
     pub breaker: BreakerSettings,
     /// Bytes of text that it takes in one piece.
     pub piece_bytes: usize,
+    /// The way to it, if it is not a direct one.
+    pub proxy: Option<Proxy>,
 }
 
 /// What the body of an error says that its status does not.
@@ -88,21 +94,31 @@ pub(super) struct Received {
     pub(super) spent: Option<Duration>,
 }
 
-/// What all providers are spoken to with.
-pub(super) fn client(connecting: Duration) -> Result<Client, reqwest::Error> {
-    Client::builder()
+/// What speaks to providers, and to what issues credentials for them. The operator chose where all of these are.
+pub(super) type Http = Client;
+
+/// What all providers are spoken to with. The environment's proxies are never used, only the operator's setting.
+pub(super) fn client(
+    connecting: Duration,
+    proxy: Option<&Proxy>,
+) -> Result<Client, reqwest::Error> {
+    let builder = Client::builder()
         .tls_backend_preconfigured(tls::client_config())
         .user_agent(concat!("Gatehouse/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(connecting)
         .redirect(redirect::Policy::none())
-        .no_proxy()
-        .build()
+        .no_proxy();
+    match proxy {
+        None => builder.build(),
+        Some(proxy) => builder.proxy(proxy.all()?).build(),
+    }
 }
 
 impl Wire {
     /// The wire to a provider that looks at texts only, and says by the status why it answers nothing else.
     pub(super) fn new(remote: Remote, kind: &'static str) -> Result<Self, ProviderError> {
-        let http = client(remote.deadline).map_err(ProviderError::Unreachable)?;
+        let http =
+            client(remote.deadline, remote.proxy.as_ref()).map_err(ProviderError::Unreachable)?;
         let access = Access {
             credential: credential(&remote),
             concurrency: remote.concurrency,
@@ -192,15 +208,16 @@ impl Wire {
         let status = answer.status();
         let headers = answer.headers().clone();
         let body = read(answer, MAX_EXPLANATION).await.unwrap_or_default();
-        let code = code::code(&body);
+        let code = code::code(&headers, &body);
         let meaning = match code.as_deref() {
             Some(code) if code::is_lasting(code) => Meaning::Denied,
             _ => (self.explain)(&headers, &body).unwrap_or_else(|| Meaning::of(status)),
         };
-        if let Some(code) = code {
-            warn!(provider = self.profile.name, %status, code, "a provider told why it refused a request");
-        }
-        meaning.error(status.as_u16(), wait(status, &headers))
+        let told = Told {
+            status: status.as_u16(),
+            code,
+        };
+        meaning.error(told, wait(status, &headers))
     }
 }
 
@@ -213,22 +230,20 @@ impl Meaning {
             StatusCode::UNAUTHORIZED
             | StatusCode::PAYMENT_REQUIRED
             | StatusCode::FORBIDDEN
-            | StatusCode::NOT_FOUND => Self::Denied,
+            | StatusCode::NOT_FOUND
+            | StatusCode::PROXY_AUTHENTICATION_REQUIRED => Self::Denied,
             _ if status.is_server_error() => Self::Failed,
             _ => Self::Refused,
         }
     }
 
     /// The error, with what was said of how long to wait.
-    pub(super) fn error(self, status: u16, retry_after: Option<Duration>) -> ProviderError {
+    pub(super) fn error(self, told: Told, retry_after: Option<Duration>) -> ProviderError {
         match self {
-            Self::Limited => ProviderError::Limited {
-                status,
-                retry_after,
-            },
-            Self::Failed => ProviderError::Failed(status),
-            Self::Refused => ProviderError::Refused(status),
-            Self::Denied => ProviderError::Denied(status),
+            Self::Limited => ProviderError::Limited { told, retry_after },
+            Self::Failed => ProviderError::Failed(told),
+            Self::Refused => ProviderError::Refused(told),
+            Self::Denied => ProviderError::Denied(told),
         }
     }
 }
@@ -262,7 +277,8 @@ fn unreachable(error: reqwest::Error) -> ProviderError {
     }
 }
 
-async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError> {
+/// Reads a body of at most so many bytes.
+pub(super) async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError> {
     let mut body = BytesMut::new();
     while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
         if body.len() + chunk.len() > most {
@@ -271,6 +287,14 @@ async fn read(mut answer: Response, most: usize) -> Result<Bytes, ProviderError>
         body.extend_from_slice(&chunk);
     }
     Ok(body.freeze())
+}
+
+/// What an error says that came with status 200, in a word for programs.
+pub(super) fn told(code: &str) -> Told {
+    Told {
+        status: 200,
+        code: code::is_word(code).then(|| code.to_owned()),
+    }
 }
 
 /// An answer's JSON.
@@ -309,6 +333,7 @@ mod tests {
             concurrency: 1,
             breaker: BreakerSettings::default(),
             piece_bytes: 1_000,
+            proxy: None,
         }
     }
 

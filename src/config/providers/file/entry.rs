@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     ops::RangeInclusive,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,20 +10,20 @@ use std::{
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use domain::{breaker::BreakerSettings, media::Modality, policy::Policy, score::Category};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, AwsKey, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive,
-    Http, Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Rekognition,
+    AnswerFormat, Auth, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive, Http,
+    Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Proxy, Rekognition,
     Remote, Scope, Sightengine, Style, Vision,
 };
 
-use super::kind::Kind;
-use crate::config::{
-    providers::{CONCURRENCY, DEADLINE, LONGEST_DEADLINE_SECONDS},
-    variable,
+use super::{
+    Surroundings,
+    access::{AuthName, CredentialsName, header, read},
+    kind::Kind,
 };
+use crate::config::providers::{CONCURRENCY, DEADLINE, LONGEST_DEADLINE_SECONDS, address};
 
 /// One provider as it stands there. Which members it may have depends on its kind.
 #[derive(Deserialize)]
@@ -40,12 +39,18 @@ pub(super) struct Entry {
     model: Option<String>,
     style: Option<StyleName>,
     policy_file: Option<PathBuf>,
-    key_id: Option<String>,
-    key_env: Option<String>,
-    key_file: Option<PathBuf>,
-    auth: Option<AuthName>,
-    key_header: Option<String>,
-    headers: Option<BTreeMap<String, String>>,
+    pub(super) key_id: Option<String>,
+    pub(super) key_env: Option<String>,
+    pub(super) key_file: Option<PathBuf>,
+    pub(super) session_token_env: Option<String>,
+    pub(super) session_token_file: Option<PathBuf>,
+    pub(super) credentials: Option<CredentialsName>,
+    pub(super) auth: Option<AuthName>,
+    pub(super) key_header: Option<String>,
+    pub(super) proxy: Option<String>,
+    pub(super) proxy_password_env: Option<String>,
+    pub(super) proxy_password_file: Option<PathBuf>,
+    pub(super) headers: Option<BTreeMap<String, String>>,
     path: Option<String>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
@@ -59,6 +64,9 @@ pub(super) struct Entry {
     flagged_at_least: Option<f64>,
     breaker_failures: Option<u64>,
     breaker_seconds: Option<u64>,
+    /// The proxy that leads to it, as far as it is known.
+    #[serde(skip)]
+    way: Option<Proxy>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -76,17 +84,15 @@ enum FormatName {
     Words,
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum AuthName {
-    Bearer,
-    Hmac,
-}
-
 impl Entry {
     /// Sets it up.
-    pub(super) fn provider(self, directory: &Path) -> anyhow::Result<Arc<dyn Provider>> {
+    pub(super) fn provider(
+        mut self,
+        surroundings: &Surroundings,
+    ) -> anyhow::Result<Arc<dyn Provider>> {
         self.check_members()?;
+        let directory = surroundings.directory;
+        self.way = self.way(surroundings)?;
         let failed = |error: ProviderError| anyhow!("its client cannot be set up: {error}");
         Ok(match self.kind {
             Kind::Builtin => {
@@ -142,15 +148,15 @@ impl Entry {
                 let region = self.region()?;
                 let usual = Rekognition::url(&region);
                 let remote = self.remote(Some(&usual), Auth::Nothing, None)?;
-                let key = self.aws_key(directory)?;
-                Arc::new(Rekognition::new(remote, region, key).map_err(failed)?)
+                let access = self.aws_access(&region, directory)?;
+                Arc::new(Rekognition::new(remote, region, access).map_err(failed)?)
             }
             Kind::BedrockGuardrail => {
                 let region = self.region()?;
                 let usual = Guardrail::url(&region);
                 let remote = self.remote(Some(&usual), Auth::Nothing, None)?;
-                let (key, guardrail) = (self.aws_key(directory)?, self.guardrail()?);
-                let provider = Guardrail::new(remote, region, key, &guardrail);
+                let access = self.aws_access(&region, directory)?;
+                let provider = Guardrail::new(remote, region, access, &self.guardrail()?);
                 Arc::new(provider.map_err(failed)?)
             }
             Kind::Hive => {
@@ -176,13 +182,9 @@ impl Entry {
 
     /// Refuses members that another kind has: they would be meant to do something, and do nothing.
     fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 26] = [
+        let members: [(&str, bool, &[Kind]); 32] = [
             ("url", self.url.is_some(), Kind::REMOTE),
-            (
-                "region",
-                self.region.is_some(),
-                &[Kind::Rekognition, Kind::BedrockGuardrail],
-            ),
+            ("region", self.region.is_some(), Kind::OF_AWS),
             ("languages", self.languages.is_some(), &[Kind::Sightengine]),
             (
                 "guardrail",
@@ -204,6 +206,17 @@ impl Entry {
             ("key_id", self.key_id.is_some(), Kind::WITH_KEY_ID),
             ("key_env", self.key_env.is_some(), Kind::REMOTE),
             ("key_file", self.key_file.is_some(), Kind::REMOTE),
+            (
+                "session_token_env",
+                self.session_token_env.is_some(),
+                Kind::OF_AWS,
+            ),
+            (
+                "session_token_file",
+                self.session_token_file.is_some(),
+                Kind::OF_AWS,
+            ),
+            ("credentials", self.credentials.is_some(), Kind::OF_AWS),
             ("auth", self.auth.is_some(), &[Kind::Http]),
             (
                 "key_header",
@@ -211,6 +224,17 @@ impl Entry {
                 &[Kind::Chat, Kind::Http],
             ),
             ("headers", self.headers.is_some(), Kind::REMOTE),
+            ("proxy", self.proxy.is_some(), Kind::REMOTE),
+            (
+                "proxy_password_env",
+                self.proxy_password_env.is_some(),
+                Kind::REMOTE,
+            ),
+            (
+                "proxy_password_file",
+                self.proxy_password_file.is_some(),
+                Kind::REMOTE,
+            ),
             ("path", self.path.is_some(), &[Kind::Chat]),
             ("max_tokens", self.max_tokens.is_some(), &[Kind::Chat]),
             (
@@ -258,11 +282,6 @@ impl Entry {
         let usual = self.kind.usual_modalities();
         let modalities = self.modalities.as_deref().unwrap_or(usual);
         ensure!(!modalities.is_empty(), "its modalities are none");
-        let blind = |modality: &&Modality| self.kind.can_score(**modality, style).is_empty();
-        if let Some(other) = modalities.iter().find(blind) {
-            let other = other.as_str();
-            bail!("its modalities have {other}, and it looks at no {other}");
-        }
         ensure!(
             self.categories.is_some() || !self.kind.is_taught(style),
             "it needs the categories that it is to score"
@@ -288,16 +307,24 @@ impl Entry {
             all.filter(|category| can(modality).contains(category))
                 .collect()
         };
-        Ok(Scope {
+        let scope = Scope {
             text: scored(Modality::Text),
             image: scored(Modality::Image),
-        })
+        };
+        let named = self.modalities.iter().flatten();
+        if let Some(idle) = named.copied().find(|named| scope.of(*named).is_empty()) {
+            bail!("it cannot score anything of its modality {idle}");
+        }
+        Ok(scope)
     }
 
     fn style(&self, directory: &Path) -> anyhow::Result<Style> {
         let style = self
             .style
             .context("it needs its style, llama_guard or policy")?;
+        if let (StyleName::LlamaGuard, Some(model)) = (style, &self.model) {
+            Chat::has_known_hazards(model).map_err(|wrong| anyhow!("its model {wrong}"))?;
+        }
         match (style, &self.policy_file) {
             (StyleName::LlamaGuard, None) => Ok(Style::LlamaGuard),
             (StyleName::LlamaGuard, Some(_)) => bail!("its style has no member policy_file"),
@@ -353,52 +380,6 @@ impl Entry {
         Ok(GuardrailId { id, version })
     }
 
-    fn aws_key(&self, directory: &Path) -> anyhow::Result<AwsKey> {
-        Ok(AwsKey {
-            id: self.needed_key_id()?,
-            secret: self.needed_key(directory)?,
-            session_token: None,
-        })
-    }
-
-    fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
-        match (self.key(directory)?, self.auth, &self.key_header) {
-            (None, None, None) => Ok(Auth::Nothing),
-            (None, Some(_), _) => bail!("it has auth and no key"),
-            (None, None, Some(_)) => bail!("it has a key_header and no key"),
-            (Some(_), Some(_), Some(_)) => bail!("it has auth and key_header; give one"),
-            (Some(key), None, Some(name)) => header(name, key),
-            (Some(key), None | Some(AuthName::Bearer), None) => Ok(Auth::Bearer(key)),
-            (Some(key), Some(AuthName::Hmac), None) => Ok(Auth::Hmac(key)),
-        }
-    }
-
-    /// What else stands in the head of each request.
-    fn headers(&self) -> anyhow::Result<HeaderMap> {
-        let mut headers = HeaderMap::new();
-        for (name, value) in self.headers.iter().flatten() {
-            let known: HeaderName = name
-                .parse()
-                .map_err(|_| anyhow!("its headers have a name that is none: {name:?}"))?;
-            ensure!(
-                !matches!(
-                    known.as_str(),
-                    "authorization"
-                        | "content-length"
-                        | "content-type"
-                        | "host"
-                        | "transfer-encoding"
-                ),
-                "its headers have {known}, which is set otherwise"
-            );
-            let value = HeaderValue::try_from(value).map_err(|_| {
-                anyhow!("its header {known} has characters that no header may have")
-            })?;
-            headers.insert(known, value);
-        }
-        Ok(headers)
-    }
-
     fn chat_settings(&self) -> anyhow::Result<ChatSettings> {
         let most = |member, given: Option<u64>| -> anyhow::Result<Option<u32>> {
             let given = given.map(|given| within(member, Some(given), given, 16..=1_000_000));
@@ -429,37 +410,6 @@ impl Entry {
         })
     }
 
-    fn needed_key(&self, directory: &Path) -> anyhow::Result<String> {
-        let key = self.key(directory)?;
-        key.context("it needs its key, in key_env or key_file")
-    }
-
-    fn needed_key_id(&self) -> anyhow::Result<String> {
-        let id = self.key_id.clone().context("it needs its key_id")?;
-        ensure!(
-            is_printable(&id),
-            "its key_id is empty or has characters other than printable ASCII"
-        );
-        Ok(id)
-    }
-
-    fn key(&self, directory: &Path) -> anyhow::Result<Option<String>> {
-        let key = match (&self.key_env, &self.key_file) {
-            (Some(_), Some(_)) => bail!("it has key_env and key_file; give one"),
-            (Some(name), None) => {
-                let key = variable(name)?;
-                Some(key.with_context(|| format!("the variable {name} with its key is not set"))?)
-            }
-            (None, Some(path)) => Some(read(&directory.join(path))?),
-            (None, None) => None,
-        };
-        ensure!(
-            key.as_deref().is_none_or(is_printable),
-            "its key is empty or has characters other than printable ASCII"
-        );
-        Ok(key)
-    }
-
     /// How it is reached, at the address that is given or else the usual one.
     fn remote(
         &self,
@@ -472,19 +422,12 @@ impl Entry {
             (None, Some(usual)) => usual.parse()?,
             (None, None) => bail!("it needs its url"),
         };
-        let plain =
-            url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-        ensure!(
-            matches!(url.scheme(), "http" | "https") && url.has_host() && plain,
-            "its url is not http or https, or has a user or a fragment"
-        );
-        let url = if matches!(self.kind, Kind::Openai | Kind::Chat | Kind::Mistral)
-            && self.path.is_none()
-        {
-            base(url)
-        } else {
-            url
+        let url = match self.kind {
+            Kind::Http => address::plain(url),
+            _ if self.path.is_some() => address::plain(url),
+            _ => address::base(url),
         };
+        let url = url.map_err(|wrong| anyhow!("its url {wrong}"))?;
         let usual = BreakerSettings::default();
         let first = usual.first.as_secs();
         let longest = usual.longest.as_secs();
@@ -530,26 +473,9 @@ impl Entry {
                 ..usual
             },
             piece_bytes: usize::try_from(pieces)?,
+            proxy: self.way.clone(),
         })
     }
-}
-
-/// The address without `/v1`, which stands in most descriptions, and which we put behind it ourselves.
-fn base(mut url: Url) -> Url {
-    let path = url.path().trim_end_matches('/');
-    if let Some(base) = path.strip_suffix("/v1") {
-        let base = base.to_owned();
-        url.set_path(&base);
-    }
-    url
-}
-
-/// A key in the header with this name.
-fn header(name: &str, key: String) -> anyhow::Result<Auth> {
-    let name = name
-        .parse()
-        .map_err(|_| anyhow!("its key_header is no name of a header"))?;
-    Ok(Auth::Header(name, key))
 }
 
 fn within(
@@ -565,15 +491,4 @@ fn within(
         "its {member} is not from {least} to {most}"
     );
     Ok(value)
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(text.trim().to_owned())
-}
-
-/// What cannot stand in a header would fail with every request.
-fn is_printable(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
 }

@@ -64,6 +64,8 @@ impl Kind {
         Self::Hive,
         Self::Sightengine,
     ];
+    /// Those of AWS, which live in regions and know roles.
+    pub(super) const OF_AWS: &[Self] = &[Self::Rekognition, Self::BedrockGuardrail];
     /// Those whose key has an id.
     pub(super) const WITH_KEY_ID: &[Self] =
         &[Self::Rekognition, Self::BedrockGuardrail, Self::Sightengine];

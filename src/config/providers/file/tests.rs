@@ -5,7 +5,11 @@ use domain::score::Category;
 use super::*;
 
 fn parsed(text: &str) -> anyhow::Result<Providers> {
-    parse(text, Path::new("/nowhere"))
+    let surroundings = Surroundings {
+        directory: Path::new("/nowhere"),
+        proxy: None,
+    };
+    parse(text, &surroundings)
 }
 
 /// Every kind of provider.
@@ -99,7 +103,11 @@ fn providers_are_set_up_in_the_order_of_the_file() {
     for name in ["key", "policy"] {
         fs::write(directory.path().join(name), format!("{name}-text\n")).unwrap();
     }
-    let providers = parse(FILE, directory.path()).unwrap();
+    let surroundings = Surroundings {
+        directory: directory.path(),
+        proxy: None,
+    };
+    let providers = parse(FILE, &surroundings).unwrap();
     let seen: Vec<_> = providers
         .iter()
         .map(|p| p.profile())
@@ -201,7 +209,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "it looks at no image",
+            "cannot score anything of its modality image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
@@ -222,17 +230,13 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (aws.replace("region = \"eu-west-1\"\n", ""), "its region"),
         (aws.replace("eu-west-1", "h/?x="), "its region is not"),
-        (aws.replace("key_id = \"AK\"\n", ""), "its key_id"),
+        (
+            aws.replace("key_id = \"AK\"\n", ""),
+            "its key_id with key_env or key_file, or credentials = \"role\"",
+        ),
         (aws.to_owned(), "a: it needs its key, in"),
     ] {
-        let Err(error) = parsed(&text) else {
-            panic!("{text} is taken");
-        };
-        let told = format!("{error:#}");
-        assert!(
-            told.contains(word) && !told.contains('\n'),
-            "{told}\n{text}"
-        );
+        assert_refused(&text, word);
     }
 }
 
@@ -251,6 +255,63 @@ fn the_version_of_a_guardrail_is_a_number_or_draft() {
         let told = format!("{:#}", parsed(&of(version)).err().unwrap());
         assert!(told.contains("neither a number nor DRAFT"), "{told}");
     }
+}
+
+#[test]
+fn wrong_ways_to_a_provider_are_refused_in_one_line() {
+    let http = "[[provider]]\nname = \"a\"\nkind = \"http\"\nurl = \"http://h/\"\ncategories = [\"spam\"]\n";
+    let chat = "[[provider]]\nname = \"a\"\nkind = \"chat\"\nurl = \"http://h/\"\nmodel = \"m\"\n";
+    let aws = "[[provider]]\nname = \"a\"\nkind = \"rekognition\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n";
+    for (text, word) in [
+        (
+            format!("{aws}credentials = \"role\""),
+            "credentials = \"role\" and a key; give one",
+        ),
+        (
+            format!("{aws}key_env = \"PATH\"\nsession_token_file = \"none\""),
+            "cannot read /nowhere/none",
+        ),
+        (
+            format!("{http}credentials = \"role\""),
+            "no member credentials",
+        ),
+        (
+            format!("{http}proxy = \"proxy:3128\""),
+            "its proxy is not a URL such as",
+        ),
+        (
+            format!("{http}proxy = \"http://u:p@proxy:3128\""),
+            "put it into proxy_password_env or proxy_password_file",
+        ),
+        (
+            format!("{http}proxy_password_env = \"PATH\""),
+            "proxy_password and no proxy",
+        ),
+        (
+            "[[provider]]\nname = \"a\"\nkind = \"openai\"\nkey_env = \"PATH\"\n\
+             url = \"http://h/v1/moderations\""
+                .to_owned(),
+            "write http://h",
+        ),
+        (
+            format!("{chat}style = \"llama_guard\"")
+                .replace("\"m\"", "\"meta-llama/Meta-Llama-Guard-2-8B\""),
+            "its model is Llama Guard 2",
+        ),
+    ] {
+        assert_refused(&text, word);
+    }
+}
+
+fn assert_refused(text: &str, word: &str) {
+    let Err(error) = parsed(text) else {
+        panic!("{text} is taken");
+    };
+    let told = format!("{error:#}");
+    assert!(
+        told.contains(word) && !told.contains('\n'),
+        "{told}\n{text}"
+    );
 }
 
 #[test]

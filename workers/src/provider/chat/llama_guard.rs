@@ -1,4 +1,4 @@
-//! Llama Guard 3: the text is the user's message, the answer is `safe`, or `unsafe` and a line of hazards, `S1,S3`.
+//! Llama Guard 3 and 4, which name the same hazards, S1 to S14: the text is the user's message, the answer is `safe`, or `unsafe` and a line of hazards, `S1,S3`.
 //!
 //! Source: Meta's model card. The score of the listed hazards is the probability of `unsafe` as the first token, where the server
 //! tells probabilities, and otherwise 1. All others are 0: that a text is a little unsafe says nothing of any one hazard.
@@ -19,8 +19,36 @@ pub(super) const CATEGORIES: &[Category] = &[
     Category::Illicit,
 ];
 
+/// The versions with these hazards. Of version 2, S9 is hate and S11 sexual content; version 1 has names such as `O3`.
+const KNOWN: [u32; 2] = [3, 4];
+
 /// Room for all hazards.
 pub(super) const MAX_TOKENS: u32 = 64;
+
+/// What is wrong with a model, if its name says that it is a Llama Guard with other hazards. Models are served under any name, so one that
+/// says nothing is taken.
+pub(super) fn other_hazards(model: &str) -> Option<String> {
+    let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
+    let (before, after) = name.split_once("guard")?;
+    if !before.contains("llama") {
+        return None;
+    }
+    let after = after.trim_start_matches(['-', '_', ' ']);
+    let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, rest) = after.split_at(digits);
+    let version: u32 = match number.parse() {
+        // `LlamaGuard-7b` tells its size only.
+        Ok(_) if rest.starts_with('b') => 1,
+        Ok(version) => version,
+        Err(_) => return None,
+    };
+    (!KNOWN.contains(&version)).then(|| {
+        format!(
+            "is Llama Guard {version}, whose hazards are not those that this style knows; use Llama Guard 3 or 4, such as \
+             meta-llama/Llama-Guard-3-8B, or the style policy"
+        )
+    })
+}
 
 pub(super) fn request(text: &str) -> Value {
     json!({
@@ -151,6 +179,33 @@ mod tests {
     }
 
     #[test]
+    fn models_with_other_hazards_are_known_by_their_names() {
+        for (model, version) in [
+            ("meta-llama/LlamaGuard-7b", Some(1)),
+            ("Meta-Llama/Llama-Guard-7b", Some(1)),
+            ("meta-llama/Meta-Llama-Guard-2-8B", Some(2)),
+            ("meta-llama/LlamaGuard-2-8b", Some(2)),
+            ("meta-llama/Llama-Guard-5-8B", Some(5)),
+            ("meta-llama/Llama-Guard-3-8B", None),
+            ("meta-llama/Llama-Guard-3-11B-Vision", None),
+            ("meta-llama/Llama-Guard-4-12B", None),
+            ("llama-guard3:8b", None),
+            ("llama-guard3", None),
+            ("guard", None),
+            ("llama-guard", None),
+            ("granite-guardian-3-8b", None),
+        ] {
+            let told = other_hazards(model);
+            let named = version.map(|version| format!("is Llama Guard {version}, "));
+            assert_eq!(told.is_some(), named.is_some(), "{model}: {told:?}");
+            assert!(
+                told.unwrap_or_default()
+                    .starts_with(&named.unwrap_or_default())
+            );
+        }
+    }
+
+    #[test]
     fn everything_else_is_malformed() {
         for content in [
             "",
@@ -158,6 +213,8 @@ mod tests {
             "safe\nS1",
             "unsafe\n",
             "unsafe\nS15",
+            "unsafe\nS1,S15",
+            "unsafe\nO3",
             "unsafe\nS1\nS2",
             "Sure! safe",
             "I cannot help with that.",

@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn requests_show_who_we_are_in_the_documented_way() {
         let shown = |auth: Auth| {
-            let request = client(Duration::ZERO).unwrap().post("http://h/");
+            let request = client(Duration::ZERO, None).unwrap().post("http://h/");
             let request = auth.show(request, br#"{"text":"x"}"#, 1_800_000_000);
             request.build().unwrap().headers().clone()
         };

@@ -1,14 +1,17 @@
 //! The word in which a provider tells programs why it refuses: bounded, so that nothing else of an answer reaches a log.
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 /// The longest word that is told.
 const LONGEST: usize = 64;
 
-/// Where such words stand in the bodies of errors; the most telling first. Google's reason, OpenAI's code and type, Google's
-/// status, AWS's type, Azure's code.
-const PLACES: [&str; 8] = [
-    "/error/details/0/reason",
+/// The header in which AWS tells it, mostly with a URL behind it.
+const AWS_HEADER: &str = "x-amzn-errortype";
+
+/// Where such words stand in the bodies of errors, the most telling first: OpenAI's and Azure's code and type, Google's status, AWS's
+/// type, Mistral's type. Google's reason, which tells more, is in one of the details.
+const PLACES: [&str; 7] = [
     "/error/code",
     "/error/type",
     "/error/status",
@@ -36,15 +39,29 @@ const LASTING: [&str; 14] = [
     "UnrecognizedClientException",
 ];
 
-/// The word in the body of an error, if there is one.
-pub(super) fn code(body: &[u8]) -> Option<String> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    let words = PLACES
+/// The word in an error, if there is one.
+pub(in crate::provider) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    let header = headers
+        .get(AWS_HEADER)
+        .and_then(|value| value.to_str().ok());
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let details = body.pointer("/error/details").and_then(Value::as_array);
+    let reasons = details.into_iter().flatten();
+    let reasons = reasons.filter_map(|detail| detail.get("reason")?.as_str());
+    let places = PLACES
         .into_iter()
         .filter_map(|place| body.pointer(place)?.as_str());
-    // AWS puts a namespace before it.
-    let words = words.map(|word| word.rsplit('#').next().unwrap_or(word));
-    words.filter(|word| is_word(word)).map(str::to_owned).next()
+    let words = header.into_iter().chain(reasons).chain(places);
+    words
+        .map(without_namespace)
+        .find(|word| is_word(word))
+        .map(str::to_owned)
+}
+
+/// AWS puts a namespace before its word, `com.amazonaws#`, and a URL behind it, `:http://...`.
+fn without_namespace(word: &str) -> &str {
+    let word = word.split_once(":http").map_or(word, |(word, _)| word);
+    word.rsplit_once('#').map_or(word, |(_, word)| word)
 }
 
 /// Whether the next request would be refused for the same reason, whatever it shows.
@@ -52,7 +69,8 @@ pub(super) fn is_lasting(code: &str) -> bool {
     LASTING.contains(&code)
 }
 
-fn is_word(word: &str) -> bool {
+/// Whether it may be told: text that somebody wrote has spaces, or is longer.
+pub(in crate::provider) fn is_word(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=LONGEST).contains(&word.len()) && word.bytes().all(is_plain)
 }
@@ -88,14 +106,28 @@ mod tests {
                 r#"{"status":"failure","error":{"type":"media_error","code":21}}"#,
                 Some("media_error"),
             ),
+            (
+                r#"{"__type":"ThrottlingException:http://internal.amazon.com/coral/#it"}"#,
+                Some("ThrottlingException"),
+            ),
+            (
+                r#"{"error":{"code":403,"status":"PERMISSION_DENIED","details":[{"links":[]},{"reason":"SERVICE_DISABLED"}]}}"#,
+                Some("SERVICE_DISABLED"),
+            ),
             (r#"{"error":{"code":"what you sent: <b>"}}"#, None),
             ("<html>", None),
             ("[]", None),
         ] {
-            assert_eq!(code(body.as_bytes()).as_deref(), expected, "{body}");
+            let code = code(&HeaderMap::new(), body.as_bytes());
+            assert_eq!(code.as_deref(), expected, "{body}");
         }
         let long = format!(r#"{{"code":"{}"}}"#, "x".repeat(LONGEST + 1));
-        assert_eq!(code(long.as_bytes()), None);
+        assert_eq!(code(&HeaderMap::new(), long.as_bytes()), None);
+        let header = "AccessDeniedException:http://internal.amazon.com/coral/";
+        let headers =
+            HeaderMap::from_iter([(AWS_HEADER.parse().unwrap(), header.parse().unwrap())]);
+        let word = code(&headers, br#"{"message":"m"}"#);
+        assert_eq!(word.as_deref(), Some("AccessDeniedException"));
     }
 
     #[test]

@@ -1,0 +1,194 @@
+//! What a provider in the file is shown of us, and the way to it: keys, credentials, the proxy.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, anyhow, bail, ensure};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::Deserialize;
+use workers::provider::{Auth, AwsAccess, AwsKey, NoProxy, Proxy};
+
+use super::{Surroundings, entry::Entry};
+use crate::config::{providers::aws_role::aws_role, variable};
+
+/// The value of `proxy` that means none.
+const DIRECT: &str = "none";
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum AuthName {
+    Bearer,
+    Hmac,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CredentialsName {
+    /// Those of the role that the process has where it runs.
+    Role,
+}
+
+impl Entry {
+    /// How it comes by credentials of AWS's in this region.
+    pub(super) fn aws_access(&self, region: &str, directory: &Path) -> anyhow::Result<AwsAccess> {
+        let (token_env, token_file) = (&self.session_token_env, &self.session_token_file);
+        let has_key = self.key_id.is_some() || self.key_env.is_some() || self.key_file.is_some();
+        match self.credentials {
+            Some(CredentialsName::Role) => {
+                ensure!(
+                    !has_key && token_env.is_none() && token_file.is_none(),
+                    "it has credentials = \"role\" and a key; give one"
+                );
+                Ok(AwsAccess::Role(aws_role(region)?))
+            }
+            None if !has_key => {
+                bail!("it needs its key_id with key_env or key_file, or credentials = \"role\"")
+            }
+            None => Ok(AwsAccess::Key(AwsKey {
+                id: self.needed_key_id()?,
+                secret: self.needed_key(directory)?,
+                session_token: secret(
+                    "session_token",
+                    token_env.as_ref(),
+                    token_file.as_ref(),
+                    directory,
+                )?,
+            })),
+        }
+    }
+
+    /// The proxy that leads to it: its own, or else the one for all.
+    pub(super) fn way(&self, surroundings: &Surroundings) -> anyhow::Result<Option<Proxy>> {
+        let password = secret(
+            "proxy_password",
+            self.proxy_password_env.as_ref(),
+            self.proxy_password_file.as_ref(),
+            surroundings.directory,
+        )?;
+        match self.proxy.as_deref() {
+            None | Some(DIRECT) if password.is_some() => {
+                bail!("it has a proxy_password and no proxy")
+            }
+            None => Ok(surroundings.proxy.cloned()),
+            Some(DIRECT) => Ok(None),
+            Some(url) => match Proxy::new(url, password) {
+                Ok(proxy) => Ok(Some(proxy)),
+                Err(wrong @ NoProxy::PasswordInUrl) => {
+                    bail!(
+                        "its proxy {wrong}; put it into proxy_password_env or proxy_password_file"
+                    )
+                }
+                Err(wrong @ (NoProxy::Url | NoProxy::NoUser)) => bail!("its proxy {wrong}"),
+            },
+        }
+    }
+
+    /// How it shows who we are.
+    pub(super) fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
+        match (self.key(directory)?, self.auth, &self.key_header) {
+            (None, None, None) => Ok(Auth::Nothing),
+            (None, Some(_), _) => bail!("it has auth and no key"),
+            (None, None, Some(_)) => bail!("it has a key_header and no key"),
+            (Some(_), Some(_), Some(_)) => bail!("it has auth and key_header; give one"),
+            (Some(key), None, Some(name)) => header(name, key),
+            (Some(key), None | Some(AuthName::Bearer), None) => Ok(Auth::Bearer(key)),
+            (Some(key), Some(AuthName::Hmac), None) => Ok(Auth::Hmac(key)),
+        }
+    }
+
+    /// What else stands in the head of each request.
+    pub(super) fn headers(&self) -> anyhow::Result<HeaderMap> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in self.headers.iter().flatten() {
+            let known: HeaderName = name
+                .parse()
+                .map_err(|_| anyhow!("its headers have a name that is none: {name:?}"))?;
+            ensure!(
+                !matches!(
+                    known.as_str(),
+                    "authorization"
+                        | "content-length"
+                        | "content-type"
+                        | "host"
+                        | "transfer-encoding"
+                ),
+                "its headers have {known}, which is set otherwise"
+            );
+            let value = HeaderValue::try_from(value).map_err(|_| {
+                anyhow!("its header {known} has characters that no header may have")
+            })?;
+            headers.insert(known, value);
+        }
+        Ok(headers)
+    }
+
+    pub(super) fn needed_key(&self, directory: &Path) -> anyhow::Result<String> {
+        let key = self.key(directory)?;
+        key.context("it needs its key, in key_env or key_file")
+    }
+
+    pub(super) fn needed_key_id(&self) -> anyhow::Result<String> {
+        let id = self.key_id.clone().context("it needs its key_id")?;
+        ensure!(
+            is_printable(&id),
+            "its key_id is empty or has characters other than printable ASCII"
+        );
+        Ok(id)
+    }
+
+    fn key(&self, directory: &Path) -> anyhow::Result<Option<String>> {
+        secret(
+            "key",
+            self.key_env.as_ref(),
+            self.key_file.as_ref(),
+            directory,
+        )
+    }
+}
+
+/// A key in the header with this name.
+pub(super) fn header(name: &str, key: String) -> anyhow::Result<Auth> {
+    let name = name
+        .parse()
+        .map_err(|_| anyhow!("its key_header is no name of a header"))?;
+    Ok(Auth::Header(name, key))
+}
+
+/// A secret in the variable or in the file that two members name.
+fn secret(
+    what: &str,
+    env: Option<&String>,
+    file: Option<&PathBuf>,
+    directory: &Path,
+) -> anyhow::Result<Option<String>> {
+    let secret = match (env, file) {
+        (Some(_), Some(_)) => bail!("it has {what}_env and {what}_file; give one"),
+        (Some(name), None) => {
+            let secret = variable(name)?;
+            Some(
+                secret
+                    .with_context(|| format!("the variable {name} with its {what} is not set"))?,
+            )
+        }
+        (None, Some(path)) => Some(read(&directory.join(path))?),
+        (None, None) => None,
+    };
+    ensure!(
+        secret.as_deref().is_none_or(is_printable),
+        "its {what} is empty or has characters other than printable ASCII"
+    );
+    Ok(secret)
+}
+
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
+    let text =
+        fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+/// What cannot stand in a header would fail with every request.
+fn is_printable(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
+}

@@ -1,0 +1,75 @@
+//! What operators see of a provider's failure: its machine code and the chain of causes, and nothing of what was sent.
+
+use std::time::Duration;
+
+use serde_json::json;
+use sqlx::PgPool;
+
+use super::HOUR;
+use crate::support::{FakeProvider, Mode, Panel, eventually};
+
+const MINUTES: Duration = Duration::from_mins(2);
+const TEXT: &str = "flurbicide is what this text is about";
+
+#[sqlx::test(migrations = false)]
+async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
+    let coded = FakeProvider::openai(Mode::Status(400)).await;
+    let quoting = FakeProvider::openai(Mode::Quoting(400)).await;
+    let denied = FakeProvider::openai(Mode::Status(401)).await;
+    let gone = FakeProvider::openai(Mode::Well).await;
+    let entries = [
+        coded.entry("coded", ""),
+        quoting.entry("quoting", ""),
+        denied.entry("denied", ""),
+        gone.entry("gone", ""),
+    ];
+    drop(gone);
+    let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
+    let line = |words: &[&str]| {
+        let logged = panel.logged();
+        let mut lines = logged.lines();
+        lines
+            .find(|line| words.iter().all(|word| line.contains(word)))
+            .map(str::to_owned)
+    };
+    for name in ["coded", "quoting"] {
+        let key = panel.site(name, json!({ "providers": [name] })).await;
+        let media = panel.submit(&key, TEXT).await;
+        let verdict = panel.verdict(&key, &media, MINUTES).await;
+        assert_eq!(verdict["status"], "pending_review", "{verdict}");
+        let reason = verdict["moderationResult"]["reason"].as_str().unwrap();
+        assert!(
+            reason.contains(name) && !reason.contains("on_purpose"),
+            "{reason}"
+        );
+        let item = panel.analysis(&media).await.to_string();
+        assert!(!item.contains("on_purpose"), "{item}");
+    }
+    for name in ["denied", "gone"] {
+        let key = panel.site(name, json!({ "providers": [name] })).await;
+        panel.submit(&key, TEXT).await;
+    }
+    for words in [
+        ["a provider failed for good", "coded", "on_purpose"],
+        [
+            "a provider takes no requests from us",
+            "denied",
+            "on_purpose",
+        ],
+        ["\"a provider failed\"", "gone", "Connection refused"],
+    ] {
+        eventually("the log tells", MINUTES, async || line(&words)).await;
+    }
+    let logged = panel.logged();
+    for secret in [FakeProvider::KEY, "flurbicide", "what this text is about"] {
+        assert!(!logged.contains(secret), "{secret}: {logged}");
+    }
+    for provider in [&coded, &quoting, &denied] {
+        let [_, _, _, url] = provider.options();
+        assert!(!logged.contains(&url), "{url}: {logged}");
+    }
+    // The labels of metrics are what they were.
+    let page = reqwest::get(&panel.workers[0].metrics_url).await.unwrap();
+    let page = page.text().await.unwrap();
+    assert!(!page.contains("on_purpose"), "{page}");
+}

@@ -1,0 +1,235 @@
+//! Credentials of the role that a machine, container or pod has: fetched when they are first needed, renewed before they expire.
+//!
+//! One request at a time asks for new ones. While the old ones are valid nobody waits for that, and if it fails they are used until they
+//! expire.
+
+mod source;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use aws_credential_types::Credentials;
+use tracing::{info, warn};
+use url::Url;
+
+use crate::provider::{
+    ProviderError,
+    error::NoCredentials,
+    wire::{Http, Proxy, client},
+};
+
+/// So long before they expire, credentials are renewed. AWS has new ones at least five minutes before.
+const EARLY: Duration = Duration::from_mins(5);
+/// How long to wait after an attempt to renew credentials that are still valid.
+const PAUSE: Duration = Duration::from_secs(30);
+/// How long asking may take. What answers is near, but for the Security Token Service.
+const DEADLINE: Duration = Duration::from_secs(5);
+const CONNECTING: Duration = Duration::from_secs(2);
+
+/// Where a role's credentials come from, as the environment says.
+#[derive(Clone, Debug)]
+pub enum AwsRole {
+    /// From the Security Token Service, for a token of the pod's service account: IAM roles for service accounts in EKS.
+    WebIdentity {
+        /// The service.
+        sts: Url,
+        /// The role's ARN.
+        role: String,
+        /// What the session is called in AWS's logs.
+        session: String,
+        /// Where the token is. It changes, and is read each time.
+        token_file: PathBuf,
+    },
+    /// From the container's own endpoint: ECS, or Pod Identity in EKS.
+    Container {
+        /// The endpoint.
+        url: Url,
+        /// What is shown there.
+        token: Option<ContainerToken>,
+    },
+    /// From the metadata of an EC2 instance, version 2.
+    Instance {
+        /// Where they are, `http://169.254.169.254` as a rule.
+        endpoint: Url,
+    },
+}
+
+/// What a container shows to get its role's credentials.
+#[derive(Clone)]
+pub enum ContainerToken {
+    /// This.
+    Value(String),
+    /// What the file has. It changes, and is read each time.
+    File(PathBuf),
+}
+
+impl std::fmt::Debug for ContainerToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value(_) => f.write_str("Value(..)"),
+            Self::File(path) => write!(f, "File({})", path.display()),
+        }
+    }
+}
+
+impl AwsRole {
+    /// What tells this role from others, as far as it is known.
+    pub(super) fn identity(&self) -> String {
+        match self {
+            Self::WebIdentity { role, .. } => format!("role:{role}"),
+            Self::Container { url, .. } => format!("role:{url}"),
+            Self::Instance { endpoint } => format!("role:{endpoint}"),
+        }
+    }
+}
+
+/// A role and the credentials that it has at present.
+pub(super) struct Holder {
+    role: AwsRole,
+    http: Http,
+    /// Held by whoever asks for credentials.
+    asking: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    issued: Option<Issued>,
+    /// When the last attempt ended, and why it failed if it did.
+    last: Option<(Instant, Option<NoCredentials>)>,
+}
+
+/// Credentials and their end.
+#[derive(Clone)]
+struct Issued {
+    credentials: Credentials,
+    expires: SystemTime,
+}
+
+impl Holder {
+    /// Nothing is asked yet. Metadata is asked directly, AWS's service through the proxy, if there is one.
+    pub(super) fn new(role: AwsRole, proxy: Option<&Proxy>) -> Result<Arc<Self>, ProviderError> {
+        let proxy = match role {
+            AwsRole::WebIdentity { .. } => proxy,
+            AwsRole::Container { .. } | AwsRole::Instance { .. } => None,
+        };
+        Ok(Arc::new(Self {
+            http: client(CONNECTING, proxy).map_err(ProviderError::Unreachable)?,
+            role,
+            asking: tokio::sync::Mutex::default(),
+            state: Mutex::default(),
+        }))
+    }
+
+    /// Valid credentials.
+    pub(super) async fn current(self: &Arc<Self>) -> Result<Credentials, ProviderError> {
+        let now = SystemTime::now();
+        let Some(issued) = self.valid(now) else {
+            return self.renewed().await;
+        };
+        if issued.expires <= now + EARLY {
+            self.renew_aside();
+        }
+        Ok(issued.credentials)
+    }
+
+    /// Other credentials than these, which AWS says have expired.
+    pub(super) async fn instead_of(
+        self: &Arc<Self>,
+        expired: &Credentials,
+    ) -> Result<Credentials, ProviderError> {
+        self.forget(expired);
+        self.current().await
+    }
+
+    fn forget(&self, expired: &Credentials) {
+        let mut state = self.state();
+        let held = state.issued.as_ref();
+        if held.is_some_and(|held| is_same(&held.credentials, expired)) {
+            state.issued = None;
+        }
+    }
+
+    /// Waits for new credentials.
+    async fn renewed(self: &Arc<Self>) -> Result<Credentials, ProviderError> {
+        let (holder, since) = (Arc::clone(self), Instant::now());
+        // A task of its own: whoever waits may give up, and others wait for the same answer.
+        let renewing = tokio::spawn(async move {
+            let _turn = holder.asking.lock().await;
+            let is_answered = |(ended, _): &(Instant, _)| *ended >= since;
+            let is_done = holder.state().last.as_ref().is_some_and(is_answered);
+            if !is_done && holder.valid(SystemTime::now()).is_none() {
+                holder.ask().await;
+            }
+        });
+        let ended = renewing.await.is_ok();
+        if let Some(issued) = self.valid(SystemTime::now()) {
+            return Ok(issued.credentials);
+        }
+        let failed = self.state().last.clone().and_then(|(_, failed)| failed);
+        let failed = failed.filter(|_| ended);
+        Err(ProviderError::NoCredentials(failed.unwrap_or_else(|| {
+            NoCredentials(
+                "the credentials that AWS issued have expired already; check this machine's clock"
+                    .into(),
+            )
+        })))
+    }
+
+    /// Renews them while the present ones are used, unless somebody does so or did so a moment ago.
+    fn renew_aside(self: &Arc<Self>) {
+        let is_recent = |(ended, _): &(Instant, _)| ended.elapsed() < PAUSE;
+        if self.state().last.as_ref().is_some_and(is_recent) {
+            return;
+        }
+        let holder = Arc::clone(self);
+        tokio::spawn(async move {
+            let Ok(_turn) = holder.asking.try_lock() else {
+                return;
+            };
+            if !holder.state().last.as_ref().is_some_and(is_recent) {
+                holder.ask().await;
+            }
+        });
+    }
+
+    /// Asks once, and keeps what comes. What was there stays if nothing does.
+    async fn ask(&self) {
+        let asked = tokio::time::timeout(DEADLINE, source::fetch(&self.http, &self.role)).await;
+        let asked = asked.unwrap_or_else(|_| {
+            let late = format!("no answer in {} seconds", DEADLINE.as_secs());
+            Err(source::failed(&self.role, &late))
+        });
+        let mut state = self.state();
+        match asked {
+            Ok(issued) => {
+                info!("credentials for AWS were issued");
+                state.issued = Some(issued);
+                state.last = Some((Instant::now(), None));
+            }
+            Err(error) => {
+                warn!(%error, "no new credentials for AWS; those there are stay in use until they expire");
+                state.last = Some((Instant::now(), Some(error)));
+            }
+        }
+    }
+
+    fn valid(&self, now: SystemTime) -> Option<Issued> {
+        let issued = self.state().issued.clone();
+        issued.filter(|issued| issued.expires > now)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_same(one: &Credentials, other: &Credentials) -> bool {
+    one.access_key_id() == other.access_key_id() && one.session_token() == other.session_token()
+}
+
+#[cfg(test)]
+mod tests;
