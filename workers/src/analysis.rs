@@ -255,6 +255,7 @@ impl Analyst {
                         categories: &categories,
                         policy: item.policy.as_deref(),
                         kept: &item.pieces,
+                        is_last_attempt: run.is_last_attempt(),
                     };
                     let has_time = || started.elapsed() + desk.deadline() <= ASKING;
                     let (asked, pieces) = text.show(desk, has_time).await?;

@@ -6,7 +6,9 @@ mod azure;
 mod builtin;
 mod chat;
 mod chunks;
+mod cost;
 mod desk;
+mod fingerprint;
 mod gate;
 mod guardrail;
 mod hive;
@@ -33,6 +35,7 @@ pub use aws::AwsKey;
 pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
+pub use fingerprint::Fingerprint;
 pub use guardrail::{Guardrail, GuardrailId};
 pub use hive::Hive;
 pub use http::Http;
@@ -45,6 +48,7 @@ pub use vision::Vision;
 pub use wire::{Auth, Remote};
 
 pub(crate) use chunks::{merge, pieces};
+pub(crate) use cost::{Lookup, Piece};
 pub(crate) use desk::{Desk, Reply, Turn};
 pub(crate) use panel::Panel;
 
@@ -79,6 +83,8 @@ pub struct Profile {
     pub limits: Option<Limits>,
     /// Bytes of text that it takes at a time. Longer texts are cut into pieces.
     pub piece_bytes: usize,
+    /// What its answers tell of their cost.
+    told: cost::Told,
     /// What must be minded when it is asked; none if it needs no network.
     pub access: Option<Access>,
 }
@@ -138,6 +144,8 @@ pub struct Answer {
 pub struct Access {
     /// Stands for the provider's address and key in the state that all workers share; tells neither.
     pub credential: String,
+    /// Stands for everything in the configuration that may change an answer to the same text.
+    pub fingerprint: Fingerprint,
     /// Requests that one process makes at the same time.
     pub concurrency: usize,
     /// How long it may take for one.

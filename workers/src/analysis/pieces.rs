@@ -10,7 +10,7 @@ use domain::{
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use store::{Error, analysis::Piece};
 
-use crate::provider::{Answer, Content, Desk, ProviderError, Question, Reply, Turn, merge};
+use crate::provider::{self, Answer, Content, Desk, ProviderError, Question, Reply, Turn, merge};
 
 /// Pieces of one text that are under way at the same time.
 const AT_ONCE: usize = 4;
@@ -37,6 +37,8 @@ pub(super) struct Text<'a> {
     pub(super) policy: Option<&'a str>,
     /// What is kept of earlier runs, by any provider.
     pub(super) kept: &'a [Piece],
+    /// Whether the item has no further attempt.
+    pub(super) is_last_attempt: bool,
 }
 
 /// How one piece ended.
@@ -69,6 +71,7 @@ impl Text<'_> {
         let pieces = desk.pieces(self.whole);
         let mut said: Vec<Option<Said>> =
             pieces.iter().map(|piece| self.kept(desk, piece)).collect();
+        desk.count(provider::Piece::Kept, said.iter().flatten().count());
         // The next one is at the end.
         let mut waiting: Vec<usize> = (0..pieces.len()).rev().collect();
         waiting.retain(|piece| said[*piece].is_none());
@@ -90,7 +93,11 @@ impl Text<'_> {
                 break;
             };
             hold = false;
-            match ended? {
+            let ended = ended?;
+            if self.is_to_repeat(&ended) {
+                desk.count(provider::Piece::Repeated, 1);
+            }
+            match ended {
                 Ended::Replied(Reply::Said(answer, _)) => {
                     said[piece] = Some(Said {
                         scores: answer.scores,
@@ -130,12 +137,22 @@ impl Text<'_> {
             Turn::Open(seat) => seat,
             Turn::Paused(wait) => return Ok(Ended::TurnedAway(wait)),
         };
+        desk.count(provider::Piece::Asked, 1);
         let question = Question {
             content: Content::Text(piece),
             categories: self.categories,
             policy: self.policy,
         };
         Ok(Ended::Replied(seat.ask(question).await))
+    }
+
+    /// Whether a piece was shown in vain and is to be shown again.
+    fn is_to_repeat(&self, ended: &Ended) -> bool {
+        match ended {
+            Ended::Replied(Reply::Paused(_)) => true,
+            Ended::Replied(Reply::Failed(error, _)) => error.is_passing() && !self.is_last_attempt,
+            Ended::Replied(Reply::Said(..)) | Ended::TurnedAway(_) => false,
+        }
     }
 
     /// What was said of this piece in an earlier run, if all was asked for that is now.
