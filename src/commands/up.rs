@@ -186,6 +186,7 @@ async fn serve(
         master_key,
         providers,
         patience: options.work.patience(),
+        answers_per_team: options.work.answer_cache_entries,
         outbound,
         clock: watch.clock(),
         rules: options.rules.settings(options.work.kept_rules),

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
     decision::{Gap, ImageProblem, Unchecked},
-    id::{GroupVersionId, MediaId, TeamId},
+    id::{GroupVersionId, MediaId, SiteId, TeamId},
     image_hash::HashMatch,
     media::{Modality, OnFailure},
     score::{Category, Scores},
@@ -36,6 +36,8 @@ pub struct ToAnalyse {
     pub media: MediaId,
     /// Its team, which is the lane of its jobs.
     pub team: TeamId,
+    /// Its site.
+    pub site: SiteId,
     /// Its text.
     pub text: Option<Arc<str>>,
     /// Whether there is an image of it that can be looked at: its bytes are there, and nothing is amiss with them.
@@ -60,6 +62,8 @@ pub struct ToAnalyse {
     pub preferred: Option<Vec<String>>,
     /// What its site tells models that judge by a policy.
     pub policy: Option<Arc<str>>,
+    /// Whether its site lets an answer hold for equal texts.
+    pub caches_answers: bool,
     /// What was found so far.
     pub parts: Vec<Part>,
     /// What was found so far of pieces of its text.
@@ -111,6 +115,9 @@ pub struct ProviderReport {
     /// What it answered, as far as it is kept; none if it answers nothing that its scores do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+    /// The item with an equal text that the provider was asked about; none if it was asked about this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_from: Option<MediaId>,
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -138,6 +145,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
         select
             m.id,
             m.team_id,
+            m.site_id,
             m.body,
             exists (
                 select from media_images i
@@ -155,6 +163,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             s.on_failure,
             s.providers,
             s.policy,
+            s.answer_cache_seconds is not null as "caches_answers!",
             exists (
                 select from queue.queues q where q.queue = $2 and q.paused_until > now()
                 union all
@@ -216,6 +225,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             let item = ToAnalyse {
                 media,
                 team: row.team_id.into(),
+                site: row.site_id.into(),
                 text: row.body.map(Arc::from),
                 has_picture: row.has_picture,
                 image_matches: matches.remove(&media).unwrap_or_default(),
@@ -232,6 +242,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 wanted,
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
+                caches_answers: row.caches_answers,
                 parts: parts.remove(&row.id).unwrap_or_default(),
                 pieces: pieces.remove(&row.id).unwrap_or_default(),
                 age: Duration::from_millis(u64::try_from(row.age_ms).unwrap_or(0)),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::{
     decision::{Gap, ImageProblem, Unchecked},
+    id::MediaId,
     media::Modality,
     score::{Category, Scores},
 };
@@ -139,7 +140,23 @@ impl<'a> Inquiry<'a> {
             elapsed_ms: millis(elapsed),
             failure: None,
             raw: answer.raw,
+            cached_from: None,
         });
+    }
+
+    /// What a provider answered earlier about the equal text of another item.
+    pub(super) fn said_before(
+        &mut self,
+        provider: &str,
+        asked: &[Category],
+        answer: Answer,
+        elapsed: Duration,
+        from: MediaId,
+    ) {
+        self.said(provider, asked, answer, elapsed);
+        if let Some(report) = self.reports.last_mut() {
+            report.cached_from = Some(from);
+        }
     }
 
     /// What a provider said of pieces of the text, of which others are not done.
@@ -213,6 +230,7 @@ impl<'a> Inquiry<'a> {
             elapsed_ms: millis(elapsed),
             failure: Some(reason.to_owned()),
             raw: None,
+            cached_from: None,
         });
     }
 
@@ -346,6 +364,7 @@ mod tests {
         ToAnalyse {
             media: Uuid::nil().into(),
             team: Uuid::nil().into(),
+            site: Uuid::nil().into(),
             text: Some(Arc::from("text")),
             has_picture: false,
             image_matches: Vec::new(),
@@ -358,6 +377,7 @@ mod tests {
             wanted: wanted.to_vec(),
             preferred: None,
             policy: None,
+            caches_answers: false,
             parts,
             pieces: Vec::new(),
             age: Duration::ZERO,
