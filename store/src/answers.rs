@@ -136,3 +136,6 @@ async fn find(
     });
     Ok(found.collect())
 }
+
+#[cfg(test)]
+mod tests;

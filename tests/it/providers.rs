@@ -1,5 +1,7 @@
 //! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
 
+mod cache;
+mod cost;
 mod faults;
 mod images;
 mod limits;
