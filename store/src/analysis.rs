@@ -62,8 +62,8 @@ pub struct ToAnalyse {
     pub preferred: Option<Vec<String>>,
     /// What its site tells models that judge by a policy.
     pub policy: Option<Arc<str>>,
-    /// Whether its site lets an answer hold for equal texts.
-    pub caches_answers: bool,
+    /// How long a provider's answer holds for equal texts of its site; none: not at all.
+    pub answers_hold: Option<Duration>,
     /// What was found so far.
     pub parts: Vec<Part>,
     /// What was found so far of pieces of its text.
@@ -163,7 +163,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             s.on_failure,
             s.providers,
             s.policy,
-            s.answer_cache_seconds is not null as "caches_answers!",
+            s.answer_cache_seconds,
             exists (
                 select from queue.queues q where q.queue = $2 and q.paused_until > now()
                 union all
@@ -242,7 +242,9 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 wanted,
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
-                caches_answers: row.caches_answers,
+                answers_hold: row
+                    .answer_cache_seconds
+                    .and_then(|seconds| Some(Duration::from_secs(seconds.try_into().ok()?))),
                 parts: parts.remove(&row.id).unwrap_or_default(),
                 pieces: pieces.remove(&row.id).unwrap_or_default(),
                 age: Duration::from_millis(u64::try_from(row.age_ms).unwrap_or(0)),

@@ -56,7 +56,10 @@ impl Cache {
         desk: &Desk,
         categories: &[Category],
     ) -> Option<Asking<'a>> {
-        let answers = self.answers.as_ref().filter(|_| item.caches_answers)?;
+        let answers = self
+            .answers
+            .as_ref()
+            .filter(|_| item.answers_hold.is_some())?;
         // Whoever needs no request is asked.
         let access = desk.profile().access.as_ref()?;
         let policy = item.policy.as_deref();

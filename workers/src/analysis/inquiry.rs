@@ -377,7 +377,7 @@ mod tests {
             wanted: wanted.to_vec(),
             preferred: None,
             policy: None,
-            caches_answers: false,
+            answers_hold: None,
             parts,
             pieces: Vec::new(),
             age: Duration::ZERO,

@@ -25,7 +25,7 @@ fn item(held: bool) -> ToAnalyse {
         wanted: Vec::new(),
         preferred: None,
         policy: None,
-        caches_answers: false,
+        answers_hold: None,
         parts: Vec::new(),
         pieces: Vec::new(),
         age: Duration::ZERO,
