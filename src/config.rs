@@ -321,6 +321,9 @@ pub(crate) struct WorkOptions {
     /// its site's `on_failure` decides
     #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = whole(0..=86_400_u64))]
     pub(crate) analysis_patience_seconds: u64,
+    /// Answers of providers that a team may have kept for equal texts, where its sites want that; 0 keeps none
+    #[arg(long, env = "GATEHOUSE_ANSWER_CACHE_ENTRIES", default_value_t = 10_000, value_parser = whole(0..=1_000_000_u32))]
+    pub(crate) answer_cache_entries: u32,
     #[command(flatten)]
     pub(crate) kept_rules: KeptRulesOptions,
     #[command(flatten)]

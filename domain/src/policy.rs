@@ -1,6 +1,11 @@
-//! What a site tells models that judge by a policy in words.
+//! What a site tells models that judge by a policy in words, and for how long their answers hold.
 
 use serde::{Deserialize, Serialize};
+
+use crate::whole::Whole;
+
+/// For how many seconds a provider's answer to a text holds for equal texts of the same site; a week at most.
+pub type AnswerCacheSeconds = Whole<1, 604_800>;
 
 /// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -171,15 +171,13 @@ async fn serve(
         own: own + worker::provider_files(concurrency),
     })?;
     let outbound = Outbound::new(options.egress.policy(exemption), files.outbound);
+    let analyse = api::analyse(providers.clone());
     let interface = api::interface(
         &options.http,
         pool,
         &queue,
         &master_key,
-        Bench::new(
-            options.rules.limits(),
-            Some(api::analyse(providers.clone())),
-        ),
+        Bench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
         readiness.clone(),
     );
@@ -190,6 +188,7 @@ async fn serve(
         master_key,
         providers,
         patience: options.work.patience(),
+        answers_per_team: options.work.answer_cache_entries,
         outbound,
         clock: watch.clock(),
         rules: options.rules.settings(options.work.kept_rules),

@@ -62,6 +62,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
             master_key,
             providers,
             patience: options.work.patience(),
+            answers_per_team: options.work.answer_cache_entries,
             outbound: Outbound::new(policy, files.outbound),
             clock: database.clock(),
             rules: options.rules.settings(options.work.kept_rules),

@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 34] = [
+const METRICS: [(Kind, &str, Unit, &str); 39] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -113,6 +113,36 @@ const METRICS: [(Kind, &str, Unit, &str); 34] = [
         "gatehouse_provider_errors_total",
         Unit::Count,
         "Failed analyses, by provider and reason",
+    ),
+    (
+        Counter,
+        "gatehouse_provider_requests_total",
+        Unit::Count,
+        "HTTP requests sent to a provider, by what it was shown",
+    ),
+    (
+        Counter,
+        "gatehouse_provider_pieces_total",
+        Unit::Count,
+        "Pieces of texts: shown to a provider, kept from an earlier run, or to be shown again after a failure",
+    ),
+    (
+        Counter,
+        "gatehouse_provider_tokens_total",
+        Unit::Count,
+        "Tokens that a provider says it has used, of questions (input) and answers (output)",
+    ),
+    (
+        Counter,
+        "gatehouse_provider_units_total",
+        Unit::Count,
+        "Units that a provider says it charges for, by its name for them",
+    ),
+    (
+        Counter,
+        "gatehouse_provider_cache_total",
+        Unit::Count,
+        "Looks for an earlier answer of a provider to an equal text, by outcome",
     ),
     (
         Gauge,

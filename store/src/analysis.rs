@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::{
     decision::{Gap, ImageProblem, Unchecked},
-    id::{GroupVersionId, MediaId, TeamId},
+    id::{GroupVersionId, MediaId, SiteId, TeamId},
     image_hash::HashMatch,
     media::{Modality, OnFailure},
     score::{Category, Scores},
@@ -36,6 +36,8 @@ pub struct ToAnalyse {
     pub media: MediaId,
     /// Its team, which is the lane of its jobs.
     pub team: TeamId,
+    /// Its site.
+    pub site: SiteId,
     /// Its text.
     pub text: Option<Arc<str>>,
     /// Whether there is an image of it that can be looked at: its bytes are there, and nothing is amiss with them.
@@ -60,6 +62,8 @@ pub struct ToAnalyse {
     pub preferred: Option<Vec<String>>,
     /// What its site tells models that judge by a policy.
     pub policy: Option<Arc<str>>,
+    /// How long a provider's answer holds for equal texts of its site; none: not at all.
+    pub answers_hold: Option<Duration>,
     /// What was found so far.
     pub parts: Vec<Part>,
     /// What was found so far of pieces of its text, and of frames of its image.
@@ -114,6 +118,9 @@ pub struct ProviderReport {
     /// What it answered, as far as it is kept; none if it answers nothing that its scores do not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
+    /// The item with an equal text that the provider was asked about; none if it was asked about this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_from: Option<MediaId>,
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -141,6 +148,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
         select
             m.id,
             m.team_id,
+            m.site_id,
             m.body,
             exists (
                 select from media_images i
@@ -158,6 +166,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             s.on_failure,
             s.providers,
             s.policy,
+            s.answer_cache_seconds,
             exists (
                 select from queue.queues q where q.queue = $2 and q.paused_until > now()
                 union all
@@ -219,6 +228,7 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
             let item = ToAnalyse {
                 media,
                 team: row.team_id.into(),
+                site: row.site_id.into(),
                 text: row.body.map(Arc::from),
                 has_picture: row.has_picture,
                 image_matches: matches.remove(&media).unwrap_or_default(),
@@ -235,6 +245,9 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToAna
                 wanted,
                 preferred: row.providers,
                 policy: row.policy.map(Arc::from),
+                answers_hold: row
+                    .answer_cache_seconds
+                    .and_then(|seconds| Some(Duration::from_secs(seconds.try_into().ok()?))),
                 parts: parts.remove(&row.id).unwrap_or_default(),
                 pieces: pieces.remove(&row.id).unwrap_or_default(),
                 age: Duration::from_millis(u64::try_from(row.age_ms).unwrap_or(0)),

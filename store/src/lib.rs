@@ -6,6 +6,7 @@
 
 pub mod accept;
 pub mod analysis;
+pub mod answers;
 pub mod audit;
 pub mod backtest;
 pub mod chain;

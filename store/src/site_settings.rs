@@ -6,14 +6,14 @@ use domain::{
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
-    policy::Policy,
+    policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
     whole::OutOfBounds,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, page::Page};
+use crate::{Error, answers, page::Page};
 
 /// A site.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub struct Settings {
     pub providers: Option<Vec<String>>,
     /// What models that judge by a policy are told; none is what the operator's configuration says.
     pub policy: Option<Policy>,
+    /// For how long providers' answers hold for equal texts; none: every text is shown to them.
+    pub answer_cache_seconds: Option<AnswerCacheSeconds>,
     /// Submissions of each key in each UTC minute; none, or more than the plan allows, is what the plan allows.
     pub submissions_per_minute: Option<PerMinute>,
     /// Status queries of each key in each UTC minute; likewise.
@@ -65,7 +67,7 @@ pub async fn find(
         Row,
         r#"
         select
-            id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
+            id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
             status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
@@ -116,7 +118,7 @@ pub async fn list(
         Row,
         r#"
         select
-            id, team_id, name, on_failure, status_vocabulary, providers, policy, submissions_per_minute,
+            id, team_id, name, on_failure, status_vocabulary, providers, policy, answer_cache_seconds, submissions_per_minute,
             status_queries_per_minute, image_retention_days, webhook_retention_days, default_rule_group_id, created_at,
             array(
                 select g.id
@@ -166,6 +168,9 @@ pub async fn change(
     settings: &Settings,
 ) -> Result<(), Error> {
     update(conn, site, settings).await?;
+    if settings.answer_cache_seconds.is_none() {
+        answers::forget_of_site(conn, site).await?;
+    }
     let groups: Vec<Uuid> = settings
         .rule_groups
         .iter()
@@ -189,7 +194,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
             providers = $8::text [],
             policy = $9,
             image_retention_days = $10::bigint,
-            webhook_retention_days = $11::bigint
+            webhook_retention_days = $11::bigint,
+            answer_cache_seconds = $12::bigint
         where id = $1
         ",
         site.as_uuid(),
@@ -203,6 +209,7 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.policy.clone().map(String::from),
         settings.image_retention_days.get(),
         settings.webhook_retention_days.get(),
+        settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
     )
     .execute(conn)
     .await?;
@@ -247,6 +254,7 @@ struct Row {
     status_vocabulary: String,
     providers: Option<Vec<String>>,
     policy: Option<String>,
+    answer_cache_seconds: Option<i32>,
     submissions_per_minute: Option<i32>,
     status_queries_per_minute: Option<i32>,
     image_retention_days: i32,
@@ -274,6 +282,11 @@ impl TryFrom<Row> for ManagedSite {
         let unreadable = |error: OutOfBounds| {
             Error::Unreadable(format!("the retention of site {} {error}", row.id))
         };
+        let answer_cache = row.answer_cache_seconds.map(i64::from);
+        let answer_cache = answer_cache.map(AnswerCacheSeconds::try_from).transpose();
+        let answer_cache = answer_cache.map_err(|error| {
+            Error::Unreadable(format!("the answer cache of site {} {error}", row.id))
+        });
         let image_retention = ImageRetentionDays::try_from(i64::from(row.image_retention_days));
         let webhook_retention =
             WebhookRetentionDays::try_from(i64::from(row.webhook_retention_days));
@@ -288,6 +301,7 @@ impl TryFrom<Row> for ManagedSite {
                 status_vocabulary: row.status_vocabulary.parse()?,
                 providers: row.providers,
                 policy: policy.transpose()?,
+                answer_cache_seconds: answer_cache?,
                 image_retention_days: image_retention.map_err(unreadable)?,
                 webhook_retention_days: webhook_retention.map_err(unreadable)?,
                 default_rule_group: row.default_rule_group_id.into(),

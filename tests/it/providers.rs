@@ -1,6 +1,8 @@
 //! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
 
 mod animations;
+mod cache;
+mod cost;
 mod faults;
 mod images;
 mod limits;

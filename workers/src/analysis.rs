@@ -3,6 +3,7 @@
 //! kept apart until the end, where the higher score counts. When all is found, the rules judge the item in the same run, if they
 //! can do so now.
 
+mod cache;
 mod inquiry;
 mod pieces;
 mod sample;
@@ -30,6 +31,7 @@ use tracing::warn;
 
 pub use self::sample::analyse_sample;
 use self::{
+    cache::{Cache, Found},
     inquiry::Inquiry,
     pieces::{Asked, Pieces, Shown},
     sight::{Sight, Unseen},
@@ -52,18 +54,20 @@ pub struct Analyst {
     patience: Duration,
     pool: PgPool,
     darkroom: Darkroom,
+    cache: Cache,
     /// None where this process is not to judge.
     verdicts: Option<Verdicts>,
 }
 
 impl Analyst {
-    /// An analyst who asks these providers. Items wait `patience`, from their acceptance, for one that is paused. What is
-    /// analysed is judged at once, if this process judges at all.
+    /// An analyst who asks these providers. Items wait `patience`, from their acceptance, for one that is paused. A team may have so many
+    /// answers kept for equal texts. What is analysed is judged at once, if this process judges at all.
     pub(crate) fn new(
         pool: PgPool,
         panel: Arc<Panel>,
         groups: Groups,
         patience: Duration,
+        answers_per_team: u32,
         darkroom: Darkroom,
         verdicts: Option<Verdicts>,
     ) -> Self {
@@ -72,6 +76,7 @@ impl Analyst {
             panel,
             groups,
             patience,
+            cache: Cache::new(&pool, answers_per_team),
             pool,
             darkroom,
             verdicts,
@@ -238,6 +243,21 @@ impl Analyst {
             if categories.is_empty() || inquiry.has_asked(name, can) {
                 continue;
             }
+            let asking = match modality {
+                Modality::Text => self.cache.asking(item, desk, &categories),
+                Modality::Image => None,
+            };
+            if let Some(asking) = &asking
+                && let Some(found) = asking.find(desk).await
+            {
+                let Found {
+                    answer,
+                    elapsed,
+                    media,
+                } = found;
+                inquiry.said_before(name, &categories, answer, elapsed, media);
+                continue;
+            }
             if inquiry.is_begun() && started.elapsed() + desk.deadline() > ASKING {
                 return Ok(Course::Later(Duration::ZERO));
             }
@@ -257,12 +277,16 @@ impl Analyst {
                         categories: &categories,
                         policy: item.policy.as_deref(),
                         kept: &item.pieces,
+                        is_last_attempt: run.is_last_attempt(),
                     };
                     let (asked, pieces) = text.show(desk, None, has_time).await?;
                     inquiry.said_in_part(pieces);
                     asked
                 }
-                Modality::Image => match sight.show(desk, &categories, item, has_time).await? {
+                Modality::Image => match sight
+                    .show(desk, &categories, item, run.is_last_attempt(), has_time)
+                    .await?
+                {
                     Ok(look) => {
                         inquiry.said_in_part(look.learned);
                         unseen = look.unseen;
@@ -279,6 +303,9 @@ impl Analyst {
             };
             match asked {
                 Asked::Said(answer, elapsed) => {
+                    if let Some(asking) = &asking {
+                        asking.keep(&answer, &categories).await;
+                    }
                     inquiry.said(name, &categories, answer, elapsed);
                     if let Some(problem) = unseen {
                         warn!(media.id = %item.media, provider = name, ?problem, "some of an image cannot be shown to a provider");

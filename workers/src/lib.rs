@@ -54,6 +54,8 @@ pub struct Context {
     pub providers: Providers,
     /// How long an item waits, from its acceptance, for a provider that is paused. Then the site's `on_failure` decides.
     pub patience: Duration,
+    /// Answers of providers that each team may have kept for equal texts; 0: none are kept.
+    pub answers_per_team: u32,
     /// The only way out to addresses that tenants chose.
     pub outbound: Outbound,
     /// By which webhooks are signed.
@@ -108,6 +110,7 @@ pub async fn run(
         master_key,
         providers,
         patience,
+        answers_per_team,
         outbound,
         clock,
         rules,
@@ -141,6 +144,7 @@ pub async fn run(
         outbound,
         clock,
         patience,
+        answers_per_team,
     };
     let monitor = Monitor::new().shutdown_timeout(settings.grace);
     let monitor = settings

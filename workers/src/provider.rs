@@ -6,8 +6,10 @@ mod azure;
 mod builtin;
 mod chat;
 mod chunks;
+mod cost;
 mod desk;
 mod error;
+mod fingerprint;
 mod gate;
 mod guardrail;
 mod hive;
@@ -36,6 +38,7 @@ pub use azure::Azure;
 pub use builtin::Builtin;
 pub use chat::{AnswerFormat, Chat, ChatSettings, MostTokens, Style};
 pub use error::{NoCredentials, ProviderError, Told};
+pub use fingerprint::Fingerprint;
 pub use guardrail::{Guardrail, GuardrailId};
 pub use hive::Hive;
 pub use http::Http;
@@ -49,6 +52,7 @@ pub use vision::Vision;
 pub use wire::{Auth, NoProxy, Proxy, Remote};
 
 pub(crate) use chunks::{merge, pieces};
+pub(crate) use cost::{Lookup, Piece};
 pub(crate) use desk::{Desk, Reply, Seat, Turn};
 pub(crate) use panel::Panel;
 
@@ -83,6 +87,8 @@ pub struct Profile {
     pub limits: Option<Limits>,
     /// Bytes of text that it takes at a time. Longer texts are cut into pieces.
     pub piece_bytes: usize,
+    /// What its answers tell of their cost.
+    told: cost::Usage,
     /// What must be minded when it is asked; none if it needs no network.
     pub access: Option<Access>,
 }
@@ -142,6 +148,8 @@ pub struct Answer {
 pub struct Access {
     /// Stands for the provider's address and key in the state that all workers share; tells neither.
     pub credential: String,
+    /// Stands for everything in the configuration that may change an answer to the same text.
+    pub fingerprint: Fingerprint,
     /// Requests that one process makes at the same time.
     pub concurrency: usize,
     /// How long it may take for one.

@@ -69,6 +69,8 @@ pub(crate) struct Steps {
     pub(crate) clock: Clock,
     /// How long an item waits for a provider that is paused.
     pub(crate) patience: Duration,
+    /// Answers of providers that each team may have kept for equal texts.
+    pub(crate) answers_per_team: u32,
     /// Jobs of each queue that run at the same time.
     pub(crate) concurrency: usize,
     /// The process is about to end.
@@ -135,6 +137,7 @@ impl Steps {
             Arc::clone(&self.panel),
             self.judges.groups().clone(),
             self.patience,
+            self.answers_per_team,
             self.darkroom.clone(),
             self.judges_at_once.then(|| self.verdicts()),
         );

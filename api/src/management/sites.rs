@@ -10,7 +10,7 @@ use domain::{
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
-    policy::Policy,
+    policy::{AnswerCacheSeconds, Policy},
     scope::Scope,
     webhook::WebhookRetentionDays,
 };
@@ -64,6 +64,10 @@ pub(super) struct Site {
     /// What models that judge by a policy in words are told; null is what the operator configured.
     #[oai(nullable)]
     policy: Option<Member<Policy>>,
+    /// For how many seconds a provider's answer to a text holds for equal texts of this site, so that these are not shown to it; null:
+    /// every text is shown to it.
+    #[oai(nullable)]
+    answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows. More than that is never
     /// allowed.
     #[oai(nullable)]
@@ -94,6 +98,7 @@ impl From<ManagedSite> for Site {
             status_vocabulary: Member(settings.status_vocabulary),
             providers: settings.providers,
             policy: settings.policy.map(Member),
+            answer_cache_seconds: settings.answer_cache_seconds.map(Member),
             submissions_per_minute: settings.submissions_per_minute.map(Member),
             status_queries_per_minute: settings.status_queries_per_minute.map(Member),
             image_retention_days: Member(settings.image_retention_days),
@@ -275,6 +280,7 @@ pub(super) fn described() -> Vec<Operation> {
         "status_vocabulary": "state",
         "providers": ["openai", "builtin"],
         "policy": null,
+        "answer_cache_seconds": null,
         "submissions_per_minute": null,
         "status_queries_per_minute": 100,
         "image_retention_days": 30,

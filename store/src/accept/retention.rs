@@ -1,6 +1,7 @@
 //! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of images that were decided long
-//! ago, what shadows and backtests found, versions of rule groups that nothing refers to, events and their deliveries. When
-//! exactly it happens does not matter, nor does that every process does it: all of it is told by its age, and nothing refers to it.
+//! ago, what shadows and backtests found, versions of rule groups that nothing refers to, events and their deliveries, answers of
+//! providers that were kept for equal texts. When exactly it happens does not matter, nor does that every process does it: all of it
+//! is told by its age, and nothing refers to it.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tracing::warn;
 
 use super::images;
 use crate::{
-    backtest, delivery, hash_list, image, recovery,
+    answers, backtest, delivery, hash_list, image, recovery,
     rule_group::{self, shadow},
 };
 
@@ -65,6 +66,9 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
         }
         if let Err(error) = recovery::forget_old(&pool).await {
             warn!(%error, "old recoveries could not be removed; trying again later");
+        }
+        if let Err(error) = answers::forget_old(&pool).await {
+            warn!(%error, "old answers of providers could not be removed; trying again later");
         }
         if let Err(error) = hash_list::forget_old(&pool).await {
             warn!(%error, "removed hashes could not be forgotten; trying again later");

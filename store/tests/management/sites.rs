@@ -5,6 +5,7 @@ use domain::{
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
+    policy::AnswerCacheSeconds,
     webhook::WebhookRetentionDays,
 };
 use sqlx::PgPool;
@@ -64,6 +65,7 @@ async fn settings_are_kept_as_they_were_given(pool: PgPool) {
         status_vocabulary: StatusVocabulary::Completed,
         providers: Some(vec!["openai".into(), "builtin".into()]),
         policy: Some("No spoilers.".to_owned().try_into().unwrap()),
+        answer_cache_seconds: Some(AnswerCacheSeconds::of::<60>()),
         submissions_per_minute: Some(PerMinute::try_from(10).unwrap()),
         status_queries_per_minute: Some(PerMinute::try_from(20).unwrap()),
         image_retention_days: ImageRetentionDays::of::<7>(),

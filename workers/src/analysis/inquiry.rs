@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use domain::{
     decision::{Gap, ImageProblem, Unchecked},
+    id::MediaId,
     media::Modality,
     score::{Category, Scores},
 };
@@ -146,6 +147,7 @@ impl<'a> Inquiry<'a> {
             failure: None,
             unseen: None,
             raw: answer.raw,
+            cached_from: None,
         });
     }
 
@@ -154,6 +156,21 @@ impl<'a> Inquiry<'a> {
         self.unseen = Some(problem);
         if let Some(report) = self.reports.last_mut() {
             report.unseen = Some(problem);
+        }
+    }
+
+    /// What a provider answered earlier about the equal text of another item.
+    pub(super) fn said_before(
+        &mut self,
+        provider: &str,
+        asked: &[Category],
+        answer: Answer,
+        elapsed: Duration,
+        from: MediaId,
+    ) {
+        self.said(provider, asked, answer, elapsed);
+        if let Some(report) = self.reports.last_mut() {
+            report.cached_from = Some(from);
         }
     }
 
@@ -229,6 +246,7 @@ impl<'a> Inquiry<'a> {
             failure: Some(reason.to_owned()),
             unseen: None,
             raw: None,
+            cached_from: None,
         });
     }
 
@@ -369,6 +387,7 @@ mod tests {
         ToAnalyse {
             media: Uuid::nil().into(),
             team: Uuid::nil().into(),
+            site: Uuid::nil().into(),
             text: Some(Arc::from("text")),
             has_picture: false,
             image_matches: Vec::new(),
@@ -381,6 +400,7 @@ mod tests {
             wanted: wanted.to_vec(),
             preferred: None,
             policy: None,
+            answers_hold: None,
             parts,
             pieces: Vec::new(),
             age: Duration::ZERO,

@@ -14,7 +14,7 @@ use store::{Error, analysis::Piece};
 
 use crate::{
     picture::Film,
-    provider::{Answer, Content, Desk, ProviderError, Question, Reply, Seat, Turn, merge},
+    provider::{self, Answer, Content, Desk, ProviderError, Question, Reply, Seat, Turn, merge},
 };
 
 /// Pieces of one text, or frames of one image, that are under way at the same time.
@@ -89,6 +89,8 @@ pub(super) struct Pieces<'a> {
     pub(super) policy: Option<&'a str>,
     /// What is kept of earlier runs, by any provider.
     pub(super) kept: &'a [Piece],
+    /// Whether the item has no further attempt.
+    pub(super) is_last_attempt: bool,
 }
 
 /// How one piece ended.
@@ -122,6 +124,7 @@ impl Pieces<'_> {
         let pieces = &self.shown;
         let mut said: Vec<Option<Said>> =
             pieces.iter().map(|piece| self.kept(desk, *piece)).collect();
+        desk.count(provider::Piece::Kept, said.iter().flatten().count());
         // The next one is at the end.
         let mut waiting: Vec<usize> = (0..pieces.len()).rev().collect();
         waiting.retain(|piece| said[*piece].is_none());
@@ -143,7 +146,11 @@ impl Pieces<'_> {
                 break;
             };
             hold = false;
-            match ended? {
+            let ended = ended?;
+            if self.is_to_repeat(&ended) {
+                desk.count(provider::Piece::Repeated, 1);
+            }
+            match ended {
                 Ended::Replied(Reply::Said(answer)) => {
                     said[piece] = Some(Said {
                         scores: answer.scores,
@@ -189,13 +196,24 @@ impl Pieces<'_> {
             categories: self.categories,
             policy: self.policy,
         };
-        if let Some(seat) = seat {
-            return Ok(Ended::Replied(seat.ask(question).await));
+        let seat = match seat {
+            Some(seat) => seat,
+            None => match desk.turn(piece.size()).await? {
+                Turn::Open(seat) => seat,
+                Turn::Paused(wait) => return Ok(Ended::TurnedAway(wait)),
+            },
+        };
+        desk.count(provider::Piece::Asked, 1);
+        Ok(Ended::Replied(seat.ask(question).await))
+    }
+
+    /// Whether a piece was shown in vain and is to be shown again.
+    fn is_to_repeat(&self, ended: &Ended) -> bool {
+        match ended {
+            Ended::Replied(Reply::Paused(_)) => true,
+            Ended::Replied(Reply::Failed(error, _)) => error.is_passing() && !self.is_last_attempt,
+            Ended::Replied(Reply::Said(_)) | Ended::TurnedAway(_) => false,
         }
-        Ok(match desk.turn(piece.size()).await? {
-            Turn::Open(seat) => Ended::Replied(seat.ask(question).await),
-            Turn::Paused(wait) => Ended::TurnedAway(wait),
-        })
     }
 
     /// What was said of this piece in an earlier run, if all was asked for that is now.

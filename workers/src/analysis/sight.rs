@@ -106,6 +106,7 @@ impl<'a> Sight<'a> {
         desk: &Desk,
         categories: &[Category],
         item: &ToAnalyse,
+        is_last_attempt: bool,
         has_time: impl Fn() -> bool,
     ) -> Result<Result<Look, Unseen>, Error> {
         let seat = match desk.turn(Size::IMAGE).await? {
@@ -147,6 +148,7 @@ impl<'a> Sight<'a> {
             categories,
             policy: item.policy.as_deref(),
             kept: &item.pieces,
+            is_last_attempt,
         };
         let (asked, learned) = pieces.show(desk, seat, has_time).await?;
         Ok(Ok(Look {

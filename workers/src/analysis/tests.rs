@@ -12,6 +12,7 @@ fn item(held: bool) -> ToAnalyse {
     ToAnalyse {
         media: Uuid::now_v7().into(),
         team: TeamId::from(Uuid::now_v7()),
+        site: Uuid::now_v7().into(),
         text: Some(Arc::from("text")),
         has_picture: false,
         image_matches: Vec::new(),
@@ -24,6 +25,7 @@ fn item(held: bool) -> ToAnalyse {
         wanted: Vec::new(),
         preferred: None,
         policy: None,
+        answers_hold: None,
         parts: Vec::new(),
         pieces: Vec::new(),
         age: Duration::ZERO,
@@ -39,6 +41,7 @@ fn analyst(pool: &PgPool) -> Analyst {
         Arc::new(Panel::new(&providers, pool.clone())),
         judges.groups().clone(),
         Duration::ZERO,
+        0,
         Darkroom::default(),
         Some(Verdicts::new(judges, 1)),
     )

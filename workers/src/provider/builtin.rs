@@ -30,6 +30,7 @@ impl Builtin {
                 },
                 limits: None,
                 piece_bytes: usize::MAX,
+                told: &[],
                 access: None,
             },
             analyser: Analyser::new(),

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    cost::TOKENS,
     wire::{Remote, Wire},
 };
 use crate::picture::Limits;
@@ -171,7 +172,11 @@ impl Chat {
             Style::Policy { .. } => "chat/policy",
         };
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, kind)?;
+        let wire = Wire::new(remote, kind)?
+            .telling(TOKENS)
+            .depending_on(&model)
+            .depending_on(&format!("{style:?}"))
+            .depending_on(&format!("{settings:?}"));
         Ok(Self {
             wire: if looks {
                 wire.with_images(LIMITS)

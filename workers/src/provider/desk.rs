@@ -5,14 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::throttle::Size;
+use domain::{media::Modality, throttle::Size};
 use metrics::{Counter, counter, histogram};
 use store::{Error, PgPool};
 use tokio::time::timeout;
 use tracing::warn;
 
 use super::{
-    Answer, Profile, Provider, ProviderError, Question, chunks,
+    Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question, chunks, cost,
     gate::{Entry, Gate, Pass, show},
 };
 
@@ -49,12 +49,15 @@ pub(crate) enum Reply {
 
 impl Desk {
     pub(super) fn new(provider: Arc<dyn Provider>, pool: &PgPool) -> Self {
-        let Profile { name, access, .. } = provider.profile();
+        let Profile {
+            name, access, told, ..
+        } = provider.profile();
         // Shown as 0 from the start: a counter that first appears with its first error has no increase then.
         for reason in ProviderError::REASONS {
             errors(name, reason).increment(0);
         }
         show(name, false, false);
+        cost::show(name, told);
         let gate = access
             .as_ref()
             .map(|access| Gate::new(name, access, pool.clone()));
@@ -95,8 +98,32 @@ impl Desk {
         Ok(Turn::Open(Seat { desk: self, pass }))
     }
 
+    /// Whether asking it takes a request.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.profile().access.is_some()
+    }
+
+    /// Counts pieces of a text, unless they cost nothing.
+    pub(crate) fn count(&self, what: Piece, pieces: usize) {
+        if self.is_remote() {
+            cost::pieces(self.name(), what).increment(pieces as u64);
+        }
+    }
+
+    /// Counts a look for an earlier answer to an equal text.
+    pub(crate) fn count_lookup(&self, outcome: Lookup) {
+        cost::lookups(self.name(), outcome).increment(1);
+    }
+
     async fn measured(&self, question: Question<'_>) -> (Result<Answer, ProviderError>, Duration) {
         let started = Instant::now();
+        let modality = match question.content {
+            Content::Text(_) => Modality::Text,
+            Content::Image(_) => Modality::Image,
+        };
+        let request = self
+            .is_remote()
+            .then(|| cost::Request::begin(self.name(), modality));
         let asking = self.provider.analyse(question);
         let answer = match &self.profile().access {
             Some(access) => timeout(access.deadline, asking)
@@ -105,6 +132,11 @@ impl Desk {
             None => asking.await,
         };
         let elapsed = started.elapsed();
+        if let (Some(request), Err(ProviderError::Unreachable(error))) = (request, &answer)
+            && error.is_connect()
+        {
+            request.forget();
+        }
         let name = self.name().to_owned();
         histogram!("gatehouse_provider_request_duration_seconds", "provider" => name)
             .record(elapsed);

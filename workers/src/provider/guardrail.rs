@@ -17,6 +17,7 @@ use serde_json::json;
 use super::{
     Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
+    cost::{Cost, Usage},
     wire::{Remote, Wire, parsed},
 };
 use crate::picture::Limits;
@@ -28,6 +29,29 @@ const LIMITS: Limits = Limits {
     max_side: IMAGE_SIDE,
     formats: &[ImageFormat::Jpeg, ImageFormat::Png],
 };
+
+/// Each policy of the guardrail is charged for by itself: texts by units of a thousand characters, images one by one.
+const UNITS: Usage = &[
+    ("/usage/contentPolicyUnits", Cost::Units("content_policy")),
+    (
+        "/usage/contentPolicyImageUnits",
+        Cost::Units("content_policy_image"),
+    ),
+    ("/usage/topicPolicyUnits", Cost::Units("topic_policy")),
+    ("/usage/wordPolicyUnits", Cost::Units("word_policy")),
+    (
+        "/usage/sensitiveInformationPolicyUnits",
+        Cost::Units("sensitive_information_policy"),
+    ),
+    (
+        "/usage/sensitiveInformationPolicyFreeUnits",
+        Cost::Units("sensitive_information_policy_free"),
+    ),
+    (
+        "/usage/contextualGroundingPolicyUnits",
+        Cost::Units("contextual_grounding_policy"),
+    ),
+];
 
 const HEADERS: [(&str, &str); 1] = [("content-type", "application/json")];
 
@@ -121,8 +145,12 @@ impl Guardrail {
         remote.auth = access.auth();
         let signer = Signer::new(access, "bedrock", region, remote.proxy.as_ref())?;
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, "bedrock_guardrail")?.with_explanations(explain);
         let GuardrailId { id, version } = guardrail;
+        let wire = Wire::new(remote, "bedrock_guardrail")?
+            .with_explanations(explain)
+            .telling(UNITS)
+            .depending_on(id)
+            .depending_on(version);
         Ok(Self {
             wire: if looks {
                 wire.with_images(LIMITS)

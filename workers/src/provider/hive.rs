@@ -99,7 +99,9 @@ impl Hive {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote) -> Result<Self, ProviderError> {
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, "hive")?;
+        // The key decides which project answers.
+        let key = remote.auth.key().to_owned();
+        let wire = Wire::new(remote, "hive")?.depending_on(&key);
         Ok(Self {
             wire: if looks {
                 wire.with_images(LIMITS)

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
+    cost::TOKENS,
     wire::{Remote, Wire, parsed, score},
 };
 
@@ -53,7 +54,9 @@ impl Mistral {
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
     pub fn new(remote: Remote, model: String) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "mistral")?,
+            wire: Wire::new(remote, "mistral")?
+                .telling(TOKENS)
+                .depending_on(&model),
             model,
         })
     }

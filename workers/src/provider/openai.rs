@@ -126,7 +126,10 @@ impl OpenAi {
         flagged_at_least: f64,
     ) -> Result<Self, ProviderError> {
         Ok(Self {
-            wire: Wire::new(remote, "openai")?.with_images(LIMITS),
+            wire: Wire::new(remote, "openai")?
+                .with_images(LIMITS)
+                .depending_on(&model)
+                .depending_on(&flagged_at_least.to_string()),
             model,
             flagged_at_least,
         })

@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
+    cost::{Cost, Usage},
     wire::{Auth, Meaning, Remote, Wire, parsed, score, told},
 };
 use crate::picture::{Limits, Rendition};
@@ -31,6 +32,9 @@ const LIMITS: Limits = Limits {
     max_side: IMAGE_SIDE,
     formats: &[ImageFormat::Jpeg, ImageFormat::Png],
 };
+
+/// What it charges for.
+const OPERATIONS: Usage = &[("/request/operations", Cost::Units("operations"))];
 
 /// The service, and our key to it.
 pub struct Sightengine {
@@ -166,7 +170,10 @@ impl Sightengine {
     ) -> Result<Self, ProviderError> {
         remote.auth = Auth::Own(format!("{user}:{secret}"));
         let looks = !remote.scope.image.is_empty();
-        let wire = Wire::new(remote, "sightengine")?.with_explanations(explain);
+        let wire = Wire::new(remote, "sightengine")?
+            .with_explanations(explain)
+            .telling(OPERATIONS)
+            .depending_on(&languages);
         Ok(Self {
             wire: if looks {
                 wire.with_images(LIMITS)

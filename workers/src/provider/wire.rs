@@ -26,7 +26,10 @@ pub use self::{
     auth::Auth,
     proxy::{NoProxy, Proxy},
 };
-use super::{Access, Answer, Profile, ProviderError, Scope, Told};
+use super::{
+    Access, Answer, Fingerprint, Profile, ProviderError, Scope, Told,
+    cost::{self, Usage},
+};
 use crate::{picture::Limits, tls};
 
 /// An answer has a few kilobytes for each piece of a text.
@@ -121,6 +124,7 @@ impl Wire {
             client(remote.deadline, remote.proxy.as_ref()).map_err(ProviderError::Unreachable)?;
         let access = Access {
             credential: credential(&remote),
+            fingerprint: Fingerprint::new(&remote, kind),
             concurrency: remote.concurrency,
             deadline: remote.deadline,
             breaker: remote.breaker,
@@ -137,6 +141,7 @@ impl Wire {
                 scope: remote.scope,
                 limits: None,
                 piece_bytes: remote.piece_bytes,
+                told: &[],
                 access: Some(access),
             },
         })
@@ -151,6 +156,20 @@ impl Wire {
     /// The same to one whose errors are explained by their bodies.
     pub(super) fn with_explanations(mut self, explain: Explain) -> Self {
         self.explain = explain;
+        self
+    }
+
+    /// The same to one whose answers tell what they cost.
+    pub(super) fn telling(mut self, told: Usage) -> Self {
+        self.profile.told = told;
+        self
+    }
+
+    /// The same to one whose answers also depend on this.
+    pub(super) fn depending_on(mut self, part: &str) -> Self {
+        if let Some(access) = &mut self.profile.access {
+            access.fingerprint = access.fingerprint.and(part);
+        }
         self
     }
 
@@ -201,6 +220,8 @@ impl Wire {
         }
         let spent = spent(answer.headers());
         let body = read(answer, MAX_ANSWER).await?;
+        // An answer that cannot be used costs as much.
+        cost::count(&self.profile.name, self.profile.told, &body);
         Ok(Received { body, spent })
     }
 

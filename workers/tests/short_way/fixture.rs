@@ -160,6 +160,7 @@ impl Fixture {
             master_key: MasterKey::new([7; 32]),
             providers: Arc::new([builtin]),
             patience: Duration::from_mins(2),
+            answers_per_team: 0,
             outbound: Outbound::new(EgressPolicy::default(), Bounds::default()),
             clock: Clock::default(),
             // Tests are compiled without optimisations.

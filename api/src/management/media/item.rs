@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use domain::{
     decision::Unchecked,
+    id::MediaId,
     image::ImageFormat,
     media::{ContentType, Modality, Status},
 };
@@ -136,6 +137,10 @@ struct ProviderAnswer {
     /// What it answered, in its own words, up to 64 KiB; null if its scores are all that it says.
     #[oai(nullable)]
     raw: Option<String>,
+    /// The item of the same site with an equal text that it was asked about; its answer holds for this item, too. Null if it was asked
+    /// about this one.
+    #[oai(nullable)]
+    cached_from: Option<Uuid>,
 }
 
 /// Something about an item that could not be checked.
@@ -237,6 +242,7 @@ impl From<ProviderReport> for ProviderAnswer {
             elapsed_ms: report.elapsed_ms,
             failure: report.failure,
             raw: report.raw,
+            cached_from: report.cached_from.map(MediaId::as_uuid),
         }
     }
 }
@@ -282,6 +288,7 @@ pub(super) fn example() -> Value {
                 "elapsed_ms": 3,
                 "failure": null,
                 "raw": null,
+                "cached_from": null,
             }],
             "unchecked": [],
             "created_at": example::CREATED_AT,

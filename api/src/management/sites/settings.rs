@@ -6,7 +6,7 @@ use domain::{
     media::{OnFailure, StatusVocabulary},
     name::Name,
     plan::PerMinute,
-    policy::Policy,
+    policy::{AnswerCacheSeconds, Policy},
     webhook::WebhookRetentionDays,
 };
 use poem_openapi::Object;
@@ -48,6 +48,9 @@ pub(in super::super) struct NewSite {
     /// What models that judge by a policy in words are told; null is what the operator configured.
     #[oai(nullable)]
     policy: Option<Member<Policy>>,
+    /// For how many seconds a provider's answer to a text holds for equal texts of this site; null: every text is shown to it.
+    #[oai(nullable)]
+    answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
     #[oai(nullable)]
     submissions_per_minute: Option<Member<PerMinute>>,
@@ -72,6 +75,7 @@ impl NewSite {
                 .map_or(StatusVocabulary::State, |vocabulary| vocabulary.0),
             providers: self.providers,
             policy: self.policy.map(|policy| policy.0),
+            answer_cache_seconds: self.answer_cache_seconds.map(|seconds| seconds.0),
             submissions_per_minute: self.submissions_per_minute.map(|limit| limit.0),
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             image_retention_days: self
@@ -109,6 +113,12 @@ pub(in super::super) struct SiteChange {
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     policy: Option<Option<Member<Policy>>>,
+    /// For how many seconds a provider's answer to a text holds for equal texts of this site; null: every text is shown to it, and the
+    /// answers that are kept are removed.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    answer_cache_seconds: Option<Option<Member<AnswerCacheSeconds>>>,
     /// Submissions that each site key may make in a UTC minute; null is what the team's plan allows.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
@@ -147,6 +157,11 @@ impl SiteChange {
             policy: self
                 .policy
                 .map_or(settings.policy, |policy| policy.map(|policy| policy.0)),
+            answer_cache_seconds: self
+                .answer_cache_seconds
+                .map_or(settings.answer_cache_seconds, |seconds| {
+                    seconds.map(|seconds| seconds.0)
+                }),
             submissions_per_minute: self
                 .submissions_per_minute
                 .map_or(settings.submissions_per_minute, plain_limit),

@@ -207,6 +207,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
             elapsed_ms: 7,
             failure: Some("refused".into()),
             raw: None,
+            cached_from: None,
         };
         app.apply(Progress::from(Stage::Begun {
             media: id,
@@ -229,6 +230,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
                 elapsed_ms: 3,
                 failure: None,
                 raw: Some(r#"{"scores":{"adult":0.25}}"#.into()),
+                cached_from: None,
             }],
             unchecked: vec![Unchecked::ProviderFailed {
                 provider: "openai".into(),
@@ -259,6 +261,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
                 "elapsed_ms": 7,
                 "failure": "refused",
                 "raw": null,
+                "cached_from": null,
             },
             {
                 "provider": "own",
@@ -267,6 +270,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
                 "elapsed_ms": 3,
                 "failure": null,
                 "raw": "{\"scores\":{\"adult\":0.25}}",
+                "cached_from": null,
             },
         ])
     );

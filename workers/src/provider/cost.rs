@@ -1,0 +1,160 @@
+//! What asking a provider costs, as metrics: requests, pieces of texts, and what the provider itself tells of tokens and units.
+
+use domain::media::Modality;
+use metrics::{Counter, counter};
+use serde_json::Value;
+
+/// More than this in one answer is a mistake of the server's and is not counted.
+const MOST: u64 = 10_000_000;
+
+/// What an answer tells of its cost: where it stands, as a JSON pointer, and what it counts.
+pub(super) type Usage = &'static [(&'static str, Cost)];
+
+/// What a number in an answer counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cost {
+    /// Tokens of the question.
+    Input,
+    /// Tokens of the answer.
+    Output,
+    /// Units by which the provider charges, with their name.
+    Units(&'static str),
+}
+
+/// What servers with OpenAI's chat interface tell, and Mistral's moderation where it tells anything.
+pub(super) const TOKENS: Usage = &[
+    ("/usage/prompt_tokens", Cost::Input),
+    ("/usage/completion_tokens", Cost::Output),
+];
+
+/// What became of a piece of a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Piece {
+    /// It was shown to the provider.
+    Asked,
+    /// It was not shown again: the answer to it was kept from an earlier run.
+    Kept,
+    /// It was shown to the provider in vain, because of a failure or a limit, and is to be shown again.
+    Repeated,
+}
+
+/// What became of a look for an earlier answer to an equal text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lookup {
+    /// There was one.
+    Hit,
+    /// There was none.
+    Miss,
+    /// The look failed, and the provider was asked.
+    Failed,
+}
+
+/// Shows all counters of a provider as 0. A counter that first appears with its first count has no increase then.
+pub(super) fn show(provider: &str, told: Usage) {
+    for modality in Modality::ALL {
+        requests(provider, *modality).increment(0);
+    }
+    for what in [Piece::Asked, Piece::Kept, Piece::Repeated] {
+        pieces(provider, what).increment(0);
+    }
+    for outcome in [Lookup::Hit, Lookup::Miss, Lookup::Failed] {
+        lookups(provider, outcome).increment(0);
+    }
+    for cost in [Cost::Input, Cost::Output] {
+        spent(provider, cost).increment(0);
+    }
+    for (_, cost) in told {
+        spent(provider, *cost).increment(0);
+    }
+}
+
+/// Counts what an answer tells of its cost, whatever else is wrong with it.
+pub(super) fn count(provider: &str, told: Usage, body: &[u8]) {
+    if told.is_empty() {
+        return;
+    }
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+        return;
+    };
+    for (place, cost) in told {
+        let number = answer.pointer(place).and_then(Value::as_u64);
+        if let Some(number) = number.filter(|number| *number <= MOST) {
+            spent(provider, *cost).increment(number);
+        }
+    }
+}
+
+/// A request that is counted when it has ended, however it ends.
+pub(super) struct Request {
+    counter: Option<Counter>,
+}
+
+impl Request {
+    /// One that is about to be sent.
+    pub(super) fn begin(provider: &str, modality: Modality) -> Self {
+        Self {
+            counter: Some(requests(provider, modality)),
+        }
+    }
+
+    /// It was never sent.
+    pub(super) fn forget(mut self) {
+        self.counter = None;
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(counter) = &self.counter {
+            counter.increment(1);
+        }
+    }
+}
+
+fn requests(provider: &str, modality: Modality) -> Counter {
+    counter!(
+        "gatehouse_provider_requests_total",
+        "provider" => provider.to_owned(), "modality" => modality.as_str()
+    )
+}
+
+/// The counter of pieces.
+pub(super) fn pieces(provider: &str, what: Piece) -> Counter {
+    let what = match what {
+        Piece::Asked => "asked",
+        Piece::Kept => "kept",
+        Piece::Repeated => "repeated",
+    };
+    counter!(
+        "gatehouse_provider_pieces_total",
+        "provider" => provider.to_owned(), "what" => what
+    )
+}
+
+/// The counter of looks for earlier answers.
+pub(super) fn lookups(provider: &str, outcome: Lookup) -> Counter {
+    let outcome = match outcome {
+        Lookup::Hit => "hit",
+        Lookup::Miss => "miss",
+        Lookup::Failed => "failed",
+    };
+    counter!(
+        "gatehouse_provider_cache_total",
+        "provider" => provider.to_owned(), "outcome" => outcome
+    )
+}
+
+fn spent(provider: &str, cost: Cost) -> Counter {
+    let provider = provider.to_owned();
+    match cost {
+        Cost::Input => {
+            counter!("gatehouse_provider_tokens_total", "provider" => provider, "kind" => "input")
+        }
+        Cost::Output => {
+            counter!("gatehouse_provider_tokens_total", "provider" => provider, "kind" => "output")
+        }
+        Cost::Units(unit) => {
+            counter!("gatehouse_provider_units_total", "provider" => provider, "unit" => unit)
+        }
+    }
+}
