@@ -1,5 +1,6 @@
 //! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
 
+mod answers;
 mod faults;
 mod images;
 mod limits;

@@ -194,10 +194,13 @@ async fn every_provider_that_is_well_is_believed(pool: PgPool) {
             "{name}: {confidence}"
         );
         let pieces = match wire {
-            Wire::OpenAi | Wire::Http => 1,
-            Wire::LlamaGuard | Wire::Policy => 5,
+            Wire::Http => 1,
             Wire::Azure => 3,
-            Wire::Vision | Wire::Rekognition | Wire::Sightengine => 0,
+            Wire::OpenAi | Wire::NaturalLanguage | Wire::Mistral | Wire::Guardrail => 4,
+            Wire::LlamaGuard | Wire::Policy | Wire::Judge => 5,
+            Wire::Sightengine => 6,
+            Wire::Hive => 41,
+            Wire::Vision | Wire::Rekognition | Wire::HiveImages => 0,
         };
         assert_eq!(provider.answered(), 3 + pieces, "{name}");
     }

@@ -1,7 +1,15 @@
 //! A server that speaks the wire format of a provider, refuses what the real one refuses, and fails in its ways on demand.
 
 mod azure;
+mod chat;
+mod fault;
+mod form;
+mod guardrail;
+mod hive;
+mod mistral;
+mod natural_language;
 mod openai;
+mod own;
 mod rekognition;
 mod sightengine;
 mod sigv4;
@@ -23,9 +31,10 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::Value;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
+pub(crate) use fault::{Fault, RIGHT, UNSCORED};
 pub(crate) use wire::Wire;
 
 /// How it answers.
@@ -62,6 +71,8 @@ pub(crate) enum Mode {
     Reset,
     /// As documented so many times, then with 500.
     Fails(usize),
+    /// With something that is no answer. It holds for connections that are opened from then on.
+    Wrong(Fault),
 }
 
 /// What a request shows, after it was found to be as documented.
@@ -108,6 +119,15 @@ impl Shown {
 
     pub(super) fn is_text(&self) -> bool {
         !self.texts.is_empty()
+    }
+
+    /// The same, and nothing of it is violent.
+    pub(super) fn calm(&self) -> Self {
+        Self {
+            request: self.request.clone(),
+            texts: self.texts.clone(),
+            violent: vec![false; self.violent.len()],
+        }
     }
 }
 
@@ -229,6 +249,11 @@ impl FakeProvider {
         }
     }
 
+    /// Where it is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The options that make `gatehouse up` ask it and nobody else.
     pub(crate) fn options(&self) -> [String; 4] {
         let url = format!("http://{}", self.address);
@@ -300,7 +325,17 @@ async fn serve(wire: Wire, listener: TcpListener, state: Arc<Mutex<State>>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let state = Arc::clone(&state);
-        state.lock().unwrap().connections += 1;
+        let mode = {
+            let mut state = state.lock().unwrap();
+            state.connections += 1;
+            state.mode
+        };
+        if let Mode::Wrong(fault) = mode {
+            connections.spawn(async move {
+                let _ = do_wrong(wire, fault, stream, &state).await;
+            });
+            continue;
+        }
         let answering = service_fn(move |request| answer(wire, request, Arc::clone(&state)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
         connections.spawn(async move {
@@ -381,14 +416,39 @@ async fn answer(
             drop(locked);
             respond(StatusCode::OK, well())
         }
-        // The connection is closed without an answer.
-        Mode::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
+        // The connection was opened before that. It is closed without an answer.
+        Mode::Reset | Mode::Wrong(_) => return Err(io::ErrorKind::ConnectionReset.into()),
     })
 }
 
+/// One request, which is read as every other one, and then what is no answer.
+async fn do_wrong(
+    wire: Wire,
+    fault: Fault,
+    mut stream: TcpStream,
+    state: &Mutex<State>,
+) -> io::Result<()> {
+    state.lock().unwrap().asked += 1;
+    if fault == Fault::ClosedAtOnce {
+        return Ok(());
+    }
+    let (parts, body) = fault::request(&mut stream).await?;
+    match wire.read(&parts, &body) {
+        Ok(shown) => {
+            state.lock().unwrap().last = shown.request.clone();
+            fault.answer(wire, &shown, &mut stream).await
+        }
+        Err(refusal) => fault::refuse(&mut stream, wire, refusal).await,
+    }
+}
+
 fn respond_error(wire: Wire, status: u16, code: &str) -> Response<Full<Bytes>> {
-    let body = wire.error(code).to_string();
-    respond(StatusCode::from_u16(status).unwrap(), body)
+    let body = wire.error(status, code).to_string();
+    let mut response = respond(StatusCode::from_u16(status).unwrap(), body);
+    if let Some(name) = wire.error_header() {
+        response.headers_mut().insert(name, code.parse().unwrap());
+    }
+    response
 }
 
 /// Whether the request has the key in a header, and nowhere in its URL.

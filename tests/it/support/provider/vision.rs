@@ -48,6 +48,6 @@ pub(super) fn hidden() -> (u16, Value) {
     (200, annotated(&json!({ "error": error })))
 }
 
-pub(super) fn error(code: &str) -> Value {
-    json!({ "error": { "code": 400, "message": code, "status": code } })
+pub(super) fn error(status: u16, code: &str) -> Value {
+    json!({ "error": { "code": status, "message": code, "status": code } })
 }
