@@ -428,11 +428,12 @@ async fn do_wrong(
     mut stream: TcpStream,
     state: &Mutex<State>,
 ) -> io::Result<()> {
-    state.lock().unwrap().asked += 1;
     if fault == Fault::ClosedAtOnce {
+        state.lock().unwrap().asked += 1;
         return Ok(());
     }
     let (parts, body) = fault::request(&mut stream).await?;
+    state.lock().unwrap().asked += 1;
     match wire.read(&parts, &body) {
         Ok(shown) => {
             state.lock().unwrap().last = shown.request.clone();

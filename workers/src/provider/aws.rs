@@ -121,6 +121,7 @@ pub(super) fn explain(headers: &HeaderMap, body: &[u8]) -> Option<Meaning> {
         | "RequestLimitExceeded"
         | "RequestThrottled"
         | "RequestThrottledException"
+        | "ServiceQuotaExceededException"
         | "SlowDown"
         | "ThrottledException"
         | "Throttling"
@@ -155,6 +156,7 @@ mod tests {
         for kind in [
             "ThrottlingException",
             "ProvisionedThroughputExceededException",
+            "ServiceQuotaExceededException",
             "com.amazonaws.rekognition#ThrottlingException",
             "ThrottlingException:http://internal.amazon.com/coral/#it",
         ] {

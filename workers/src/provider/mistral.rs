@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Wire, parsed, score},
+    wire::{Remote, Wire, once, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
@@ -28,6 +28,7 @@ struct Response {
 
 #[derive(Deserialize)]
 struct Judgement {
+    #[serde(deserialize_with = "once")]
     category_scores: BTreeMap<String, f64>,
 }
 

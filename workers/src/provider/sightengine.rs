@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Auth, Meaning, Remote, Wire, parsed, score},
+    wire::{Auth, Meaning, Remote, Wire, once, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -101,19 +101,21 @@ struct Nudity {
 #[derive(Deserialize)]
 struct Classes {
     prob: f64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once")]
     classes: BTreeMap<String, f64>,
 }
 
 impl Classes {
-    /// The highest, without those that show no harm; that of all where no classes are told.
-    fn without(&self, harmless: &[&str]) -> f64 {
+    /// All of them, without those that show no harm; that of all where no classes are told.
+    fn without(&self, harmless: &[&str]) -> Vec<f64> {
         let counted = self.classes.iter();
         let counted = counted.filter(|(name, _)| !harmless.contains(&name.as_str()));
-        counted
-            .map(|(_, score)| *score)
-            .reduce(f64::max)
-            .unwrap_or(self.prob)
+        let counted: Vec<f64> = counted.map(|(_, score)| *score).collect();
+        if counted.is_empty() {
+            vec![self.prob]
+        } else {
+            counted
+        }
     }
 }
 
@@ -305,10 +307,9 @@ impl Response {
             }
             Category::Violence => {
                 let (violence, gore) = (self.violence.as_ref()?, self.gore.as_ref()?);
-                Some(vec![
-                    violence.without(&["combat_sport"]),
-                    gore.without(&["skull", "body_waste"]),
-                ])
+                let mut numbers = violence.without(&["combat_sport"]);
+                numbers.extend(gore.without(&["skull", "body_waste"]));
+                Some(numbers)
             }
             Category::Hate => {
                 let symbols = self.offensive.as_ref()?;

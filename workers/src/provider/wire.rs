@@ -3,6 +3,7 @@
 
 mod auth;
 mod code;
+mod once;
 mod pauses;
 
 use std::time::Duration;
@@ -19,6 +20,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use tracing::warn;
 use url::Url;
+
+pub(super) use self::once::once;
 
 pub use self::auth::Auth;
 use self::pauses::{spent, wait};

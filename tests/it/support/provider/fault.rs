@@ -416,6 +416,11 @@ impl Fault {
         ),
     ];
 
+    /// Whether it is one for this format: Llama Guard's score is a logarithm.
+    pub(crate) fn is_for(self, wire: Wire) -> bool {
+        wire != Wire::LlamaGuard || self != Self::Body(200, Shape::Score("-0.5"))
+    }
+
     /// Answers a request that is as it should be.
     pub(super) async fn answer(
         self,
@@ -536,7 +541,7 @@ impl Shape {
             Self::Utf16 => well.encode_utf16().flat_map(u16::to_le_bytes).collect(),
             Self::BadUtf8 => {
                 let mut bytes = well.as_bytes().to_vec();
-                let at = well.find(&place.key).unwrap_or(2) + place.key.len() / 2;
+                let at = well.rfind(&place.key).unwrap_or(2) + place.key.len() / 2;
                 bytes[at] = 0xff;
                 bytes
             }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{AnswerFormat, Choice};
 use crate::{
     picture::Rendition,
-    provider::{Content, ProviderError},
+    provider::{Content, ProviderError, wire::once},
 };
 
 /// Room for a model that thinks aloud before it answers.
@@ -89,8 +89,8 @@ pub(super) fn read(
         // Servers without schemas leave models their fences and their politeness.
         AnswerFormat::Object | AnswerFormat::Words => object(content),
     };
-    let answer: BTreeMap<Category, f64> = serde_json::from_str(object)
-        .map_err(|_| ProviderError::Malformed("not the JSON that was asked for"))?;
+    let answer =
+        scores(object).map_err(|_| ProviderError::Malformed("not the JSON that was asked for"))?;
     let asked = categories
         .iter()
         .all(|category| answer.contains_key(category));
@@ -103,6 +103,14 @@ pub(super) fn read(
         return Err(ProviderError::Malformed("a score is not from 0 to 1"));
     }
     Ok(answer.into_iter().collect())
+}
+
+/// Reads an object of scores, in which each is there once.
+fn scores(object: &str) -> serde_json::Result<BTreeMap<Category, f64>> {
+    let mut deserializer = serde_json::Deserializer::from_str(object);
+    let scores = once(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(scores)
 }
 
 /// The JSON object in an answer: from its first brace to its last one. Two objects are none.
@@ -198,6 +206,7 @@ mod tests {
             r#"{"hate": 0.25, "spam": 0, "gore": 0}"#,
             "I cannot help with that.",
             r#"{"hate": 0.25, "spam"#,
+            r#"{"hate": 0.97, "spam": 0, "hate": 0}"#,
         ] {
             assert!(read_content(content).is_err(), "{content:?}");
         }
