@@ -113,7 +113,7 @@ async fn an_image_that_was_not_checked_is_told_apart_from_its_text_and_follows_o
     pool: PgPool,
 ) {
     let guard = FakeProvider::start(Wire::LlamaGuard, Mode::Well).await;
-    let vision = FakeProvider::start(Wire::Vision, Mode::Status(403)).await;
+    let vision = FakeProvider::start(Wire::Vision, Mode::Status(400)).await;
     let entries = [
         guard.entry("guard", ""),
         vision.entry("vision", ""),

@@ -59,6 +59,8 @@ pub(crate) enum Mode {
     Quoting(u16),
     /// As documented, that it cannot tell.
     Unsure,
+    /// As documented, that it cannot tell of this category of its own.
+    UnsureOf(&'static str),
     /// With half of what was asked for.
     Half,
     /// With scores of other categories.
@@ -403,6 +405,9 @@ async fn answer(
         }
         Mode::Quoting(status) => respond_error(wire, status, &shown.texts.concat()),
         Mode::Unsure => respond(StatusCode::OK, wire.unsure(&shown).to_string()),
+        Mode::UnsureOf(category) => {
+            respond(StatusCode::OK, wire.unsure_of(&shown, category).to_string())
+        }
         Mode::Half => respond(StatusCode::OK, wire.half(&shown)),
         Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),

@@ -129,6 +129,14 @@ const LIMITED: Ends = &["limited"];
 const FAILED: Ends = &["failed"];
 
 impl Fault {
+    /// A body without an end.
+    pub(crate) const ENDLESS: Self =
+        Self::Endless("HTTP/1.1 200 OK\r\n\r\n", "{\"a\":[1,2,3,4,5],");
+    /// A body of brackets.
+    pub(crate) const DEEP: Self = Self::Body(200, Shape::Deep(200_000));
+    /// A redirection to where clouds tell machines their secrets.
+    pub(crate) const METADATA: Self = Self::Redirect(307, METADATA);
+
     /// All of them, with what may come of each.
     pub(crate) const ALL: &[(&'static str, Self, Ends)] = &[
         // The connection.
@@ -178,11 +186,7 @@ impl Fault {
             Self::Endless("HTTP/1.1 200 OK\r\n", "X: x\r\n"),
             ENDLESS,
         ),
-        (
-            "endless body",
-            Self::Endless("HTTP/1.1 200 OK\r\n\r\n", "{\"a\":[1,2,3,4,5],"),
-            ENDLESS,
-        ),
+        ("endless body", Self::ENDLESS, ENDLESS),
         (
             "endless chunks",
             Self::Endless(
@@ -245,7 +249,7 @@ impl Fault {
         ("301 to metadata", Self::Redirect(301, METADATA), REFUSED),
         ("302 to metadata", Self::Redirect(302, METADATA), REFUSED),
         ("303 to metadata", Self::Redirect(303, METADATA), REFUSED),
-        ("307 to metadata", Self::Redirect(307, METADATA), REFUSED),
+        ("307 to metadata", Self::METADATA, REFUSED),
         ("308 to metadata", Self::Redirect(308, METADATA), REFUSED),
         (
             "307 to a file",
@@ -319,7 +323,7 @@ impl Fault {
             Self::Body(200, Shape::BadUtf8),
             &["malformed", UNSCORED],
         ),
-        ("deep", Self::Body(200, Shape::Deep(200_000)), MALFORMED),
+        ("deep", Self::DEEP, MALFORMED),
         (
             "long text",
             Self::Body(200, Shape::Long(900_000)),

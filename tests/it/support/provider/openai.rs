@@ -95,18 +95,32 @@ fn judged(is_text: bool, violence: f64) -> Value {
 /// what is sexual.
 pub(super) fn unsure(shown: &Shown) -> Value {
     let mut answer = well(shown);
+    let forgotten: &[&str] = if shown.is_text() {
+        &["illicit"]
+    } else {
+        &["violence", "sexual"]
+    };
+    for category in forgotten {
+        forget(&mut answer, category, shown.is_text());
+    }
+    answer
+}
+
+/// It did not look for a category and what belongs to it: of texts it says null, of images 0, and that it applies to nothing.
+pub(super) fn forget(answer: &mut Value, category: &str, is_text: bool) {
     let result = &mut answer["results"][0];
-    if shown.is_text() {
-        for name in ["illicit", "illicit/violent"] {
+    let below = format!("{category}/");
+    for (name, _) in CATEGORIES {
+        if name != category && !name.starts_with(&below) {
+            continue;
+        }
+        if is_text {
             result["categories"][name] = Value::Null;
             result["category_scores"][name] = Value::Null;
-        }
-    } else {
-        for name in ["violence", "violence/graphic", "sexual"] {
+        } else {
             result["categories"][name] = false.into();
             result["category_scores"][name] = 0.0.into();
             result["category_applied_input_types"][name] = json!([]);
         }
     }
-    answer
 }

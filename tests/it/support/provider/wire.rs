@@ -242,6 +242,20 @@ impl Wire {
         }
     }
 
+    /// That it cannot tell of this category of its own; all others are as they are.
+    pub(super) fn unsure_of(self, shown: &Shown, category: &str) -> Value {
+        let mut answer = self.well(shown);
+        match self {
+            Self::OpenAi => openai::forget(&mut answer, category, shown.is_text()),
+            Self::Vision => {
+                answer["responses"][0]["safeSearchAnnotation"][category] = "UNKNOWN".into();
+            }
+            Self::Http => answer["scores"][category] = Value::Null,
+            other => unimplemented!("{other:?} has no way to say so"),
+        }
+        answer
+    }
+
     /// Half of it.
     pub(super) fn half(self, shown: &Shown) -> String {
         match self {
