@@ -123,14 +123,14 @@ const GAPS: [Gap; 8] = [
     // Nor the image's of the text.
     Gap {
         name: "beside-an-image",
-        wire: Wire::Http,
-        mode: Mode::UnsureOf("adult"),
-        members: "categories = [\"adult\", \"violence\"]\nmodalities = [\"text\"]",
+        wire: Wire::OpenAi,
+        mode: Mode::UnsureOf("illicit"),
+        members: "modalities = [\"text\"]",
         others: &["eyes"],
         has_text: true,
         has_image: true,
-        reason: "Not checked: no provider scored the text for `adult`.",
-        text: &["adult", "illicit"],
+        reason: "Not checked: no provider scored the text for `illicit`.",
+        text: &["illicit"],
         image: &["illicit"],
     },
 ];
