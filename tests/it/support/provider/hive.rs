@@ -11,16 +11,25 @@ const INVALID: Refusal = Refusal(400, "invalid");
 /// Characters of a text.
 const LONGEST: usize = 1_024;
 /// The classes of a text but `violence`.
-const TEXT_CLASSES: [&str; 9] = [
+const TEXT_CLASSES: [&str; 18] = [
     "spam",
     "sexual",
+    "sexual_description",
     "hate",
+    "violent_description",
     "bullying",
     "child_exploitation",
+    "child_safety",
     "self_harm",
+    "self_harm_intent",
     "drugs",
     "weapons",
     "promotions",
+    "redirection",
+    "gibberish",
+    "phone_number",
+    "minor_implicitly_mentioned",
+    "minor_explicitly_mentioned",
 ];
 /// The questions about an image, each with the class that says yes and what says no.
 const HEADS: [(&[&str], &str); 8] = [
