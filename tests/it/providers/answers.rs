@@ -53,9 +53,9 @@ fn remote(fake: &FakeProvider, auth: Auth, shown: Shown) -> Remote {
     }
 }
 
-/// The provider that speaks so with a fake one.
-fn provider(wire: Wire, fake: &FakeProvider, shown: Shown) -> Arc<dyn Provider> {
-    let key = FakeProvider::KEY.to_owned();
+/// The provider that speaks so with a fake one, and shows it this key.
+fn provider(wire: Wire, fake: &FakeProvider, shown: Shown, key: &str) -> Arc<dyn Provider> {
+    let key = key.to_owned();
     let aws = AwsKey {
         id: FakeProvider::KEY_ID.into(),
         secret: key.clone(),
@@ -124,7 +124,7 @@ fn provider(wire: Wire, fake: &FakeProvider, shown: Shown) -> Arc<dyn Provider> 
 /// What came of one request: the reason of an error, or whether there is a score; and the request's number of calls.
 async fn ask(wire: Wire, shown: Shown, mode: Mode, image: &Rendition) -> (String, usize) {
     let fake = FakeProvider::start(wire, mode).await;
-    let provider = provider(wire, &fake, shown);
+    let provider = provider(wire, &fake, shown, FakeProvider::KEY);
     let question = Question {
         content: match shown {
             Shown::Text => Content::Text(TEXT),
@@ -155,6 +155,30 @@ async fn ask(wire: Wire, shown: Shown, mode: Mode, image: &Rendition) -> (String
         );
     }
     (came, fake.asked())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_a_provider_does_not_know_is_denied_however_it_says_so() {
+    let file = FakeProvider::picture(96, 96, image::ImageFormat::Jpeg, true);
+    let image = Rendition {
+        format: ImageFormat::Jpeg,
+        bytes: file.into(),
+    };
+    let texts = Wire::OF_TEXTS.map(|wire| (wire, Shown::Text, Content::Text(TEXT)));
+    let images = Wire::OF_IMAGES.map(|wire| (wire, Shown::Image, Content::Image(&image)));
+    for (wire, shown, content) in texts.into_iter().chain(images) {
+        let fake = FakeProvider::start(wire, Mode::Well).await;
+        let question = Question {
+            content,
+            categories: &[Category::Violence],
+            policy: None,
+        };
+        let provider = provider(wire, &fake, shown, "sk-of-somebody-else");
+        let refused = provider.analyse(question).await;
+        let reason = refused.map(|_| ()).map_err(|error| error.reason());
+        assert_eq!(reason, Err("denied"), "{wire:?} {shown:?}");
+        assert_eq!(fake.answered(), 0);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -77,13 +77,17 @@ struct Response {
 struct Failure {
     #[serde(rename = "type", default)]
     kind: String,
+    #[serde(default)]
+    code: i64,
 }
 
 impl Failure {
     fn meaning(&self) -> Meaning {
-        match self.kind.as_str() {
-            "usage_limit" | "rate_limit" => Meaning::Limited,
-            "api_error" | "internal_error" => Meaning::Failed,
+        match (self.kind.as_str(), self.code) {
+            ("usage_limit" | "rate_limit", _) => Meaning::Limited,
+            ("api_error" | "internal_error" | "unknown_error", _) => Meaning::Failed,
+            // The published example of a wrong key is the second one.
+            ("credentials_error" | "plan_error", _) | ("argument_error", 1) => Meaning::Denied,
             _ => Meaning::Refused,
         }
     }
@@ -458,6 +462,12 @@ mod tests {
     #[test]
     fn an_error_says_what_it_is_with_whatever_status() {
         let failure = |kind: &str| json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } });
+        for denied in ["credentials_error", "plan_error", "argument_error"] {
+            assert!(matches!(
+                read_all(&failure(denied)),
+                Err(ProviderError::Denied(200))
+            ));
+        }
         let read = |kind| read_all(&failure(kind));
         assert!(matches!(
             read("usage_limit"),

@@ -195,7 +195,7 @@ impl Wire {
         let status = answer.status();
         let headers = answer.headers().clone();
         let body = read(answer, MAX_EXPLANATION).await.unwrap_or_default();
-        let code = code::code(&body);
+        let code = code::code(&headers, &body);
         let meaning = match code.as_deref() {
             Some(code) if code::is_lasting(code) => Meaning::Denied,
             _ => (self.explain)(&headers, &body).unwrap_or_else(|| Meaning::of(status)),

@@ -3,8 +3,9 @@
 use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
+use super::vision::knows_google_key;
 use super::wire::{HIGH, LOW};
-use super::{FakeProvider, Refusal, Shown, knows_key};
+use super::{Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "INVALID_ARGUMENT");
 /// Bytes of a document.
@@ -29,7 +30,7 @@ const OTHERS: [&str; 15] = [
 ];
 
 pub(super) fn read(parts: &Parts, request: &Value) -> Result<Shown, Refusal> {
-    knows_key(parts, "x-goog-api-key", FakeProvider::KEY)?;
+    knows_google_key(parts)?;
     if parts.uri.path() != "/v2/documents:moderateText" {
         return Err(Refusal(404, "NOT_FOUND"));
     }

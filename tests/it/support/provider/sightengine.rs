@@ -26,7 +26,7 @@ pub(super) fn read(parts: &Parts, body: &[u8]) -> Result<Shown, Refusal> {
     if form.text("api_user") != Some(FakeProvider::KEY_ID)
         || form.text("api_secret") != Some(FakeProvider::KEY)
     {
-        return Err(Refusal(401, "argument_error"));
+        return Err(Refusal(400, "credentials_error"));
     }
     let models: Vec<&str> = form.text("models").ok_or(INVALID)?.split(',').collect();
     if path == "/1.0/text/check.json" {

@@ -1,5 +1,6 @@
 //! The word in which a provider tells programs why it refuses: bounded, so that nothing else of an answer reaches a log.
 
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 /// The longest word that is told.
@@ -36,8 +37,21 @@ const LASTING: [&str; 14] = [
     "UnrecognizedClientException",
 ];
 
-/// The word in the body of an error, if there is one.
-pub(super) fn code(body: &[u8]) -> Option<String> {
+/// The header in which the newer services of AWS put it.
+const HEADER: &str = "x-amzn-errortype";
+
+/// The word in an error, if there is one.
+pub(super) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+    in_headers(headers).or_else(|| in_body(body))
+}
+
+fn in_headers(headers: &HeaderMap) -> Option<String> {
+    // It may have a URL behind it.
+    let word = headers.get(HEADER)?.to_str().ok()?.split(':').next()?;
+    is_word(word).then(|| word.to_owned())
+}
+
+fn in_body(body: &[u8]) -> Option<String> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let words = PLACES
         .into_iter()
@@ -92,10 +106,25 @@ mod tests {
             ("<html>", None),
             ("[]", None),
         ] {
-            assert_eq!(code(body.as_bytes()).as_deref(), expected, "{body}");
+            let told = code(&HeaderMap::new(), body.as_bytes());
+            assert_eq!(told.as_deref(), expected, "{body}");
         }
         let long = format!(r#"{{"code":"{}"}}"#, "x".repeat(LONGEST + 1));
-        assert_eq!(code(long.as_bytes()), None);
+        assert_eq!(code(&HeaderMap::new(), long.as_bytes()), None);
+
+        for (header, expected) in [
+            ("AccessDeniedException", Some("AccessDeniedException")),
+            (
+                "ThrottlingException:http://internal.amazon.com/coral/",
+                Some("ThrottlingException"),
+            ),
+            ("what you sent", None),
+        ] {
+            let headers =
+                HeaderMap::from_iter([(HEADER.parse().unwrap(), header.parse().unwrap())]);
+            let told = code(&headers, br#"{"message":"m"}"#);
+            assert_eq!(told.as_deref(), expected, "{header}");
+        }
     }
 
     #[test]
