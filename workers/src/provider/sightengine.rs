@@ -5,6 +5,8 @@
 //! those that are adult are added up; of symbols and of classes of violence the most certain one counts. A swastika of Asia and a
 //! finger are no hatred; judo, a skull and what toilets are for are no violence.
 
+mod text;
+
 use std::collections::BTreeMap;
 
 use domain::{
@@ -38,26 +40,6 @@ pub struct Sightengine {
     user: String,
     secret: String,
     languages: String,
-}
-
-#[derive(Deserialize)]
-struct TextResponse {
-    #[serde(default)]
-    status: String,
-    error: Option<Failure>,
-    moderation_classes: Option<TextClasses>,
-}
-
-/// The classes of the models `general` and `self-harm`; how certain each one is.
-#[derive(Deserialize)]
-struct TextClasses {
-    sexual: f64,
-    discriminatory: f64,
-    insulting: f64,
-    violent: f64,
-    toxic: f64,
-    #[serde(rename = "self-harm")]
-    self_harm: f64,
 }
 
 #[derive(Deserialize)]
@@ -195,7 +177,7 @@ impl Sightengine {
             .text("text", text.to_owned());
         let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
         let received = self.wire.send(request.multipart(form)).await?;
-        let scores = read_text(&received.body, &self.profile().scope.text)?;
+        let scores = text::read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))
     }
 
@@ -216,35 +198,6 @@ impl Sightengine {
         let received = self.wire.send(request.multipart(form)).await?;
         let scores = read(&received.body, question.categories)?;
         Ok(received.answer(scores))
-    }
-}
-
-/// Reads the classes of a text.
-fn read_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
-    let response: TextResponse = parsed(body)?;
-    if let Some(error) = &response.error {
-        return Err(error.meaning().error(200, None));
-    }
-    let (true, Some(classes)) = (response.status == "success", response.moderation_classes) else {
-        return Err(ProviderError::Malformed("neither success nor failure"));
-    };
-    categories
-        .iter()
-        .filter_map(|category| Some((*category, classes.of(*category)?)))
-        .map(|(category, told)| Ok((category, score(told)?)))
-        .collect()
-}
-
-impl TextClasses {
-    fn of(&self, category: Category) -> Option<f64> {
-        match category {
-            Category::Adult => Some(self.sexual),
-            Category::Violence => Some(self.violent),
-            Category::Hate => Some(self.discriminatory),
-            Category::Harassment => Some(self.insulting.max(self.toxic)),
-            Category::SelfHarm => Some(self.self_harm),
-            Category::SexualMinors | Category::Illicit | Category::Spam => None,
-        }
     }
 }
 
@@ -392,40 +345,6 @@ mod tests {
         calm["nudity"]["sexual_display"] = json!(0.125);
         let scores = read_all(&calm).unwrap();
         assert_eq!(scores.get(Category::Adult), Some(0.5));
-    }
-
-    #[test]
-    fn the_classes_of_a_text_are_mapped() {
-        let mut answer = json!({
-            "status": "success",
-            "moderation_classes": {
-                "available": ["sexual", "discriminatory", "insulting", "violent", "toxic", "self-harm"],
-                "sexual": 0.5, "discriminatory": 0.25, "insulting": 0.125, "violent": 0.0, "toxic": 0.75, "self-harm": 0.0625,
-            },
-        });
-        let read =
-            |answer: &Value| read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT);
-        assert_eq!(
-            read(&answer).unwrap().iter().collect::<Vec<_>>(),
-            [
-                (Category::Adult, 0.5),
-                (Category::Violence, 0.0),
-                (Category::Hate, 0.25),
-                (Category::SelfHarm, 0.0625),
-                (Category::Harassment, 0.75),
-            ]
-        );
-        answer["moderation_classes"]
-            .as_object_mut()
-            .unwrap()
-            .remove("toxic");
-        assert!(read(&answer).is_err());
-        assert!(read(&failure_of("usage_limit")).is_err());
-        assert!(read(&json!({ "status": "success" })).is_err());
-    }
-
-    fn failure_of(kind: &str) -> Value {
-        json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } })
     }
 
     #[test]
