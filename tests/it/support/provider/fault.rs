@@ -144,11 +144,7 @@ impl Fault {
                 drip(stream, &well).await?;
             }
             Self::Headers(count) => {
-                let mut headers = String::new();
-                for n in 0..count {
-                    write!(headers, "X-{n}: {n}\r\n").unwrap();
-                }
-                let length = well.len();
+                let (headers, length) = (numbered(count), well.len());
                 let answer =
                     format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: {length}\r\n\r\n{well}");
                 stream.write_all(answer.as_bytes()).await?;
@@ -200,4 +196,13 @@ impl Fault {
         }
         Ok(())
     }
+}
+
+/// So many headers, each with a name of its own.
+fn numbered(count: usize) -> String {
+    let mut headers = String::new();
+    for n in 0..count {
+        write!(headers, "X-{n}: {n}\r\n").unwrap();
+    }
+    headers
 }
