@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test lint-documents test-clients test-receivers test-providers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -18,6 +18,9 @@ test-clients: ## clients by six generators against a real service (needs Node.js
 
 test-receivers: ## the code of docs/webhooks.md against vectors and a real service (needs Node.js and Python)
 	@scripts/test-receivers $(RECEIVERS)
+
+test-providers: ## what providers are asked, and what is read of their answers, by their official SDKs (needs Node.js and Python)
+	@scripts/test-providers
 
 test-schemathesis: ## thousands of requests made out of the documents, right and wrong ones (needs Python; about 5 minutes)
 	@scripts/test-schemathesis

@@ -75,6 +75,8 @@ pub(crate) enum Mode {
     Fails(usize),
     /// With something that is no answer. It holds for connections that are opened from then on.
     Wrong(Fault),
+    /// As documented, but for longer texts than so many bytes with 429, and with no word on when to come again.
+    Short(usize),
 }
 
 /// What a request shows, after it was found to be as documented.
@@ -412,6 +414,10 @@ async fn answer(
         Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
+        Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
+            respond_error(wire, 429, "rate_limit_exceeded")
+        }
+        Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Fails(times) => {
             let mut locked = state.lock().unwrap();
             if times == 0 {

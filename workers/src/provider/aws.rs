@@ -105,8 +105,8 @@ struct Failure {
     kind: String,
 }
 
-/// What an error says: nearly all have status 400. The codes of throttling are those that the official SDKs know, and they are
-/// looked for where these look: in a header, else in the body.
+/// What an error says: nearly all have status 400. The codes of throttling are those that the official SDKs know, and Bedrock's of a
+/// quota that is used up. They are looked for where the SDKs look: in a header, else in the body.
 pub(super) fn explain(headers: &HeaderMap, body: &[u8]) -> Option<Meaning> {
     let kind = match headers.get("x-amzn-errortype") {
         Some(kind) => kind.to_str().ok()?.to_owned(),

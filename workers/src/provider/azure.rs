@@ -1,8 +1,8 @@
 //! Azure AI Content Safety: `POST {endpoint}/contentsafety/text:analyze` and `image:analyze`.
 //!
 //! Source: Microsoft's published description of the API, version 2024-09-01. It answers with severities, of texts from 0 to 7 and
-//! of images 0, 2, 4 or 6, which mean the same on one scale: a score is a severity's part of 6, and 7 is no more than that. Its `Hate` includes what we call harassment, which it
-//! does not tell apart, so that harassment is absent.
+//! of images 0, 2, 4 or 6, which mean the same on one scale: a score is a severity's part of 6, and 7 is no more than that. Its
+//! `Hate` includes what we call harassment, which it does not tell apart, so that harassment is absent.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{

@@ -7,6 +7,8 @@
 mod llama_guard;
 mod policy;
 
+use std::borrow::Cow;
+
 use domain::{
     image::ImageFormat,
     media::Modality,
@@ -118,7 +120,23 @@ struct Choice {
 #[derive(Deserialize)]
 struct Message {
     #[serde(default)]
-    content: Option<String>,
+    content: Option<Said>,
+}
+
+/// What a model said: a text, or parts, as of Mistral's models that think. Of the parts only texts count.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(rename = "type", default)]
+    kind: String,
+    #[serde(default)]
+    text: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -231,9 +249,15 @@ fn read(body: &[u8]) -> Result<Choice, ProviderError> {
 }
 
 impl Choice {
-    fn content(&self) -> Result<&str, ProviderError> {
-        let content = self.message.content.as_deref();
-        content.ok_or(ProviderError::Malformed("no content"))
+    fn content(&self) -> Result<Cow<'_, str>, ProviderError> {
+        match &self.message.content {
+            Some(Said::Text(text)) => Ok(Cow::Borrowed(text)),
+            Some(Said::Parts(parts)) => {
+                let texts = parts.iter().filter(|part| part.kind == "text");
+                Ok(texts.filter_map(|part| part.text.as_deref()).collect())
+            }
+            None => Err(ProviderError::Malformed("no content")),
+        }
     }
 }
 

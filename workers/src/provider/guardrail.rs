@@ -1,7 +1,8 @@
 //! AWS Bedrock's `ApplyGuardrail`: the content filters of a guardrail that the operator made in Bedrock.
 //!
 //! Source: AWS's published description of the operation. With `FULL` scope an answer tells of each filter that the guardrail has how
-//! confident it is, in four words. A filter that the guardrail does not have is not told of, so that its category is absent.
+//! confident it is, in four words. A filter that the guardrail does not have is not told of, so that its category is absent. An account
+//! or an organisation may enforce further guardrails, each with an assessment of its own: of all of them the most confident counts.
 
 use std::time::SystemTime;
 
@@ -160,11 +161,12 @@ impl Guardrail {
 /// Reads what the filters of these categories say.
 fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     let response: Response = parsed(body)?;
-    let [assessment] = response.assessments.as_slice() else {
-        return Err(ProviderError::Malformed("not one assessment"));
-    };
-    let policy = assessment.content_policy.as_ref();
-    let filters = policy.map_or(&[][..], |policy| &policy.filters);
+    if response.assessments.is_empty() {
+        return Err(ProviderError::Malformed("no assessment"));
+    }
+    let policies = response.assessments.iter();
+    let policies = policies.filter_map(|assessment| assessment.content_policy.as_ref());
+    let filters: Vec<&Filter> = policies.flat_map(|policy| &policy.filters).collect();
     let mut scores = Scores::default();
     for category in categories {
         let told = filters
@@ -209,20 +211,45 @@ mod tests {
 
     use super::*;
 
-    fn answer(filters: &[(&str, &str)]) -> Vec<u8> {
+    fn assessment(filters: &[(&str, &str)]) -> Value {
         let filters: Vec<Value> = filters
             .iter()
             .map(|(kind, confidence)| {
                 json!({ "type": kind, "confidence": confidence, "filterStrength": "HIGH", "action": "NONE" })
             })
             .collect();
+        json!({ "contentPolicy": { "filters": filters }, "invocationMetrics": {} })
+    }
+
+    fn answer_of(assessments: &[Value]) -> Vec<u8> {
         let answer = json!({
             "usage": { "contentPolicyUnits": 1 },
             "action": "NONE",
             "outputs": [],
-            "assessments": [{ "contentPolicy": { "filters": filters }, "invocationMetrics": {} }],
+            "assessments": assessments,
         });
         serde_json::to_vec(&answer).unwrap()
+    }
+
+    fn answer(filters: &[(&str, &str)]) -> Vec<u8> {
+        answer_of(&[assessment(filters)])
+    }
+
+    #[test]
+    fn of_several_guardrails_the_most_confident_counts() {
+        let own = assessment(&[("VIOLENCE", "LOW"), ("HATE", "MEDIUM"), ("SEXUAL", "NONE")]);
+        let enforced = assessment(&[("VIOLENCE", "HIGH"), ("HATE", "LOW")]);
+        let without_filters = json!({ "topicPolicy": { "topics": [] } });
+        let body = answer_of(&[own, enforced, without_filters]);
+        let scores = read(&body, Guardrail::CATEGORIES).unwrap();
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [
+                (Category::Adult, 0.0),
+                (Category::Violence, 1.0),
+                (Category::Hate, 0.7),
+            ]
+        );
     }
 
     #[test]

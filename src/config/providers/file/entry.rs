@@ -258,6 +258,11 @@ impl Entry {
         let usual = self.kind.usual_modalities();
         let modalities = self.modalities.as_deref().unwrap_or(usual);
         ensure!(!modalities.is_empty(), "its modalities are none");
+        let blind = |modality: &&Modality| self.kind.can_score(**modality, style).is_empty();
+        if let Some(other) = modalities.iter().find(blind) {
+            let other = other.as_str();
+            bail!("its modalities have {other}, and it looks at no {other}");
+        }
         ensure!(
             self.categories.is_some() || !self.kind.is_taught(style),
             "it needs the categories that it is to score"
@@ -340,8 +345,9 @@ impl Entry {
         );
         let version = self.guardrail_version.clone();
         let version = version.context("it needs its guardrail_version")?;
+        let is_number = version.chars().all(|c| c.is_ascii_digit()) && !version.starts_with('0');
         ensure!(
-            version == "DRAFT" || version.parse::<u32>().is_ok_and(|number| number > 0),
+            version == "DRAFT" || !version.is_empty() && is_number,
             "its guardrail_version is neither a number nor DRAFT"
         );
         Ok(GuardrailId { id, version })

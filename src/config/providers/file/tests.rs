@@ -201,7 +201,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "no member modalities",
+            "it looks at no image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
@@ -233,6 +233,23 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             told.contains(word) && !told.contains('\n'),
             "{told}\n{text}"
         );
+    }
+}
+
+#[test]
+fn the_version_of_a_guardrail_is_a_number_or_draft() {
+    let of = |version: &str| {
+        format!(
+            "[[provider]]\nname = \"a\"\nkind = \"bedrock_guardrail\"\nregion = \"eu-west-1\"\nkey_id = \"AK\"\n\
+             key_env = \"PATH\"\nguardrail = \"gr1\"\nguardrail_version = {version:?}"
+        )
+    };
+    for version in ["1", "20", "DRAFT"] {
+        assert!(parsed(&of(version)).is_ok(), "{version}");
+    }
+    for version in ["", "0", "01", "+1", "draft", "DRAFT 1", "1/apply"] {
+        let told = format!("{:#}", parsed(&of(version)).err().unwrap());
+        assert!(told.contains("neither a number nor DRAFT"), "{told}");
     }
 }
 

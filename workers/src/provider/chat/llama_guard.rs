@@ -30,7 +30,8 @@ pub(super) fn request(text: &str) -> Value {
 }
 
 pub(super) fn read(choice: &Choice, categories: &[Category]) -> Result<Scores, ProviderError> {
-    let mut lines = choice.content()?.trim().lines().map(str::trim);
+    let content = choice.content()?;
+    let mut lines = content.trim().lines().map(str::trim);
     let word = lines.next().unwrap_or_default();
     let hazards = lines.next();
     let (true, None) = ((word == "safe") != hazards.is_some(), lines.next()) else {
