@@ -373,7 +373,10 @@ async fn answer(
         wire.well(&shown).to_string()
     };
     Ok(match mode {
-        Mode::Well => respond(StatusCode::OK, well()),
+        Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
+            respond_error(wire, 429, "rate_limit_exceeded")
+        }
+        Mode::Well | Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Spent(reset) => {
             let mut response = respond(StatusCode::OK, well());
             let headers = response.headers_mut();
@@ -414,10 +417,6 @@ async fn answer(
         Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
-        Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
-            respond_error(wire, 429, "rate_limit_exceeded")
-        }
-        Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Fails(times) => {
             let mut locked = state.lock().unwrap();
             if times == 0 {
