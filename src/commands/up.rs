@@ -122,10 +122,6 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     served
 }
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "nearly all of it hands each part what it needs"
-)]
 async fn serve(
     options: UpOptions,
     data: &DataDir,

@@ -1,9 +1,11 @@
 //! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
 
 mod animations;
+mod answers;
 mod cache;
 mod cost;
 mod faults;
+mod gaps;
 mod images;
 mod limits;
 mod live;
@@ -45,8 +47,14 @@ async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
     );
     let scores = calm["moderationResult"]["ai_analysis"].as_object().unwrap();
     assert_eq!(scores["violence"], 0.01);
-    assert!(!scores.contains_key("illicit"), "{scores:?}");
     assert!(!scores.contains_key("spam"), "{scores:?}");
+
+    provider.answer(Mode::Unsure);
+    let unsure = verdict(&up, "a quiet evening").await;
+    let scores = &unsure["moderationResult"]["ai_analysis"];
+    assert!(scores.get("illicit").is_none(), "{unsure}");
+    assert_eq!(scores["violence"], 0.01);
+    provider.answer(Mode::Well);
 
     // It hides at the end of a text that goes to the provider in several pieces.
     let long = format!("{} {}", "calm words ".repeat(3_000), FakeProvider::VIOLENT);
@@ -60,7 +68,7 @@ async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_provider_refuses_goes_to_review_at_once_and_rules_still_reject() {
-    let provider = FakeProvider::openai(Mode::Status(403)).await;
+    let provider = FakeProvider::openai(Mode::Status(400)).await;
     let data = DataDir::new();
     let up = start(&provider, &data).await;
 

@@ -17,7 +17,7 @@ pub(crate) use api::{
 };
 pub(crate) use data_dir::DataDir;
 pub(crate) use panel::Panel;
-pub(crate) use provider::{FakeProvider, Mode, Wire};
+pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
 pub(crate) use up::{Up, unset};
@@ -50,6 +50,11 @@ fn most_memory(process: u32) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
     kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
+}
+
+/// The most memory that this process ever held, in bytes.
+pub(crate) fn memory_so_far() -> u64 {
+    most_memory(std::process::id())
 }
 
 /// How many files a process has open.

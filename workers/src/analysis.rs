@@ -40,7 +40,7 @@ use crate::{
     RETRY, RUN_DEADLINE,
     darkroom::Darkroom,
     groups::{self, Compiled, Groups, Key},
-    provider::Panel,
+    provider::{Desk, Panel},
     rules::{Reached, Verdicts},
     telling::{Ended, Left, Telling},
 };
@@ -272,13 +272,7 @@ impl Analyst {
             let mut unseen = None;
             let asked = match modality {
                 Modality::Text => {
-                    let text = Pieces {
-                        shown: Shown::text(desk, item.text.as_deref().unwrap_or_default()),
-                        categories: &categories,
-                        policy: item.policy.as_deref(),
-                        kept: &item.pieces,
-                        is_last_attempt: run.is_last_attempt(),
-                    };
+                    let text = text_in_pieces(item, desk, &categories, run);
                     let (asked, pieces) = text.show(desk, None, has_time).await?;
                     inquiry.said_in_part(pieces);
                     asked
@@ -328,6 +322,22 @@ impl Analyst {
             inquiry.nobody();
         }
         Ok(Course::Through)
+    }
+}
+
+/// An item's text, as a provider is shown it.
+fn text_in_pieces<'a>(
+    item: &'a ToAnalyse,
+    desk: &Desk,
+    categories: &'a [Category],
+    run: &Run,
+) -> Pieces<'a> {
+    Pieces {
+        shown: Shown::text(desk, item.text.as_deref().unwrap_or_default()),
+        categories,
+        policy: item.policy.as_deref(),
+        kept: &item.pieces,
+        is_last_attempt: run.is_last_attempt(),
     }
 }
 

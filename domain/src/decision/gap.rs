@@ -59,7 +59,9 @@ impl Unscored {
     }
 }
 
+/// What is in both, in document order.
 fn both(some: &[Category], others: &[Category]) -> Vec<Category> {
-    let some = some.iter().copied();
-    some.filter(|category| others.contains(category)).collect()
+    let all = Category::ALL.into_iter();
+    all.filter(|category| some.contains(category) && others.contains(category))
+        .collect()
 }

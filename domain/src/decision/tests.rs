@@ -140,7 +140,8 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
             ..findings(vec![])
         })
     };
-    let image = gap(Modality::Image, &[Adult, Spam], &[Adult]);
+    // In whatever order they were asked for.
+    let image = gap(Modality::Image, &[Spam, Adult], &[Adult]);
     let verdict = of(&[gap(Modality::Text, &[], &[]), image]);
     assert_eq!(verdict.status, Status::PendingReview);
     assert_eq!(

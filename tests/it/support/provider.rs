@@ -1,7 +1,15 @@
 //! A server that speaks the wire format of a provider, refuses what the real one refuses, and fails in its ways on demand.
 
 mod azure;
+mod chat;
+mod fault;
+mod form;
+mod guardrail;
+mod hive;
+mod mistral;
+mod natural_language;
 mod openai;
+mod own;
 mod rekognition;
 mod sightengine;
 mod sigv4;
@@ -23,9 +31,10 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::Value;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
+pub(crate) use fault::{Fault, RIGHT, UNSCORED};
 pub(crate) use wire::Wire;
 
 /// How it answers.
@@ -50,6 +59,8 @@ pub(crate) enum Mode {
     Quoting(u16),
     /// As documented, that it cannot tell.
     Unsure,
+    /// As documented, that it cannot tell of this category of its own.
+    UnsureOf(&'static str),
     /// With half of what was asked for.
     Half,
     /// With scores of other categories.
@@ -62,6 +73,8 @@ pub(crate) enum Mode {
     Reset,
     /// As documented so many times, then with 500.
     Fails(usize),
+    /// With something that is no answer. It holds for connections that are opened from then on.
+    Wrong(Fault),
     /// As documented, but for longer texts than so many bytes with 429, and with no word on when to come again.
     Short(usize),
 }
@@ -110,6 +123,15 @@ impl Shown {
 
     pub(super) fn is_text(&self) -> bool {
         !self.texts.is_empty()
+    }
+
+    /// The same, and nothing of it is violent.
+    pub(super) fn calm(&self) -> Self {
+        Self {
+            request: self.request.clone(),
+            texts: self.texts.clone(),
+            violent: vec![false; self.violent.len()],
+        }
     }
 }
 
@@ -231,6 +253,11 @@ impl FakeProvider {
         }
     }
 
+    /// Where it is.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The options that make `gatehouse up` ask it and nobody else.
     pub(crate) fn options(&self) -> [String; 4] {
         let url = format!("http://{}", self.address);
@@ -302,7 +329,17 @@ async fn serve(wire: Wire, listener: TcpListener, state: Arc<Mutex<State>>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let state = Arc::clone(&state);
-        state.lock().unwrap().connections += 1;
+        let mode = {
+            let mut state = state.lock().unwrap();
+            state.connections += 1;
+            state.mode
+        };
+        if let Mode::Wrong(fault) = mode {
+            connections.spawn(async move {
+                let _ = do_wrong(wire, fault, stream, &state).await;
+            });
+            continue;
+        }
         let answering = service_fn(move |request| answer(wire, request, Arc::clone(&state)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
         connections.spawn(async move {
@@ -336,7 +373,10 @@ async fn answer(
         wire.well(&shown).to_string()
     };
     Ok(match mode {
-        Mode::Well => respond(StatusCode::OK, well()),
+        Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
+            respond_error(wire, 429, "rate_limit_exceeded")
+        }
+        Mode::Well | Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Spent(reset) => {
             let mut response = respond(StatusCode::OK, well());
             let headers = response.headers_mut();
@@ -370,14 +410,13 @@ async fn answer(
         }
         Mode::Quoting(status) => respond_error(wire, status, &shown.texts.concat()),
         Mode::Unsure => respond(StatusCode::OK, wire.unsure(&shown).to_string()),
+        Mode::UnsureOf(category) => {
+            respond(StatusCode::OK, wire.unsure_of(&shown, category).to_string())
+        }
         Mode::Half => respond(StatusCode::OK, wire.half(&shown)),
         Mode::Foreign => respond(StatusCode::OK, wire.foreign(&shown).to_string()),
         Mode::Malformed => respond(StatusCode::OK, "<html>busy</html>"),
         Mode::Huge => respond(StatusCode::OK, " ".repeat(2 << 20) + &well()),
-        Mode::Short(most) if shown.texts.iter().any(|text| text.len() > most) => {
-            respond_error(wire, 429, "rate_limit_exceeded")
-        }
-        Mode::Short(_) => respond(StatusCode::OK, well()),
         Mode::Fails(times) => {
             let mut locked = state.lock().unwrap();
             if times == 0 {
@@ -387,14 +426,40 @@ async fn answer(
             drop(locked);
             respond(StatusCode::OK, well())
         }
-        // The connection is closed without an answer.
-        Mode::Reset => return Err(io::ErrorKind::ConnectionReset.into()),
+        // The connection was opened before that. It is closed without an answer.
+        Mode::Reset | Mode::Wrong(_) => return Err(io::ErrorKind::ConnectionReset.into()),
     })
 }
 
+/// One request, which is read as every other one, and then what is no answer.
+async fn do_wrong(
+    wire: Wire,
+    fault: Fault,
+    mut stream: TcpStream,
+    state: &Mutex<State>,
+) -> io::Result<()> {
+    if fault == Fault::ClosedAtOnce {
+        state.lock().unwrap().asked += 1;
+        return Ok(());
+    }
+    let (parts, body) = fault::request(&mut stream).await?;
+    state.lock().unwrap().asked += 1;
+    match wire.read(&parts, &body) {
+        Ok(shown) => {
+            state.lock().unwrap().last = shown.request.clone();
+            fault.answer(wire, &shown, &mut stream).await
+        }
+        Err(refusal) => fault::refuse(&mut stream, wire, refusal).await,
+    }
+}
+
 fn respond_error(wire: Wire, status: u16, code: &str) -> Response<Full<Bytes>> {
-    let body = wire.error(code).to_string();
-    respond(StatusCode::from_u16(status).unwrap(), body)
+    let body = wire.error(status, code).to_string();
+    let mut response = respond(StatusCode::from_u16(status).unwrap(), body);
+    if let Some(name) = wire.error_header() {
+        response.headers_mut().insert(name, code.parse().unwrap());
+    }
+    response
 }
 
 /// Whether the request has the key in a header, and nowhere in its URL.

@@ -134,16 +134,15 @@ impl Hive {
     }
 }
 
-/// The classes of an answer, each with its highest number.
-fn classes(body: &[u8]) -> Result<BTreeMap<String, f64>, ProviderError> {
+/// The classes of an answer, each with what is said of it in each part of the text.
+fn classes(body: &[u8]) -> Result<BTreeMap<String, Vec<f64>>, ProviderError> {
     let response: Response = parsed(body)?;
     let [status] = response.status.as_slice() else {
         return Err(ProviderError::Malformed("not one status"));
     };
-    let mut classes: BTreeMap<String, f64> = BTreeMap::new();
+    let mut classes: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for Class { class, score } in status.response.output.iter().flat_map(|m| &m.classes) {
-        let highest = classes.entry(class.clone()).or_insert(*score);
-        *highest = highest.max(*score);
+        classes.entry(class.clone()).or_default().push(*score);
     }
     Ok(classes)
 }
@@ -154,14 +153,18 @@ fn of_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError
     for category in categories {
         let mut severities = Vec::new();
         for class in text_classes(*category) {
-            let severity = told.get(*class).copied();
-            severities.push(severity.ok_or(ProviderError::Malformed("a class is missing"))?);
+            let told = told.get(*class);
+            severities.extend(told.ok_or(ProviderError::Malformed("a class is missing"))?);
         }
+        // A part of the text that it cannot judge is not judged by what it says of the others.
         if severities.contains(&UNKNOWN) {
             continue;
         }
-        let worst = severities.into_iter().fold(0.0, f64::max);
-        scores.set(*category, score(worst / WORST)?);
+        let told: Vec<f64> = severities
+            .into_iter()
+            .map(|severity| score(severity / WORST))
+            .collect::<Result<_, _>>()?;
+        scores.set(*category, told.into_iter().fold(0.0, f64::max));
     }
     Ok(scores)
 }
@@ -173,9 +176,10 @@ fn of_image(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderErro
         .map(|category| {
             let mut highest = 0.0_f64;
             for class in image_classes(*category) {
-                let told = told.get(*class).copied();
-                let told = told.ok_or(ProviderError::Malformed("a class is missing"))?;
-                highest = highest.max(score(told)?);
+                let told = told.get(*class);
+                for told in told.ok_or(ProviderError::Malformed("a class is missing"))? {
+                    highest = highest.max(score(*told)?);
+                }
             }
             Ok((*category, highest))
         })
@@ -266,6 +270,13 @@ mod tests {
     }
 
     #[test]
+    fn a_part_in_an_unknown_language_is_not_hidden_by_one_in_a_known_language() {
+        let body = answer(&[&[("hate", -1.0)], &[("hate", 0.0)]]);
+        let scores = of_text(&body, &[Category::Hate]).unwrap();
+        assert_eq!(scores.get(Category::Hate), None);
+    }
+
+    #[test]
     fn of_an_image_the_most_certain_class_counts() {
         let body = answer(&[&[
             ("very_bloody", 0.25),
@@ -282,6 +293,8 @@ mod tests {
         for body in [
             answer(&[]),
             answer(&[&[("hate", 4.0)]]),
+            answer(&[&[("hate", -0.5)]]),
+            answer(&[&[("hate", -0.5)], &[("hate", 1.0)]]),
             answer(&[&[("sexual", 1.0)]]),
             br#"{"status":[]}"#.to_vec(),
             b"<html>".to_vec(),

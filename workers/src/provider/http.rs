@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Wire, parsed, score},
+    wire::{Received, Remote, Wire, once, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -50,6 +50,7 @@ enum Shown<'a> {
 
 #[derive(Deserialize)]
 struct Response {
+    #[serde(deserialize_with = "once")]
     scores: BTreeMap<Category, Option<f64>>,
 }
 
@@ -152,6 +153,7 @@ mod tests {
             r#"{"scores":{"hate":0.5,"spam":0,"adult":0}}"#,
             r#"{"scores":{"hate":0.5,"spam":0,"gore":0}}"#,
             r#"{"scores":{"hate":0.5,"spam":0"#,
+            r#"{"scores":{"hate":0.9,"spam":0,"hate":0}}"#,
         ] {
             assert!(read(body.as_bytes(), ASKED).is_err(), "{body}");
         }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     cost::TOKENS,
-    wire::{Remote, Wire, parsed, score},
+    wire::{Remote, Wire, once, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
@@ -29,6 +29,7 @@ struct Response {
 
 #[derive(Deserialize)]
 struct Judgement {
+    #[serde(deserialize_with = "once")]
     category_scores: BTreeMap<String, f64>,
 }
 

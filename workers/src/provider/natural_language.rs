@@ -23,7 +23,7 @@ pub struct NaturalLanguage {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    #[serde(default)]
+    /// All of its categories, whatever the text.
     moderation_categories: Vec<Confidence>,
     /// proto3 leaves false out of JSON.
     #[serde(default)]
@@ -82,11 +82,11 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     if !response.language_supported {
         return Ok(Scores::default());
     }
-    let told: BTreeMap<&str, f64> = response
-        .moderation_categories
-        .iter()
-        .map(|category| (category.name.as_str(), category.confidence))
-        .collect();
+    let mut told: BTreeMap<&str, f64> = BTreeMap::new();
+    for Confidence { name, confidence } in &response.moderation_categories {
+        let highest = told.entry(name).or_insert(*confidence);
+        *highest = highest.max(*confidence);
+    }
     let mut scores = Scores::default();
     for category in categories {
         let mut highest: Option<f64> = None;
@@ -180,6 +180,13 @@ mod tests {
     }
 
     #[test]
+    fn of_a_category_that_is_told_twice_the_higher_confidence_counts() {
+        let body = answer(&[("Violent", json!(0.97)), ("Violent", json!(0.01))], true);
+        let scores = read(&body, &[Category::Violence]).unwrap();
+        assert_eq!(scores.get(Category::Violence), Some(0.97));
+    }
+
+    #[test]
     fn half_an_answer_is_malformed() {
         let told = |name, score: Value| answer(&[(name, score)], true);
         for body in [
@@ -187,6 +194,8 @@ mod tests {
             told("Toxic", json!(1.5)),
             told("Toxic", json!("0.5")),
             answer(&[], true),
+            b"{}".to_vec(),
+            b"[]".to_vec(),
             b"<html>".to_vec(),
         ] {
             assert!(read(&body, &[Category::Harassment]).is_err());

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Wire, parsed, score},
+    wire::{Remote, Wire, once, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -85,11 +85,12 @@ struct Response {
 #[derive(Deserialize)]
 struct Judgement {
     /// What it flags; compatible servers may leave it out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once")]
     categories: BTreeMap<String, Option<bool>>,
+    #[serde(deserialize_with = "once")]
     category_scores: BTreeMap<String, Option<f64>>,
     /// What each score is of; compatible servers that know texts only leave it out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once")]
     category_applied_input_types: BTreeMap<String, Vec<String>>,
 }
 
@@ -197,14 +198,13 @@ impl Judgement {
         Ok(scores)
     }
 
-    /// Whether one of their scores is of what was shown, if it is told. Of texts all are.
+    /// Whether one of their scores is of what was shown, if that can be known. Servers that look at texts only need not tell.
     fn applies(&self, name: &str, modality: Modality) -> Option<bool> {
+        let types = self.category_applied_input_types.get(name);
+        let is_of = |shown: &str| types.map(|types| types.iter().any(|kind| kind == shown));
         match modality {
-            Modality::Text => Some(true),
-            Modality::Image => {
-                let types = self.category_applied_input_types.get(name)?;
-                Some(types.iter().any(|kind| kind == "image"))
-            }
+            Modality::Text => is_of("text").or(Some(true)),
+            Modality::Image => is_of("image"),
         }
     }
 }
@@ -361,6 +361,38 @@ mod tests {
         for unsaid in [json!({}), json!({ "sexual": ["image"] })] {
             assert!(read(&answer_to_image(&unsaid)).is_err(), "{unsaid}");
         }
+    }
+
+    #[test]
+    fn what_was_not_looked_for_in_a_text_is_absent_and_a_server_that_does_not_tell_is_believed() {
+        let body = |applied: &Value| {
+            let mut scores = result();
+            scores["illicit"] = json!(0);
+            scores["illicit/violent"] = json!(0);
+            let result =
+                json!({ "category_scores": scores, "category_applied_input_types": applied });
+            serde_json::to_vec(&json!({ "results": [result] })).unwrap()
+        };
+        let read = |body: &[u8]| {
+            let categories = [Category::Illicit, Category::Violence];
+            read(body, Modality::Text, &categories, 0.5).unwrap()
+        };
+        let told = json!({ "illicit": [], "illicit/violent": [], "violence": ["text"] });
+        let scores = read(&body(&told));
+        assert_eq!(
+            scores.iter().collect::<Vec<_>>(),
+            [(Category::Violence, 0.7)]
+        );
+        let untold = read(&body(&json!({})));
+        assert_eq!(untold.get(Category::Illicit), Some(0.0));
+    }
+
+    #[test]
+    fn a_score_that_is_there_twice_is_malformed() {
+        let body =
+            br#"{"results":[{"category_scores":{"sexual/minors":0.97,"sexual/minors":0.01}}]}"#;
+        let read = read(body, Modality::Text, &[Category::SexualMinors], 0.5);
+        assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
     }
 
     #[test]

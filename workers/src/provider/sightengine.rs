@@ -5,6 +5,8 @@
 //! those that are adult are added up; of symbols and of classes of violence the most certain one counts. A swastika of Asia and a
 //! finger are no hatred; judo, a skull and what toilets are for are no violence.
 
+mod text;
+
 use std::collections::BTreeMap;
 
 use domain::{
@@ -21,7 +23,7 @@ use serde::Deserialize;
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     cost::{Cost, Usage},
-    wire::{Auth, Meaning, Remote, Wire, parsed, score, told},
+    wire::{Auth, Meaning, Remote, Wire, once, parsed, score, told},
 };
 use crate::picture::{Limits, Rendition};
 
@@ -45,26 +47,6 @@ pub struct Sightengine {
 }
 
 #[derive(Deserialize)]
-struct TextResponse {
-    #[serde(default)]
-    status: String,
-    error: Option<Failure>,
-    moderation_classes: Option<TextClasses>,
-}
-
-/// The classes of the models `general` and `self-harm`; how certain each one is.
-#[derive(Deserialize)]
-struct TextClasses {
-    sexual: f64,
-    discriminatory: f64,
-    insulting: f64,
-    violent: f64,
-    toxic: f64,
-    #[serde(rename = "self-harm")]
-    self_harm: f64,
-}
-
-#[derive(Deserialize)]
 struct Response {
     #[serde(default)]
     status: String,
@@ -81,13 +63,17 @@ struct Response {
 struct Failure {
     #[serde(rename = "type", default)]
     kind: String,
+    #[serde(default)]
+    code: i64,
 }
 
 impl Failure {
     fn meaning(&self) -> Meaning {
-        match self.kind.as_str() {
-            "usage_limit" | "rate_limit" => Meaning::Limited,
-            "api_error" | "internal_error" => Meaning::Failed,
+        match (self.kind.as_str(), self.code) {
+            ("usage_limit" | "rate_limit", _) => Meaning::Limited,
+            ("api_error" | "internal_error" | "unknown_error", _) => Meaning::Failed,
+            // The published example of a wrong key is the second one.
+            ("credentials_error" | "plan_error", _) | ("argument_error", 1) => Meaning::Denied,
             _ => Meaning::Refused,
         }
     }
@@ -105,19 +91,21 @@ struct Nudity {
 #[derive(Deserialize)]
 struct Classes {
     prob: f64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "once")]
     classes: BTreeMap<String, f64>,
 }
 
 impl Classes {
-    /// The highest, without those that show no harm; that of all where no classes are told.
-    fn without(&self, harmless: &[&str]) -> f64 {
+    /// All of them, without those that show no harm; that of all where no classes are told.
+    fn without(&self, harmless: &[&str]) -> Vec<f64> {
         let counted = self.classes.iter();
         let counted = counted.filter(|(name, _)| !harmless.contains(&name.as_str()));
-        counted
-            .map(|(_, score)| *score)
-            .reduce(f64::max)
-            .unwrap_or(self.prob)
+        let counted: Vec<f64> = counted.map(|(_, score)| *score).collect();
+        if counted.is_empty() {
+            vec![self.prob]
+        } else {
+            counted
+        }
     }
 }
 
@@ -196,7 +184,7 @@ impl Sightengine {
             .text("text", text.to_owned());
         let request = self.wire.request(self.wire.at("/1.0/text/check.json"));
         let received = self.wire.send(request.multipart(form)).await?;
-        let scores = read_text(&received.body, &self.profile().scope.text)?;
+        let scores = text::read(&received.body, &self.profile().scope.text)?;
         Ok(received.answer(scores))
     }
 
@@ -217,35 +205,6 @@ impl Sightengine {
         let received = self.wire.send(request.multipart(form)).await?;
         let scores = read(&received.body, question.categories)?;
         Ok(received.answer(scores))
-    }
-}
-
-/// Reads the classes of a text.
-fn read_text(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
-    let response: TextResponse = parsed(body)?;
-    if let Some(error) = &response.error {
-        return Err(error.meaning().error(told(&error.kind), None));
-    }
-    let (true, Some(classes)) = (response.status == "success", response.moderation_classes) else {
-        return Err(ProviderError::Malformed("neither success nor failure"));
-    };
-    categories
-        .iter()
-        .filter_map(|category| Some((*category, classes.of(*category)?)))
-        .map(|(category, told)| Ok((category, score(told)?)))
-        .collect()
-}
-
-impl TextClasses {
-    fn of(&self, category: Category) -> Option<f64> {
-        match category {
-            Category::Adult => Some(self.sexual),
-            Category::Violence => Some(self.violent),
-            Category::Hate => Some(self.discriminatory),
-            Category::Harassment => Some(self.insulting.max(self.toxic)),
-            Category::SelfHarm => Some(self.self_harm),
-            Category::SexualMinors | Category::Illicit | Category::Spam => None,
-        }
     }
 }
 
@@ -312,10 +271,9 @@ impl Response {
             }
             Category::Violence => {
                 let (violence, gore) = (self.violence.as_ref()?, self.gore.as_ref()?);
-                Some(vec![
-                    violence.without(&["combat_sport"]),
-                    gore.without(&["skull", "body_waste"]),
-                ])
+                let mut numbers = violence.without(&["combat_sport"]);
+                numbers.extend(gore.without(&["skull", "body_waste"]));
+                Some(numbers)
             }
             Category::Hate => {
                 let symbols = self.offensive.as_ref()?;
@@ -397,40 +355,6 @@ mod tests {
     }
 
     #[test]
-    fn the_classes_of_a_text_are_mapped() {
-        let mut answer = json!({
-            "status": "success",
-            "moderation_classes": {
-                "available": ["sexual", "discriminatory", "insulting", "violent", "toxic", "self-harm"],
-                "sexual": 0.5, "discriminatory": 0.25, "insulting": 0.125, "violent": 0.0, "toxic": 0.75, "self-harm": 0.0625,
-            },
-        });
-        let read =
-            |answer: &Value| read_text(&serde_json::to_vec(answer).unwrap(), Sightengine::TEXT);
-        assert_eq!(
-            read(&answer).unwrap().iter().collect::<Vec<_>>(),
-            [
-                (Category::Adult, 0.5),
-                (Category::Violence, 0.0),
-                (Category::Hate, 0.25),
-                (Category::SelfHarm, 0.0625),
-                (Category::Harassment, 0.75),
-            ]
-        );
-        answer["moderation_classes"]
-            .as_object_mut()
-            .unwrap()
-            .remove("toxic");
-        assert!(read(&answer).is_err());
-        assert!(read(&failure_of("usage_limit")).is_err());
-        assert!(read(&json!({ "status": "success" })).is_err());
-    }
-
-    fn failure_of(kind: &str) -> Value {
-        json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } })
-    }
-
-    #[test]
     fn sports_skulls_and_waste_are_no_violence() {
         let mut judo = result();
         judo["violence"] = json!({
@@ -464,6 +388,12 @@ mod tests {
     #[test]
     fn an_error_says_what_it_is_with_whatever_status() {
         let failure = |kind: &str| json!({ "status": "failure", "error": { "type": kind, "code": 1, "message": "m" } });
+        for denied in ["credentials_error", "plan_error", "argument_error"] {
+            assert!(matches!(
+                read_all(&failure(denied)),
+                Err(ProviderError::Denied(_))
+            ));
+        }
         let read = |kind| read_all(&failure(kind));
         assert!(matches!(
             read("usage_limit"),

@@ -3,6 +3,7 @@
 
 mod auth;
 mod code;
+mod once;
 mod pauses;
 mod proxy;
 
@@ -20,11 +21,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-pub(super) use self::code::{code as code_of, is_word};
 use self::pauses::{spent, wait};
 pub use self::{
     auth::Auth,
     proxy::{NoProxy, Proxy},
+};
+pub(super) use self::{
+    code::{code as code_of, is_word},
+    once::once,
 };
 use super::{
     Access, Answer, Fingerprint, Profile, ProviderError, Scope, Told,

@@ -208,6 +208,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
             failure: Some("refused".into()),
             raw: None,
             cached_from: None,
+            unseen: None,
         };
         app.apply(Progress::from(Stage::Begun {
             media: id,
@@ -231,6 +232,7 @@ async fn an_item_is_shown_with_everything_that_became_of_it_and_nothing_of_our_i
                 failure: None,
                 raw: Some(r#"{"scores":{"adult":0.25}}"#.into()),
                 cached_from: None,
+                unseen: None,
             }],
             unchecked: vec![Unchecked::ProviderFailed {
                 provider: "openai".into(),

@@ -1,6 +1,6 @@
 //! OpenAI's moderation endpoint.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
     Picture, Refusal, Shown,
@@ -37,58 +37,90 @@ pub(super) fn read(request: &Value) -> Result<Shown, Refusal> {
 }
 
 pub(super) fn well(shown: &Shown) -> Value {
-    let scores = shown.violent.iter().map(|violent| {
+    let results = shown.violent.iter().map(|violent| {
         let violence = if *violent { HIGH } else { LOW };
-        if shown.is_text() {
-            text(violence)
-        } else {
-            image(violence)
-        }
+        judged(shown.is_text(), violence)
     });
-    moderation(&scores.collect::<Vec<_>>())
+    moderation(&results.collect::<Vec<_>>())
 }
 
 pub(super) fn moderation(results: &[Value]) -> Value {
     json!({ "id": "modr-1", "model": "omni-moderation-latest", "results": results })
 }
 
-fn text(violence: f64) -> Value {
-    let scores = json!({
-        "harassment": LOW, "harassment/threatening": LOW, "hate": LOW, "hate/threatening": LOW,
-        "illicit": null, "illicit/violent": null, "self-harm": LOW, "self-harm/intent": LOW,
-        "self-harm/instructions": LOW, "sexual": LOW, "sexual/minors": LOW,
-        "violence": violence, "violence/graphic": LOW,
-    });
-    judged(violence, &scores, |_| true, "text")
-}
+/// Its categories, and whether they are looked for in images.
+const CATEGORIES: [(&str, bool); 13] = [
+    ("harassment", false),
+    ("harassment/threatening", false),
+    ("sexual", true),
+    ("hate", false),
+    ("hate/threatening", false),
+    ("illicit", false),
+    ("illicit/violent", false),
+    ("self-harm/intent", true),
+    ("self-harm/instructions", true),
+    ("self-harm", true),
+    ("sexual/minors", false),
+    ("violence", true),
+    ("violence/graphic", true),
+];
 
 /// Of an image most are not looked for, and are 0.
-fn image(violence: f64) -> Value {
-    let scores = json!({
-        "harassment": 0, "harassment/threatening": 0, "hate": 0, "hate/threatening": 0,
-        "illicit": 0, "illicit/violent": 0, "self-harm": LOW, "self-harm/intent": LOW,
-        "self-harm/instructions": LOW, "sexual": LOW, "sexual/minors": 0,
-        "violence": violence, "violence/graphic": LOW,
-    });
-    judged(violence, &scores, |score| score != 0, "image")
-}
-
-fn judged(violence: f64, scores: &Value, looked: impl Fn(&Value) -> bool, kind: &str) -> Value {
-    let entries = scores.as_object().unwrap().iter();
-    let types: serde_json::Map<String, Value> = entries
-        .map(|(name, score)| {
-            let types = if looked(score) {
-                json!([kind])
-            } else {
-                json!([])
-            };
-            (name.clone(), types)
-        })
-        .collect();
+fn judged(is_text: bool, violence: f64) -> Value {
+    let (mut flags, mut scores, mut types) = (Map::new(), Map::new(), Map::new());
+    for (name, is_seen) in CATEGORIES {
+        let score = match name {
+            "violence" => violence,
+            _ if is_text || is_seen => LOW,
+            _ => 0.0,
+        };
+        let looked = match (is_text, is_seen) {
+            (true, _) => json!(["text"]),
+            (false, true) => json!(["image"]),
+            (false, false) => json!([]),
+        };
+        flags.insert(name.to_owned(), json!(score > 0.5));
+        scores.insert(name.to_owned(), json!(score));
+        types.insert(name.to_owned(), looked);
+    }
     json!({
         "flagged": violence > 0.5,
-        "categories": {},
+        "categories": flags,
         "category_scores": scores,
         "category_applied_input_types": types,
     })
+}
+
+/// It did not look for what is illicit in a text, as models before the present one, and in an image neither for violence nor for
+/// what is sexual.
+pub(super) fn unsure(shown: &Shown) -> Value {
+    let mut answer = well(shown);
+    let forgotten: &[&str] = if shown.is_text() {
+        &["illicit"]
+    } else {
+        &["violence", "sexual"]
+    };
+    for category in forgotten {
+        forget(&mut answer, category, shown.is_text());
+    }
+    answer
+}
+
+/// It did not look for a category and what belongs to it: of texts it says null, of images 0, and that it applies to nothing.
+pub(super) fn forget(answer: &mut Value, category: &str, is_text: bool) {
+    let result = &mut answer["results"][0];
+    let below = format!("{category}/");
+    for (name, _) in CATEGORIES {
+        if name != category && !name.starts_with(&below) {
+            continue;
+        }
+        if is_text {
+            result["categories"][name] = Value::Null;
+            result["category_scores"][name] = Value::Null;
+        } else {
+            result["categories"][name] = false.into();
+            result["category_scores"][name] = 0.0.into();
+            result["category_applied_input_types"][name] = json!([]);
+        }
+    }
 }

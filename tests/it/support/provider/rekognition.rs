@@ -14,6 +14,7 @@ pub(super) fn read(parts: &Parts, body: &[u8], request: &Value) -> Result<Shown,
         secret: FakeProvider::KEY,
         region: "eu-west-1",
         service: "rekognition",
+        signed: &["host", "x-amz-date", "x-amz-target"],
     };
     key.check(parts, body)?;
     let header = |name: &str| {

@@ -3,6 +3,7 @@
 use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
+use super::form::Form;
 use super::wire::{HIGH, LOW};
 use super::{FakeProvider, Picture, Refusal, Shown};
 
@@ -16,20 +17,21 @@ const MODELS: [&str; 5] = [
 ];
 
 pub(super) fn read(parts: &Parts, body: &[u8]) -> Result<Shown, Refusal> {
-    if parts.uri.path() != "/1.0/check.json" || parts.uri.query().is_some() {
+    let path = parts.uri.path();
+    let is_known = matches!(path, "/1.0/check.json" | "/1.0/text/check.json");
+    if !is_known || parts.uri.query().is_some() {
         return Err(Refusal(404, "argument_error"));
     }
     let form = Form::read(parts, body).ok_or(INVALID)?;
-    let text = |name: &str| {
-        form.field(name)
-            .and_then(|field| str::from_utf8(field).ok())
-    };
-    if text("api_user") != Some(FakeProvider::KEY_ID)
-        || text("api_secret") != Some(FakeProvider::KEY)
+    if form.text("api_user") != Some(FakeProvider::KEY_ID)
+        || form.text("api_secret") != Some(FakeProvider::KEY)
     {
-        return Err(Refusal(401, "argument_error"));
+        return Err(Refusal(400, "credentials_error"));
     }
-    let models: Vec<&str> = text("models").ok_or(INVALID)?.split(',').collect();
+    let models: Vec<&str> = form.text("models").ok_or(INVALID)?.split(',').collect();
+    if path == "/1.0/text/check.json" {
+        return read_text(&form, &models);
+    }
     if !models.iter().all(|model| MODELS.contains(model)) {
         return Err(INVALID);
     }
@@ -38,41 +40,32 @@ pub(super) fn read(parts: &Parts, body: &[u8]) -> Result<Shown, Refusal> {
     Ok(Shown::picture(&json!({ "models": models }), &picture))
 }
 
-/// The parts of a `multipart/form-data`.
-struct Form<'a>(Vec<(String, &'a [u8])>);
-
-impl<'a> Form<'a> {
-    fn read(parts: &Parts, body: &'a [u8]) -> Option<Self> {
-        let kind = parts.headers.get("content-type")?.to_str().ok()?;
-        let boundary = kind.strip_prefix("multipart/form-data; boundary=")?;
-        let between = format!("\r\n--{boundary}");
-        let mut rest = body.strip_prefix(&between.as_bytes()[2..])?;
-        let mut fields = Vec::new();
-        while let Some(part) = rest.strip_prefix(b"\r\n") {
-            let end = find(part, between.as_bytes())?;
-            let head_end = find(part, b"\r\n\r\n")?;
-            let head = str::from_utf8(&part[..head_end]).ok()?;
-            let name = head.split("; name=\"").nth(1)?.split('"').next()?;
-            fields.push((name.to_owned(), part.get(head_end + 4..end)?));
-            rest = &part[end + between.len()..];
-        }
-        rest.starts_with(b"--").then_some(Self(fields))
+fn read_text(form: &Form<'_>, models: &[&str]) -> Result<Shown, Refusal> {
+    let text = form.text("text").ok_or(INVALID)?;
+    let languages = form.text("lang").ok_or(INVALID)?;
+    let is_right = form.text("mode") == Some("ml")
+        && models == ["general", "self-harm"]
+        && languages.split(',').all(|code| code.len() == 2);
+    if !is_right {
+        return Err(INVALID);
     }
-
-    fn field(&self, name: &str) -> Option<&'a [u8]> {
-        let field = self.0.iter().find(|(own, _)| own == name);
-        field.map(|(_, value)| *value)
-    }
-}
-
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes
-        .windows(wanted.len())
-        .position(|window| window == wanted)
+    let request = json!({ "models": models, "lang": languages });
+    Ok(Shown::texts(&request, vec![text.to_owned()]))
 }
 
 pub(super) fn well(shown: &Shown) -> Value {
     let violence = if shown.violent[0] { HIGH } else { LOW };
+    if shown.is_text() {
+        return json!({
+            "status": "success",
+            "request": { "id": "req_1", "timestamp": 1.5, "operations": 2 },
+            "moderation_classes": {
+                "available": ["sexual", "discriminatory", "insulting", "violent", "toxic", "self-harm"],
+                "sexual": LOW, "discriminatory": LOW, "insulting": LOW, "violent": violence, "toxic": LOW,
+                "self-harm": LOW,
+            },
+        });
+    }
     let mut answer = json!({
         "status": "success",
         "request": { "id": "req_1", "timestamp": 1.5, "operations": 1 },
@@ -86,8 +79,25 @@ pub(super) fn well(shown: &Shown) -> Value {
                     "suggestive": LOW, "mildly_suggestive": LOW, "none": 0.94, "context": {},
                 });
             }
-            "gore-2.0" => answer["gore"] = json!({ "prob": LOW, "classes": {} }),
-            "violence" => answer["violence"] = json!({ "prob": violence, "classes": {} }),
+            "gore-2.0" => {
+                answer["gore"] = json!({
+                    "prob": 0.9,
+                    "classes": {
+                        "very_bloody": LOW, "slightly_bloody": LOW, "body_organ": LOW, "serious_injury": LOW,
+                        "superficial_injury": LOW, "corpse": LOW, "skull": 0.9, "unconscious": LOW, "body_waste": LOW,
+                        "other": LOW,
+                    },
+                    "type": { "animated": LOW, "fake": LOW, "real": LOW },
+                });
+            }
+            "violence" => {
+                answer["violence"] = json!({
+                    "prob": 0.98,
+                    "classes": {
+                        "physical_violence": violence, "firearm_threat": LOW, "combat_sport": 0.98,
+                    },
+                });
+            }
             "self-harm" => answer["self-harm"] = json!({ "prob": LOW, "type": {} }),
             _ => {
                 answer["offensive"] = json!({
@@ -98,6 +108,26 @@ pub(super) fn well(shown: &Shown) -> Value {
         }
     }
     answer
+}
+
+/// A class or a model is missing.
+pub(super) fn half(shown: &Shown) -> Value {
+    let mut whole = well(shown);
+    if shown.is_text() {
+        let classes = whole["moderation_classes"].as_object_mut().unwrap();
+        classes.remove("violent");
+    } else {
+        whole.as_object_mut().unwrap().remove("gore");
+    }
+    whole
+}
+
+pub(super) fn foreign(shown: &Shown) -> Value {
+    if shown.is_text() {
+        return json!({ "status": "success", "moderation_classes": { "available": ["gore"], "gore": LOW } });
+    }
+    let request = shown.request.clone();
+    json!({ "status": "success", "request": request, "weapon": { "prob": LOW } })
 }
 
 /// The limit is used up, and the status is 200.

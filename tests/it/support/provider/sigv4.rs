@@ -16,6 +16,8 @@ pub(super) struct Key {
     pub(super) secret: &'static str,
     pub(super) region: &'static str,
     pub(super) service: &'static str,
+    /// Headers that the signature must cover.
+    pub(super) signed: &'static [&'static str],
 }
 
 impl Key {
@@ -37,8 +39,8 @@ impl Key {
             return Err(Refusal(400, "UnrecognizedClientException"));
         }
         let signed = member("SignedHeaders").ok_or(FORGED)?;
-        for needed in ["host", "x-amz-date", "x-amz-target"] {
-            if !signed.split(';').any(|name| name == needed) {
+        for needed in self.signed {
+            if !signed.split(';').any(|name| name == *needed) {
                 return Err(FORGED);
             }
         }

@@ -8,7 +8,7 @@ use super::{FakeProvider, Picture, Refusal, Shown, knows_key};
 const INVALID: Refusal = Refusal(400, "INVALID_ARGUMENT");
 
 pub(super) fn read(parts: &Parts, body: &[u8], request: &Value) -> Result<Shown, Refusal> {
-    knows_key(parts, "x-goog-api-key", FakeProvider::KEY)?;
+    knows_google_key(parts)?;
     if parts.uri.path() != "/v1/images:annotate" {
         return Err(Refusal(404, "NOT_FOUND"));
     }
@@ -24,6 +24,12 @@ pub(super) fn read(parts: &Parts, body: &[u8], request: &Value) -> Result<Shown,
     let file = asked["image"]["content"].as_str().ok_or(INVALID)?;
     let picture = Picture::of_base64(file).ok_or(INVALID)?;
     Ok(Shown::picture(request, &picture))
+}
+
+/// Who has another key is told so with 400.
+pub(super) fn knows_google_key(parts: &Parts) -> Result<(), Refusal> {
+    knows_key(parts, "x-goog-api-key", FakeProvider::KEY)
+        .map_err(|_| Refusal(400, "API_KEY_INVALID"))
 }
 
 pub(super) fn well(shown: &Shown) -> Value {
@@ -48,6 +54,18 @@ pub(super) fn hidden() -> (u16, Value) {
     (200, annotated(&json!({ "error": error })))
 }
 
-pub(super) fn error(code: &str) -> Value {
-    json!({ "error": { "code": 400, "message": code, "status": code } })
+pub(super) fn error(status: u16, code: &str) -> Value {
+    if code != "API_KEY_INVALID" {
+        return json!({ "error": { "code": status, "message": code, "status": code } });
+    }
+    json!({ "error": {
+        "code": status,
+        "message": "API key not valid. Please pass a valid API key.",
+        "status": "INVALID_ARGUMENT",
+        "details": [{
+            "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+            "reason": code,
+            "domain": "googleapis.com",
+        }],
+    } })
 }

@@ -92,7 +92,8 @@ fn told_probability(choice: &Choice, word: &str) -> Result<Option<f64>, Provider
         return Err(ProviderError::Malformed("the tokens are not the content's"));
     }
     let probability = first.logprob.exp();
-    if (0.0..=1.0).contains(&probability) {
+    // What was said is possible.
+    if probability > 0.0 && probability <= 1.0 {
         Ok(Some(probability))
     } else {
         Err(ProviderError::Malformed("a probability is not from 0 to 1"))
@@ -228,5 +229,11 @@ mod tests {
         }
         let wrong = choice("unsafe\nS1", Some(("safe", 0.9)));
         assert!(read(&wrong, CATEGORIES).is_err());
+        for impossible in [-1e300, 0.5] {
+            let tokens = json!({ "content": [{ "token": "unsafe", "logprob": impossible }] });
+            let choice = json!({ "message": { "content": "unsafe\nS1" }, "logprobs": tokens });
+            let choice = serde_json::from_value(choice).unwrap();
+            assert!(read(&choice, CATEGORIES).is_err(), "{impossible}");
+        }
     }
 }

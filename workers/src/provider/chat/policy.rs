@@ -11,7 +11,7 @@ use serde_json::{Deserializer, Value, json};
 use super::{AnswerFormat, Choice};
 use crate::{
     picture::Rendition,
-    provider::{Content, ProviderError},
+    provider::{Content, ProviderError, wire::once},
 };
 
 /// Room for a model that thinks aloud before it answers.
@@ -91,8 +91,8 @@ pub(super) fn read(
         // Servers without schemas leave models their fences, their thoughts and their politeness.
         AnswerFormat::Object | AnswerFormat::Words => object(&content),
     };
-    let answer: BTreeMap<Category, f64> = object
-        .and_then(|object| serde_json::from_str(object).ok())
+    let answer = object
+        .and_then(|object| scores(object).ok())
         .ok_or(malformed)?;
     let asked = categories
         .iter()
@@ -106,6 +106,14 @@ pub(super) fn read(
         return Err(ProviderError::Malformed("a score is not from 0 to 1"));
     }
     Ok(answer.into_iter().collect())
+}
+
+/// Reads an object of scores, in which each is there once.
+fn scores(object: &str) -> serde_json::Result<BTreeMap<Category, f64>> {
+    let mut deserializer = serde_json::Deserializer::from_str(object);
+    let scores = once(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(scores)
 }
 
 /// What thoughts stand between, where a server leaves them in the answer.
@@ -259,6 +267,7 @@ mod tests {
             r#"{"hate": 0.25, "spam": 0, "gore": 0}"#,
             "I cannot help with that.",
             r#"{"hate": 0.25, "spam"#,
+            r#"{"hate": 0.97, "spam": 0, "hate": 0}"#,
         ] {
             assert!(read_content(content).is_err(), "{content:?}");
         }

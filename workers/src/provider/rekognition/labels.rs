@@ -64,8 +64,9 @@ impl<'a> Tree<'a> {
         };
         for label in labels {
             tree.parents.insert(&label.name, &label.parent_name);
-            tree.scores
-                .insert(&label.name, score(label.confidence / 100.0)?);
+            let score = score(label.confidence / 100.0)?;
+            let highest = tree.scores.entry(&label.name).or_insert(score);
+            *highest = highest.max(score);
         }
         Ok(tree)
     }
@@ -190,5 +191,11 @@ mod tests {
         }
         // Parents that go in a circle end.
         assert!(read_labels(&[("A", "B", 1.0), ("B", "A", 1.0)]).is_ok());
+    }
+
+    #[test]
+    fn of_a_label_that_is_there_twice_the_higher_confidence_counts() {
+        let twice = [("Violence", "", 97.0), ("Violence", "", 1.0)];
+        assert_eq!(one(&twice, Category::Violence), Some(0.97));
     }
 }
