@@ -33,7 +33,7 @@ audit: ## known vulnerabilities in our dependencies (needs the internet)
 	@scripts/setup test
 	@PATH="$${GATEHOUSE_TOOLS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/gatehouse-tools}/bin:$$PATH" cargo deny check advisories
 
-bench: ## the service's figures of docs/performance.md, beside pgbench (about 20 minutes on an idle machine)
+bench: ## the service's figures of docs/performance.md, beside pgbench (about 30 minutes on an idle machine)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench submit
@@ -42,6 +42,7 @@ bench: ## the service's figures of docs/performance.md, beside pgbench (about 20
 	target/release/gatehouse-bench status
 	target/release/gatehouse-bench memory
 	target/release/gatehouse-bench flow
+	target/release/gatehouse-bench limits
 
 bench-webhooks: ## webhooks beside a bare loop of requests, and well endpoints beside dead and flooded ones (about 10 minutes)
 	@scripts/setup test
