@@ -203,6 +203,7 @@ mod tests {
             "webhook_endpoints.headers",
         ];
         let others = [
+            "cached_answers.key",
             "delivery_attempts.response_body",
             "hash_entries.pdq",
             "hash_entries.sha256",
