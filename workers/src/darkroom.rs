@@ -13,6 +13,7 @@ use std::{num::NonZero, sync::Arc, thread};
 use bytes::Bytes;
 use domain::{decision::ImageProblem, id::TeamId};
 use shares::{Limit, Share, Shares};
+use threads::Threads;
 use tracing::warn;
 
 use crate::picture::{Animation, AnimationSettings, Claim, Film, Limits, MAX_MEMORY, Picture};
@@ -33,6 +34,8 @@ pub struct Darkroom {
     pixels: Arc<Shares<TeamId>>,
     animations: Arc<Shares<TeamId>>,
     bounds: AnimationSettings,
+    /// Decode animations, which may take seconds, at a low priority.
+    threads: Arc<Threads>,
 }
 
 /// Room for a file, until dropped.
@@ -46,6 +49,7 @@ pub struct Held {
 pub(crate) struct Projector {
     animation: Animation,
     room: Share<TeamId>,
+    threads: Arc<Threads>,
 }
 
 impl Default for Darkroom {
@@ -62,6 +66,7 @@ impl Darkroom {
             pixels: Shares::new(PIXELS),
             animations: Shares::new(ANIMATIONS),
             bounds,
+            threads: Arc::new(Threads::start("animation", at_once())),
         }
     }
 
@@ -102,26 +107,37 @@ impl Darkroom {
 
     /// Waits for room to decode a team's animation.
     pub(crate) async fn projector(&self, team: TeamId, animation: Animation) -> Projector {
-        // So that no more than that are decoded at once.
-        let processors = thread::available_parallelism().map_or(2, NonZero::get);
-        let least = ANIMATIONS / processors.clamp(2, AT_ONCE);
+        // So that no more are decoded at once than there are threads.
+        let least = ANIMATIONS / at_once();
         let bytes = animation.memory().max(least);
         Projector {
             animation,
             room: self.animations.take(team, bytes, Limit::Fair).await,
+            threads: Arc::clone(&self.threads),
         }
     }
 }
 
+/// How many animations are decoded at once.
+fn at_once() -> usize {
+    let processors = thread::available_parallelism().map_or(2, NonZero::get);
+    processors.clamp(2, AT_ONCE)
+}
+
 impl Projector {
-    /// Decodes the file, and makes renditions of some of its frames, on a thread where that may take its time.
+    /// Decodes the file, and makes renditions of some of its frames, on a thread of a low priority: it may take seconds.
     ///
     /// # Errors
     /// Not even the first frame could be decoded, or no rendition obeys the limits.
     pub(crate) async fn film(self, file: Bytes, limits: Limits) -> Result<Film, ImageProblem> {
-        let projecting = tokio::task::spawn_blocking(move || {
-            let _room = self.room;
-            self.animation.film(&file, &limits)
+        let Self {
+            animation,
+            room,
+            threads,
+        } = self;
+        let projecting = threads.run(move || {
+            let _room = room;
+            animation.film(&file, &limits)
         });
         projecting.await.unwrap_or_else(|error| {
             warn!(%error, "an animation could not be decoded");
