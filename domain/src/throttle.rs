@@ -1,9 +1,9 @@
-//! A provider's limit on our requests: who is held back after one of them met it, and how it is found out that it has passed.
+//! A provider's limit on our requests: which requests wait after one was limited, and when they may go on.
 //!
-//! Most limits count tokens, so that a long text meets one that a short text does not. A limit therefore holds back requests by
-//! their size: what is a quarter as large as the one that met it, or larger. Smaller ones go on until they meet it, too. When the
-//! wait is over, one request at a time may try, under a lease, until several in a row have passed. All of this is arithmetic on
-//! one row, which whoever changes it has locked; times come in as arguments.
+//! Most limits count tokens: a long text is limited when a short one is not. So a limit holds back requests by their size, from a
+//! quarter of the limited request's size upwards. Smaller requests go on until one of them is limited, too. After the wait, one
+//! request at a time may try, under a lease, until several in a row have passed. This is arithmetic on one row. The caller has
+//! locked that row. Times are arguments.
 
 use std::time::Duration;
 

@@ -123,7 +123,7 @@ impl<'a> Sight<'a> {
         let animation = self.darkroom.animation(&file);
         let unseen = animation.and_then(|animation| animation.unseen());
         let animation = animation.filter(|animation| !animation.is_first_frame_only());
-        // Others use the place while an animation is decoded, which may take long. Only whoever tries for all keeps it.
+        // Decoding an animation may take long: meanwhile others use the place. A request that probes the provider keeps it.
         let seat = Some(seat).filter(|seat| animation.is_none() || seat.is_probe());
         let reel = match animation {
             None => {

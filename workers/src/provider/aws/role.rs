@@ -90,7 +90,7 @@ impl AwsRole {
 pub(super) struct Holder {
     role: AwsRole,
     http: Http,
-    /// Held by whoever asks for credentials.
+    /// The task that asks for credentials holds this lock.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }

@@ -17,7 +17,7 @@ pub(crate) enum Shape {
     Marked,
     /// The same in UTF-16.
     Utf16,
-    /// A byte in it is no UTF-8.
+    /// The body contains a byte that is not valid UTF-8.
     BadUtf8,
     /// Brackets in brackets, so many.
     Deep(usize),
