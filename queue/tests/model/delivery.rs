@@ -123,7 +123,7 @@ fn every_promise_holds_for_a_job_that_is_replayed() {
 
 #[test]
 fn every_promise_holds_for_a_job_with_checkpoints() {
-    assert_eq!(states(CHECKPOINTS), 175_398);
+    assert_eq!(states(CHECKPOINTS), 161_436);
 }
 
 #[test]

@@ -87,10 +87,11 @@ impl Protocol {
     /// The jobs whose rows name this worker, while it has no hold on them.
     pub(super) fn strays(&self, state: &State, worker: usize) -> Vec<usize> {
         let is_held = |job: &Job| match job.last_claim().map(|claim| claim.stage) {
-            Some(Stage::Claimed) => false,
             Some(Stage::Inserted { .. }) => self.has(Mechanism::HandsAreReadyBeforeCommit),
+            Some(Stage::Claimed) | None => {
+                job.may_be_checkpoint_of(worker) && self.has(Mechanism::NextFenceIsExpected)
+            }
             Some(_) => true,
-            None => job.in_doubt().is_some() && self.has(Mechanism::NextFenceIsExpected),
         };
         let is_stray = |job: &Job| job.row == Row::Running(worker) && !is_held(job);
         let jobs = state.jobs.iter().enumerate();

@@ -430,9 +430,14 @@ impl Protocol {
     }
 
     fn sweep(&self, next: &mut State, worker: usize) {
-        for id in self.strays(next, worker) {
-            let job = &mut next.jobs[id];
-            if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
+        let strays = self.strays(next, worker);
+        for (id, job) in next.jobs.iter_mut().enumerate() {
+            if job.row != Row::Running(worker) {
+                continue;
+            }
+            if !strays.contains(&id) {
+                job.is_suspect = false;
+            } else if job.is_suspect || !self.has(Mechanism::StraysAreSeenTwice) {
                 job.is_suspect = false;
                 job.row = Row::Due;
                 self.refund(job);

@@ -44,7 +44,8 @@ pub(crate) enum Mechanism {
     BurialIsOneTransaction,
     /// A checkpoint gives the row the next fence.
     CheckpointsMoveTheFence,
-    /// While a checkpoint is not answered, a sweep takes the row under the next fence for held.
+    /// While a checkpoint is not answered, a sweep takes the row under the next fence for held: the checkpoint may have
+    /// been written.
     NextFenceIsExpected,
     /// A follow-up job that its worker takes at once is in its hand before the commit.
     HandsAreReadyBeforeCommit,
@@ -340,10 +341,12 @@ impl Job {
         self.claims.last().copied().flatten()
     }
 
-    /// The claim before, if what may have moved the fence on is a checkpoint of it.
-    pub(crate) fn in_doubt(&self) -> Option<Claim> {
+    /// Whether this worker waits for the answer to a checkpoint that would have given the row the fence of the last claim.
+    pub(crate) fn may_be_checkpoint_of(&self, worker: usize) -> bool {
         let before = self.claims.iter().rev().nth(1).copied().flatten();
-        before.filter(|claim| matches!(claim.stage, Stage::InDoubt { .. }))
+        before.is_some_and(|claim| {
+            claim.worker == worker && matches!(claim.stage, Stage::Reached | Stage::InDoubt { .. })
+        })
     }
 }
 
