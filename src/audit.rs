@@ -1,9 +1,9 @@
 //! The audit log's rows of what is done from a command line.
 
-use domain::{audit::Action, id::TeamId};
+use domain::{actor::Actor, audit::Action, id::TeamId};
 use serde_json::Value;
 use sqlx::PgConnection;
-use store::audit::{Actor, Entry};
+use store::audit::Entry;
 use uuid::Uuid;
 
 /// Records something that was done, in the transaction that does it. The team is none where it concerns all; the details

@@ -16,7 +16,7 @@ use store::{
     PgPool, endpoint, plan, rule_group,
     seal::MasterKey,
     team, tenant,
-    token::{self, NewToken},
+    token::{self, Grant, NewToken},
     webhook_secret,
 };
 use url::Url;
@@ -171,6 +171,7 @@ async fn issue(
     audit::record(conn, Action::KeyCreate, team, key_id.as_uuid(), details).await?;
     let (token, secret_token) = token::create(
         conn,
+        &Grant::command_line(),
         NewToken {
             name: &TEAM.parse()?,
             team,

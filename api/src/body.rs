@@ -6,10 +6,11 @@ use std::{io, net::IpAddr, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{Addr, Body, Request, http::header};
+use shares::Proxies;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    fair::{Fair, Proxies, Share},
+    fair::{Fair, Share},
     problem::{Code, Refusal},
 };
 

@@ -1,31 +1,9 @@
 //! Bounds that no single address can use up: of connections to a listener, and of memory for bodies. Each address has a
 //! share of them ([`shares`]).
 
-use std::{
-    net::{IpAddr, Ipv6Addr},
-    sync::Arc,
-};
+use std::{net::IpAddr, sync::Arc};
 
-use ipnet::IpNet;
-use shares::{Limit, Shares};
-
-/// Networks of the proxies and load balancers in front. Each of their addresses stands for many clients, so it is bounded
-/// only by what there is in all.
-#[derive(Clone, Debug, Default)]
-pub struct Proxies(Arc<[IpNet]>);
-
-impl Proxies {
-    /// From networks; a single address is one of full length.
-    pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
-        Self(networks.into_iter().collect())
-    }
-
-    /// Whether this is the address of a proxy.
-    pub(crate) fn contain(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(&address))
-    }
-}
+use shares::{Limit, Proxies, Shares, client};
 
 /// An address's part of a capacity.
 pub(crate) type Share = shares::Share<IpAddr>;
@@ -53,14 +31,6 @@ impl Fair {
             Limit::Fair
         };
         self.shares.share(client, limit)
-    }
-}
-
-/// What counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider hands out as a whole.
-pub(crate) fn client(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
-        address @ IpAddr::V4(_) => address,
     }
 }
 

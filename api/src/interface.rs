@@ -3,6 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use ::management::Management;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::make_sync, get, http::Method};
 use poem_openapi::{OpenApi, OpenApiService, Webhook};
 use tokio::sync::watch;
@@ -12,8 +13,7 @@ use crate::{
     access::Routes,
     body::BodyReader,
     front::Front,
-    management::{self, Management},
-    openapi, pages, probes,
+    management, openapi, pages, probes,
     public::{self, Public},
     query::Taken,
     refusals::Unhurried,

@@ -33,7 +33,6 @@ pub mod serve;
 mod text;
 
 pub use body::BodySettings;
-pub use fair::Proxies;
 pub use front::DEADLINE;
 pub use probes::Readiness;
 pub use refusals::RefusalSettings;

@@ -1,17 +1,16 @@
 //! The management interface: what operators and teams call, with a token, to set up and to watch what the public interface
 //! works by.
 //!
-//! Every operation runs in one transaction, a [`session::Session`], which begins by looking the token up and, if anything
-//! was changed, ends by writing that into the audit log. A noun is a file: its operations, the shapes of its requests and
-//! answers, and what the document says of them beyond that.
+//! What an operation does is in the crate `management`. Here is its face: a noun is a file with its operations, the shapes
+//! of its requests and answers, and what the document says of them beyond that.
 
 mod audit_log;
+mod caller;
 pub(crate) mod document;
 mod hash_lists;
 mod keys;
 mod list;
 mod media;
-mod pace;
 mod plans;
 mod providers;
 mod recoveries;
@@ -24,35 +23,10 @@ mod tokens;
 mod usage;
 mod webhooks;
 
-pub use self::{
-    pace::{Pace, PaceSettings},
-    rule_groups::bench::{Analyse, Analysed, Bench},
-    webhooks::outlet::{Judge, Outlet, Ping},
-};
-
+use ::management::Management;
 use poem_openapi::{OpenApiService, Tags};
-use queue::Queue;
-use store::{PgPool, seal::MasterKey};
 
 use crate::public::Pings;
-
-/// What the management interface works with.
-pub struct Management {
-    /// The database.
-    pub pool: PgPool,
-    /// Tells the workers what decisions give them to do.
-    pub queue: Queue,
-    /// Seals the webhook secrets of new sites.
-    pub master_key: MasterKey,
-    /// Where rules are compiled and tried.
-    pub bench: Bench,
-    /// Judges and tests webhook endpoints.
-    pub outlet: Outlet,
-    /// Bytes of rules that a team may store within 24 hours, in versions and backtests.
-    pub rules_per_day: u64,
-    /// Counts requests.
-    pub pace: Pace,
-}
 
 /// The path under which the operations stand: the version is part of it.
 pub(crate) const PREFIX: &str = "/management/v1";

@@ -12,6 +12,7 @@ use domain::{
     rules::RuleErrors,
     submission::FieldError,
 };
+use management::{Fields, Refused};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ResponseError},
@@ -179,29 +180,6 @@ impl Refusal {
         }
     }
 
-    /// The requests that the management interface takes of somebody in a minute are used up; the next one begins in so many
-    /// seconds.
-    pub(crate) fn too_many_requests(whose: &str, limit: u32, wait: u32) -> Self {
-        let detail = format!(
-            "The {limit} requests a minute of {whose} are used up. Please try again in {wait} s."
-        );
-        Self {
-            wait: Some(wait),
-            ..Self::new(Code::RateLimited, detail)
-        }
-    }
-
-    /// Too many tests of endpoints run, or that endpoint was tested too often; there may be another in so many seconds.
-    pub(crate) fn too_many_pings(wait: u32) -> Self {
-        let detail = format!(
-            "Endpoints are tested a few times a minute, and two at a time. Please try again in {wait} s."
-        );
-        Self {
-            wait: Some(wait),
-            ..Self::new(Code::TooManyPings, detail)
-        }
-    }
-
     /// Tells, too, where the site key and its team stand in the present minute; unless the key has just been disabled, which
     /// nobody is told.
     pub(crate) fn within(mut self, rate: RateStanding) -> Self {
@@ -331,6 +309,46 @@ impl From<NoRuling> for Refusal {
             ),
             NoRuling::Changed => Self::media_changed(),
         }
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        let detail = refused.to_string();
+        match refused {
+            Refused::Unauthenticated => Self::invalid_token(),
+            Refused::Forbidden(why, detail) => Self::new(why.into(), detail),
+            Refused::NotFound(_) => Self::new(Code::NotFound, detail),
+            Refused::Fields(fields) => fields.into(),
+            Refused::Invalid(detail) => Self::invalid_request(detail),
+            Refused::Conflict(what, detail) => Self::new(what.into(), detail),
+            Refused::RateLimited { seconds, .. } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::RateLimited, detail)
+            },
+            Refused::TooManyPings { seconds } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::TooManyPings, detail)
+            },
+            Refused::Overloaded => Self::overloaded(),
+            Refused::Store(error) => error.into(),
+            Refused::Internal => Self::internal(),
+        }
+    }
+}
+
+impl From<Fields> for Refusal {
+    fn from(fields: Fields) -> Self {
+        let problems = fields.problems.into_iter().map(|problem| FieldProblem {
+            field: problem.field,
+            message: problem.message,
+            position: problem.position,
+        });
+        let mut refusal = Self::fields(fields.fault.into(), problems.collect());
+        if let Some(most) = fields.cut_at {
+            refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
+        }
+        refusal
     }
 }
 

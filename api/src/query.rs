@@ -15,7 +15,7 @@ use poem_openapi::{
 
 use crate::{
     member::Described,
-    problem::{Code, FieldProblem, Refusal},
+    problem::{FieldProblem, Refusal},
 };
 
 /// A parameter as text, if it was given; the document describes it as a required `Shape`.
@@ -126,8 +126,8 @@ impl Parameters {
     /// More than any operation takes.
     const MOST: usize = 50;
 
-    /// Refuses those that the operation does not take.
-    pub(crate) fn require_taken(&self) -> Result<(), Refusal> {
+    /// What is wrong with those that the operation does not take.
+    pub(crate) fn not_taken(&self) -> Vec<FieldProblem> {
         let taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
         let unknown = self.given.iter();
         let unknown = unknown.filter(|name| !taken.contains(&name.as_str()));
@@ -137,19 +137,12 @@ impl Parameters {
         } else {
             names.join(", ")
         };
-        let problems: Vec<FieldProblem> = unknown
-            .take(Self::TOLD)
-            .map(|name| FieldProblem {
-                field: name.chars().take(Self::LONGEST_TOLD).collect(),
-                message: format!("is no parameter of this operation, which takes {all}"),
-                position: None,
-            })
-            .collect();
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Refusal::fields(Code::InvalidRequest, problems))
-        }
+        let problems = unknown.take(Self::TOLD).map(|name| FieldProblem {
+            field: name.chars().take(Self::LONGEST_TOLD).collect(),
+            message: format!("is no parameter of this operation, which takes {all}"),
+            position: None,
+        });
+        problems.collect()
     }
 }
 

@@ -5,13 +5,10 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use metrics::{Counter, counter};
 use poem::{Endpoint, Request, Response, Result};
-use shares::{Pacer, Rate};
+use shares::{Pacer, Proxies, Rate, client};
 use tokio::time::sleep;
 
-use crate::{
-    body::sender,
-    fair::{self, Proxies},
-};
+use crate::body::sender;
 
 /// How quickly refusals are answered.
 #[derive(Clone, Debug)]
@@ -58,7 +55,7 @@ impl<E> Unhurried<E> {
     }
 
     fn wait(&self, address: IpAddr) -> Duration {
-        let client = fair::client(address);
+        let client = client(address);
         let clients = if self.settings.proxies.contain(client) {
             CLIENTS_OF_A_PROXY
         } else {

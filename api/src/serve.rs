@@ -40,7 +40,7 @@ use self::{
     pace::{Paced, Patience, Turns},
     unreadable::Unreadable,
 };
-use crate::fair::Proxies;
+use shares::Proxies;
 
 /// The bounds of a listener.
 #[derive(Clone, Debug)]

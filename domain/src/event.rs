@@ -109,7 +109,8 @@ pub fn timestamp(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes a time as [`timestamp`] writes it: `#[serde(serialize_with = "domain::event::iso8601")]`.
+pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&timestamp(*time))
 }
 

@@ -55,6 +55,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// Who did something: a management token, for example.
+    ActorId,
     /// A tenant: the unit of isolation, subscription and quota.
     TeamId,
     /// An application of a team; owns media, keys, endpoints and its webhook secret.

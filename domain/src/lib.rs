@@ -1,5 +1,6 @@
 //! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
 
+pub mod actor;
 pub mod audit;
 pub mod backtest;
 pub mod breaker;
@@ -17,6 +18,7 @@ pub mod media;
 pub mod name;
 pub mod plan;
 pub mod policy;
+pub mod reach;
 pub mod reason;
 pub mod recovery;
 pub mod rule_diff;

@@ -9,6 +9,7 @@
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
 
+mod clients;
 mod lines;
 mod pacer;
 mod waiting;
@@ -19,6 +20,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+pub use clients::{Proxies, client};
 pub use lines::Lines;
 pub use pacer::{Pacer, Rate, TooFar};
 use waiting::{Request, Waiting};

@@ -2,15 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::api::{
-    Readiness,
-    interface::Interface,
-    management::{Analyse, Analysed, Bench, Management, Outlet, Pace},
-    public::Public,
-    serve,
-};
+use ::api::{Readiness, interface::Interface, public::Public, serve};
 use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
+use management::{Analyse, Analysed, Management, Outlet, Pace, Workbench};
 use metrics::gauge;
 use queue::Queue;
 use store::{
@@ -83,7 +78,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &queue,
         &key,
         // Only the workers' process knows the providers.
-        Bench::new(options.rules.limits(), None),
+        Workbench::new(options.rules.limits(), None),
         outlet,
         readiness.clone(),
     );
@@ -125,7 +120,7 @@ pub(crate) fn interface(
     pool: &PgPool,
     queue: &Queue,
     master_key: &MasterKey,
-    bench: Bench,
+    workbench: Workbench,
     outlet: Outlet,
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
@@ -142,7 +137,7 @@ pub(crate) fn interface(
             pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
             master_key: master_key.clone(),
-            bench,
+            workbench,
             outlet,
             rules_per_day: bounds.rules_per_day(),
             pace: Pace::new(bounds.pace()),

@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use ::api::{Readiness, management::Bench};
+use ::api::Readiness;
 use anyhow::{Context as _, bail, ensure};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use database::{Hosts, Watch};
+use management::Workbench;
 use queue::Queue;
 use rustix::process::geteuid;
 use store::{PgPool, schema, seal::MasterKey};
@@ -173,7 +174,7 @@ async fn serve(
         pool,
         &queue,
         &master_key,
-        Bench::new(options.rules.limits(), Some(analyse)),
+        Workbench::new(options.rules.limits(), Some(analyse)),
         api::outlet(outbound.clone(), watch.clock()),
         readiness.clone(),
     );

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use ::api::{BodySettings, Proxies, RefusalSettings, management::PaceSettings, serve};
+use ::api::{BodySettings, RefusalSettings, serve};
 use clap::Args;
 use ipnet::IpNet;
+use management::PaceSettings;
+use shares::Proxies;
 use store::{accept, gather::Bounds};
 
 use super::values::{network, whole};

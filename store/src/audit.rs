@@ -2,23 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     audit::Action,
-    id::{AuditId, TeamId, TokenId},
+    id::{ActorId, AuditId, TeamId},
 };
 use serde_json::value::{RawValue, Value};
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
 use crate::{Error, page::Page};
-
-/// Who did something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Actor {
-    /// The holder of a management token.
-    Token(TokenId),
-    /// Somebody at a command line who may open the database.
-    CommandLine,
-}
 
 /// Something that was done.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +36,8 @@ pub struct Recorded {
     pub id: AuditId,
     /// Who did it: `token` or `command_line`.
     pub actor: String,
-    /// The token.
-    pub actor_id: Option<TokenId>,
+    /// Its id, unless it is the command line.
+    pub actor_id: Option<ActorId>,
     /// What was done; newer versions know more actions than this one.
     pub action: String,
     /// The team concerned; none where it concerns all.
@@ -77,10 +69,6 @@ pub struct Filter {
 
 /// Adds a row.
 pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Error> {
-    let (actor, actor_id) = match entry.actor {
-        Actor::Token(token) => ("token", Some(token.as_uuid())),
-        Actor::CommandLine => ("command_line", None),
-    };
     sqlx::query!(
         "
         insert into audit_log (id, team_id, actor, actor_id, action, target_id, details, request_id)
@@ -88,8 +76,8 @@ pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Err
         ",
         Uuid::now_v7(),
         entry.team.map(TeamId::as_uuid),
-        actor,
-        actor_id,
+        entry.actor.kind(),
+        entry.actor.as_uuid(),
         entry.action.as_str(),
         entry.target,
         Json(entry.details) as _,
@@ -135,7 +123,7 @@ pub async fn list(
     let recorded = rows.into_iter().map(|row| Recorded {
         id: row.id.into(),
         actor: row.actor,
-        actor_id: row.actor_id.map(TokenId::from),
+        actor_id: row.actor_id.map(ActorId::from),
         action: row.action,
         team: row.team_id.map(TeamId::from),
         target: row.target_id,

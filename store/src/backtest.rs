@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     backtest::{Count, Decided, State},
-    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId, TokenId},
+    id::{ActorId, BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
     media::Status,
     rules::Rule,
 };
@@ -44,7 +45,7 @@ pub struct NewBacktest<'a> {
     /// How many items are looked at, at most, the newest first.
     pub limit: i64,
     /// By which token.
-    pub by: TokenId,
+    pub by: Actor,
 }
 
 /// A backtest, and how far it has got.
@@ -81,7 +82,7 @@ pub struct Backtest {
     /// Those of which the verdict would be another.
     pub changed: i64,
     /// By which token it was asked for.
-    pub created_by: Option<TokenId>,
+    pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
     /// When it ended; none while it runs.
@@ -357,7 +358,7 @@ impl TryFrom<Row> for Backtest {
             without_content: row.without_content,
             without_scores: row.without_scores,
             changed: row.changed,
-            created_by: row.created_by.map(TokenId::from),
+            created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
             error: row.error,

@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{HashListId, RuleGroupId, TeamId, TokenId},
+    actor::Actor,
+    id::{ActorId, HashListId, RuleGroupId, TeamId},
     image_hash::ListKind,
     plan::Limit,
 };
@@ -51,7 +52,7 @@ pub struct HashList {
     /// How many entries it has.
     pub entries: i64,
     /// By which token it was created.
-    pub created_by: Option<TokenId>,
+    pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
 }
@@ -70,7 +71,7 @@ pub struct NewHashList<'a> {
     /// The most bits in which the PDQ of a picture that is on it may differ, up to 31.
     pub max_distance: u32,
     /// By which token.
-    pub by: TokenId,
+    pub by: Actor,
 }
 
 /// Creates an empty list; none if it is to be shared, and [`MAX_SHARED`] are already. Run it in a transaction.
@@ -377,7 +378,7 @@ impl TryFrom<Row> for HashList {
             max_distance: u32::try_from(row.max_distance).unwrap_or(0),
             revision: row.revision,
             entries: row.entries,
-            created_by: row.created_by.map(TokenId::from),
+            created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
         })
     }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     backtest::State,
     event::EventKind,
-    id::{EndpointId, RecoveryId, SiteId, TeamId, TokenId},
+    id::{ActorId, EndpointId, RecoveryId, SiteId, TeamId},
     recovery::RecoveryKind,
     webhook::WebhookRetentionDays,
 };
@@ -60,7 +61,7 @@ pub struct NewRecovery<'a> {
     /// and before this time, which is later.
     pub until: DateTime<Utc>,
     /// By which token.
-    pub by: TokenId,
+    pub by: Actor,
 }
 
 /// A recovery, and how far it has got.
@@ -91,7 +92,7 @@ pub struct Recovery {
     /// How many of them are on their way by it.
     pub resent: i64,
     /// By which token it was asked for.
-    pub created_by: Option<TokenId>,
+    pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
     /// When it ended; none while it runs.
@@ -279,7 +280,7 @@ impl TryFrom<Row> for Recovery {
             state,
             looked_at: row.looked_at,
             resent: row.resent,
-            created_by: row.created_by.map(TokenId::from),
+            created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
             error: row.error,

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{GroupVersionId, RuleGroupId, SiteId, TeamId, TokenId},
+    actor::Actor,
+    id::{ActorId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     plan::Limit,
     rules::Rule,
 };
@@ -151,7 +152,7 @@ pub async fn create(
     name: &str,
     version: NewVersion<'_>,
 ) -> Result<RuleGroupId, Error> {
-    create_as(conn, team, name, version, Authorship::default()).await
+    create_as(conn, team, name, version, Authorship::COMMAND_LINE).await
 }
 
 /// Creates a group whose first version is live. Run it in a transaction.
@@ -178,7 +179,7 @@ pub async fn create_as(
     .execute(&mut *conn)
     .await?;
     version::insert(conn, first, group, version, authorship).await?;
-    version::record_publication(conn, group, first, authorship.token).await?;
+    version::record_publication(conn, group, first, authorship.by).await?;
     Ok(group)
 }
 
@@ -193,8 +194,8 @@ pub async fn publish(
     let Some(group) = lock(conn, Some(team), group).await? else {
         return Ok(None);
     };
-    let added = add_version(conn, group.id, new, Authorship::default()).await?;
-    set_live(conn, group.id, added, None).await?;
+    let added = add_version(conn, group.id, new, Authorship::COMMAND_LINE).await?;
+    set_live(conn, group.id, added, Actor::CommandLine).await?;
     Ok(Some(added))
 }
 
@@ -283,6 +284,6 @@ fn hash_lists(rules: &[Rule]) -> Vec<Uuid> {
     named.into_iter().collect()
 }
 
-fn token(id: Option<Uuid>) -> Option<TokenId> {
-    id.map(TokenId::from)
+fn actor(id: Option<Uuid>) -> Option<ActorId> {
+    id.map(ActorId::from)
 }

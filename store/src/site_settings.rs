@@ -7,29 +7,34 @@ use domain::{
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::{AnswerCacheSeconds, Policy},
+    reach::Reach,
     webhook::WebhookRetentionDays,
     whole::OutOfBounds,
 };
+use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{Error, answers, page::Page};
 
-/// A site.
-#[derive(Clone, Debug)]
+/// A site. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct ManagedSite {
     /// The site.
     pub id: SiteId,
     /// Its team.
+    #[serde(rename = "team_id")]
     pub team: TeamId,
     /// What its team may change.
+    #[serde(flatten)]
     pub settings: Settings,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
 /// What a team may change about a site.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Settings {
     /// Its name; no two sites of a team have the same.
     pub name: String,
@@ -52,15 +57,17 @@ pub struct Settings {
     /// How long events, deliveries that have ended and their attempts are kept.
     pub webhook_retention_days: WebhookRetentionDays,
     /// The group that judges when no other does.
+    #[serde(rename = "default_rule_group_id")]
     pub default_rule_group: RuleGroupId,
     /// The groups that judge together, in the order in which they do, which is that of their creation.
+    #[serde(rename = "rule_group_ids")]
     pub rule_groups: Vec<RuleGroupId>,
 }
 
-/// A site; none if there is none, or if it is not of the team `of`.
+/// A site; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     site: SiteId,
 ) -> Result<Option<ManagedSite>, Error> {
     let row = sqlx::query_as!(
@@ -80,38 +87,38 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         "#,
         site.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     row.map(ManagedSite::try_from).transpose()
 }
 
-/// A site that nobody else changes, nor its keys, until the transaction ends; none if there is none, or if it is not of
-/// the team `of`.
+/// A site that nobody else changes, nor its keys, until the transaction ends; none if there is none, or if it is beyond
+/// reach.
 pub async fn lock(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     site: SiteId,
 ) -> Result<Option<ManagedSite>, Error> {
     let locked = sqlx::query_scalar!(
         "select id from sites where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
         site.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
     match locked {
         // Read only now: what was waited for is seen whole, with the groups that somebody attached.
-        Some(_) => find(conn, of, site).await,
+        Some(_) => find(conn, reach, site).await,
         None => Ok(None),
     }
 }
 
-/// Sites, the oldest first: all, or those of the team `of`.
+/// Sites within reach, the oldest first.
 pub async fn list(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     page: Page,
 ) -> Result<Vec<ManagedSite>, Error> {
     let rows = sqlx::query_as!(
@@ -132,7 +139,7 @@ pub async fn list(
         order by id
         limit $3
         "#,
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )

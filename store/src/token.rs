@@ -2,10 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     id::{TeamId, TokenId},
     key::{ManagementToken, SecretHash},
     name::Name,
     plan::Limit,
+    reach::Reach,
     scope::Scope,
 };
 use sqlx::{PgConnection, PgPool, PgTransaction};
@@ -13,18 +15,18 @@ use uuid::Uuid;
 
 use crate::{Error, page::Page, plan::limit};
 
-/// What the holder of a valid token may do.
+/// What somebody with a valid credential may do.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// The token.
-    pub token: TokenId,
-    /// The only team in which it may act; none for an operator's, which may act in all.
-    pub team: Option<TeamId>,
+    /// Who it is.
+    pub actor: Actor,
+    /// In which teams.
+    pub reach: Reach,
     /// What it may do there.
     pub scopes: Vec<Scope>,
-    /// From when on it is not valid, if ever.
+    /// When it expires, if ever.
     pub expires_at: Option<DateTime<Utc>>,
-    /// How many tokens stand above it, one created by the other.
+    /// How many tokens stand above it, each created by the next. 0 for the command line.
     pub generation: u16,
 }
 
@@ -32,6 +34,17 @@ pub struct Grant {
 pub const LAST_GENERATION: u16 = 100;
 
 impl Grant {
+    /// Whoever may open the database may do everything.
+    pub fn command_line() -> Self {
+        Self {
+            actor: Actor::CommandLine,
+            reach: Reach::Everything,
+            scopes: Scope::ALL.to_vec(),
+            expires_at: None,
+            generation: 0,
+        }
+    }
+
     /// Until when a token is valid that this one creates: as long as this one, or until a given time.
     ///
     /// # Errors
@@ -130,39 +143,23 @@ pub async fn begin_changing(
     Ok(row.map(|row| (tx, row.into())))
 }
 
-/// Creates a token from the command line; it is returned to be shown once. Run it in a transaction.
+/// Creates a token; its secret is returned to be shown once. The caller checks what the creator may give. Run it in a
+/// transaction.
 ///
 /// # Errors
 /// [`Error::LimitReached`]: a team has so many tokens that work. Operators have no limit.
 pub async fn create(
     conn: &mut PgConnection,
-    new: NewToken<'_>,
-) -> Result<(Token, ManagementToken), Error> {
-    insert(conn, None, new).await
-}
-
-/// Creates a token in the name of another one; it is returned to be shown once. What the other one may give is for its
-/// caller to check. Run it in a transaction.
-///
-/// # Errors
-/// As of [`create`].
-pub async fn mint(
-    conn: &mut PgConnection,
     creator: &Grant,
-    new: NewToken<'_>,
-) -> Result<(Token, ManagementToken), Error> {
-    insert(conn, Some(creator), new).await
-}
-
-async fn insert(
-    conn: &mut PgConnection,
-    creator: Option<&Grant>,
     new: NewToken<'_>,
 ) -> Result<(Token, ManagementToken), Error> {
     if let Some(team) = new.team {
         limit::require(conn, team, Limit::ManagementTokens).await?;
     }
-    let generation = creator.map_or(0, |creator| creator.generation.saturating_add(1));
+    let generation = match creator.actor {
+        Actor::Token(_) => creator.generation.saturating_add(1),
+        Actor::CommandLine => 0,
+    };
     let secret = ManagementToken::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
     let scopes: Vec<&str> = new.scopes.iter().map(|scope| scope.as_str()).collect();
@@ -181,8 +178,8 @@ async fn insert(
         secret.hint(),
         &scopes as &[&str],
         new.expires_at,
-        if creator.is_some() { "token" } else { "command_line" },
-        creator.map(|creator| creator.token.as_uuid()),
+        creator.actor.kind(),
+        creator.actor.as_uuid(),
         i16::try_from(generation).unwrap_or(i16::MAX),
     )
     .fetch_one(conn)
@@ -190,10 +187,10 @@ async fn insert(
     Ok((row.into(), secret))
 }
 
-/// A token; none if there is none, or if it is not of the team `of`.
+/// A token; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     token: TokenId,
 ) -> Result<Option<Token>, Error> {
     let row = sqlx::query_as!(
@@ -204,17 +201,17 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
         token.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     Ok(row.map(Token::from))
 }
 
-/// Tokens, the oldest first: all, or those of the team `of`, or those that one token created.
+/// Tokens within reach, the oldest first: all, or those that one token created.
 pub async fn list(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     created_by: Option<TokenId>,
     page: Page,
 ) -> Result<Vec<Token>, Error> {
@@ -228,7 +225,7 @@ pub async fn list(
         order by id
         limit $3
         ",
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
         created_by.map(TokenId::as_uuid),
@@ -240,7 +237,7 @@ pub async fn list(
 
 /// Which tokens are to be disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Extent {
     /// The one that is named.
     One,
     /// That, every token that it created, and whatever those created.
@@ -269,22 +266,22 @@ pub struct Disabled {
     pub name: String,
 }
 
-/// Disables a token, for ever, and with [`Reach::Descendants`] the tokens below it; answers those that were not disabled
-/// before. A token may do this to itself and to those that may do no more than itself. Which teams' tokens it can name is for
-/// its caller to check. When it fails, the transaction must be given up.
+/// Disables a token, for ever, and with [`Extent::Descendants`] the tokens below it; answers those that were not disabled
+/// before. A token may do this to itself and to those that may do no more than itself; the command line may do it to all. The caller
+/// of this function checks which teams' tokens are within reach. When it fails, the transaction must be given up.
 ///
 /// A token that is being created below one of them is not missed: its creator's row is shared until it is there, so the
 /// update waits for it, and the next round finds it. There are no more rounds than generations.
 pub async fn disable(
     conn: &mut PgConnection,
-    caller: TokenId,
+    caller: Actor,
     token: TokenId,
-    reach: Reach,
+    extent: Extent,
 ) -> Result<Vec<Disabled>, NotDisabled> {
     let mut disabled = Vec::new();
     for _ in 0..=LAST_GENERATION {
-        let round = disable_visible(conn, caller, token, reach).await?;
-        let done = round.is_empty() || reach == Reach::One;
+        let round = disable_visible(conn, caller, token, extent).await?;
+        let done = round.is_empty() || extent == Extent::One;
         for row in round {
             let id = TokenId::from(row.id);
             if let Some(scope) = row.beyond.into_iter().flatten().next() {
@@ -313,9 +310,9 @@ struct DisabledRow {
 
 async fn disable_visible(
     conn: &mut PgConnection,
-    caller: TokenId,
+    caller: Actor,
     token: TokenId,
-    reach: Reach,
+    extent: Extent,
 ) -> Result<Vec<DisabledRow>, Error> {
     let rows = sqlx::query_as!(
         DisabledRow,
@@ -327,16 +324,17 @@ async fn disable_visible(
         )
         update management_tokens t
         set disabled_at = now()
-        from management_tokens c
-        where t.id in (select id from below) and t.disabled_at is null and c.id = $1
+        -- The command line has no row, and so no scope that it lacks.
+        from (select (select scopes from management_tokens where id = $1) as scopes) c
+        where t.id in (select id from below) and t.disabled_at is null
         returning t.id, t.team_id, t.name,
-            case when t.id = c.id then '{}' else array(
+            case when t.id = $1 then '{}' else array(
                 select s from unnest(t.scopes) as s where s <> all(c.scopes)
             ) end as "beyond: Vec<String>"
         "#,
         caller.as_uuid(),
         token.as_uuid(),
-        reach == Reach::Descendants,
+        extent == Extent::Descendants,
     )
     .fetch_all(conn)
     .await?;
@@ -354,8 +352,8 @@ struct GrantRow {
 impl From<GrantRow> for Grant {
     fn from(row: GrantRow) -> Self {
         Self {
-            token: row.id.into(),
-            team: row.team_id.map(TeamId::from),
+            actor: Actor::Token(row.id.into()),
+            reach: row.team_id.map(TeamId::from).into(),
             scopes: known(&row.scopes),
             expires_at: row.expires_at,
             generation: row.generation.unsigned_abs(),

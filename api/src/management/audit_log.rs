@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use domain::{
     audit::Action,
-    id::{TeamId, TokenId},
+    id::{ActorId, TeamId},
     scope::Scope,
 };
 use poem::web::Data;
@@ -62,7 +62,7 @@ impl From<audit::Recorded> for AuditEntry {
             id: entry.id.as_uuid(),
             occurred_at: entry.occurred_at.into(),
             actor: entry.actor,
-            actor_id: entry.actor_id.map(TokenId::as_uuid),
+            actor_id: entry.actor_id.map(ActorId::as_uuid),
             action: entry.action,
             team_id: entry.team.map(TeamId::as_uuid),
             target_id: entry.target,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use domain::{
     audit::Action,
-    id::{HashListId, TeamId, TokenId},
+    id::{ActorId, HashListId, TeamId},
     image_hash::{ListKind, MAX_DISTANCE},
     name::Name,
     reason::Reason,
@@ -106,7 +106,7 @@ impl HashList {
             max_distance: list.max_distance,
             revision: list.revision,
             entry_count: whole.then_some(list.entries),
-            created_by: list.created_by.filter(|_| whole).map(TokenId::as_uuid),
+            created_by: list.created_by.filter(|_| whole).map(ActorId::as_uuid),
             created_at: list.created_at.into(),
         }
     }
@@ -199,7 +199,7 @@ impl HashLists {
             description: new.description.as_ref().map_or("", |text| text.as_str()),
             kind: new.kind.0,
             max_distance: new.max_distance.as_ref().map_or(MAX_DISTANCE, bits),
-            by: session.token(),
+            by: session.actor(),
         };
         let id = hash_list::create(session.conn(), wanted).await?;
         let id = id.ok_or_else(|| {
@@ -362,7 +362,7 @@ async fn record(
         target,
         details,
     };
-    session.commit(change).await
+    Ok(session.commit(change).await?)
 }
 
 fn unknown() -> Refusal {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::management::sites;
 use domain::{
     audit::Action,
     id::{SiteId, SiteKeyId, TeamId},
@@ -24,7 +25,6 @@ use super::{
     document::{Operation, example},
     list::{After, Limit, List, Part},
     session::{Caller, Change, Session, created},
-    sites::require_site,
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -97,7 +97,7 @@ impl SiteKeys {
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let mut session = management.read(&caller, Scope::KeysRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let part = Part::new(&limit, &cursor);
         let keys = site_key::list(session.conn(), site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
@@ -119,7 +119,7 @@ impl SiteKeys {
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
         let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = require_site(&mut session, site_id.0).await?;
+        let team = sites::require(&mut session, site_id.0).await?;
         let (id, secret) = tenant::create_site_key(session.conn(), site_id.0).await?;
         let key = find(session.conn(), site_id.0, id).await?;
         issue(session, Action::KeyCreate, team, key, &secret).await
@@ -142,7 +142,7 @@ impl SiteKeys {
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
         let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = require_site(&mut session, site_id.0).await?;
+        let team = sites::require(&mut session, site_id.0).await?;
         let (id, secret) = tenant::rotate_site_key(session.conn(), site_id.0).await?;
         let key = find(session.conn(), site_id.0, id).await?;
         issue(session, Action::KeyRotate, team, key, &secret).await
@@ -164,7 +164,7 @@ impl SiteKeys {
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
         let mut session = management.read(&caller, Scope::KeysRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let key = find(session.conn(), site_id.0, key_id.0).await?;
         Ok(Json(key))
     }
@@ -187,7 +187,7 @@ impl SiteKeys {
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
         let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = require_site(&mut session, site_id.0).await?;
+        let team = sites::require(&mut session, site_id.0).await?;
         let key = find(session.conn(), site_id.0, key_id.0).await?;
         if site_key::disable(session.conn(), key_id.0).await? {
             session

@@ -7,7 +7,7 @@ use domain::{
     audit::Action,
     backtest::State,
     event::EventKind,
-    id::{EndpointId, RecoveryId, TeamId, TokenId},
+    id::{ActorId, EndpointId, RecoveryId, TeamId},
     recovery::RecoveryKind,
     scope::Scope,
 };
@@ -89,7 +89,7 @@ impl From<recovery::Recovery> for Recovery {
             looked_at: recovery.looked_at,
             resent: recovery.resent,
             error: recovery.error,
-            created_by: recovery.created_by.map(TokenId::as_uuid),
+            created_by: recovery.created_by.map(ActorId::as_uuid),
             created_at: recovery.created_at.into(),
             ended_at: recovery.ended_at.map(Member::from),
         }
@@ -201,7 +201,7 @@ impl Recoveries {
             event: new.event.map(|event| event.0),
             since,
             until,
-            by: session.token(),
+            by: session.actor(),
         };
         let (id, jobs) = recovery::create(session.conn(), wanted).await?;
         let value = Recovery::from(of_caller(&mut session, id).await?);
@@ -293,7 +293,7 @@ async fn record(
         target: endpoint.as_uuid(),
         details,
     };
-    session.commit(change).await
+    Ok(session.commit(change).await?)
 }
 
 /// What the document says beyond the signatures.

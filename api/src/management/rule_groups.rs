@@ -2,7 +2,6 @@
 
 mod attachments;
 mod backtests;
-pub(super) mod bench;
 mod diff;
 mod draft;
 mod file;
@@ -311,15 +310,18 @@ async fn create(
     let team = session.named_team(named).await?;
     let team = team.ok_or_else(|| Refusal::invalid_field("team_id", "is missing"))?;
     drop(session);
-    let rules = management.bench.rules(Some(team), rules).await?;
-    let compiled = management.bench.check(Some(team), rules).await?;
+    let rules = management
+        .workbench
+        .rules(Some(team), rules.into_rules())
+        .await?;
+    let compiled = management.workbench.check(Some(team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;
     lists::require(&mut session, team, &compiled.rules).await?;
     room::require(management, &mut session, team).await?;
     let authorship = Authorship {
-        token: Some(session.token()),
+        by: session.actor(),
         note,
     };
     let version = compiled.version();
@@ -363,7 +365,7 @@ async fn record(
         target: group.as_uuid(),
         details,
     };
-    session.commit(change).await
+    Ok(session.commit(change).await?)
 }
 
 fn unknown() -> Refusal {

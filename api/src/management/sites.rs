@@ -5,8 +5,7 @@ mod settings;
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
-    id::{RuleGroupId, SiteId, TeamId},
+    id::{RuleGroupId, SiteId},
     image::ImageRetentionDays,
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
@@ -14,24 +13,20 @@ use domain::{
     scope::Scope,
     webhook::WebhookRetentionDays,
 };
+use management::{Management, sites};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::{
-    rule_group, seal,
-    site_settings::{self, ManagedSite},
-    tenant,
-};
+use store::site_settings::ManagedSite;
 use uuid::Uuid;
 
-pub(super) use self::settings::MOST_GROUPS;
-use self::settings::{NewSite, SiteChange, require_groups, require_providers, unknown_group};
+use self::settings::{NewSite, SiteChange};
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created, difference},
 };
 use crate::{
     answer::{Created, Json},
@@ -125,6 +120,15 @@ pub(super) struct IssuedSite {
     site: Site,
 }
 
+impl From<sites::IssuedSite> for IssuedSite {
+    fn from(issued: sites::IssuedSite) -> Self {
+        Self {
+            webhook_secret: issued.webhook_secret,
+            site: issued.site.into(),
+        }
+    }
+}
+
 pub(crate) struct Sites;
 
 #[OpenApi(tag = "Tag::Sites")]
@@ -142,10 +146,8 @@ impl Sites {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<Site>>, Refusal> {
-        let mut session = management.read(&caller, Scope::SitesRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
-        let sites = site_settings::list(session.conn(), of, part.page()).await?;
+        let sites = sites::list(&management, &caller, part.page()).await?;
         Ok(Json(part.list(sites, |site| site.id.as_uuid())))
     }
 
@@ -159,41 +161,11 @@ impl Sites {
         caller: Caller,
         request: JsonBody<NewSite>,
     ) -> Result<Created<IssuedSite>, Refusal> {
-        let mut session = management.change(&caller, Scope::SitesWrite).await?;
-        let new = request.value;
-        let named = session.named_team(new.team_id.as_deref().copied()).await?;
-        let settings = new.settings();
-        let team = match named {
-            Some(team) => Some(team),
-            None => rule_group::team_of(session.conn(), settings.default_rule_group).await?,
-        };
-        let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
-        require_groups(session.conn(), team, &settings).await?;
-        require_providers(session.conn(), &settings).await?;
-
-        let key = &management.master_key;
-        let group = settings.default_rule_group;
-        let conn = session.conn();
-        // A secret that is sealed with a key that is not this database's would be lost.
-        seal::check_master_key(conn, key).await?;
-        let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
-        site_settings::change(conn, id, &settings).await?;
-        let site = site_settings::find(conn, None, id).await?;
-        let site = Site::from(site.ok_or_else(unknown)?);
-        session
-            .commit(Change {
-                action: Action::SiteCreate,
-                team: Some(team),
-                target: site.id,
-                details: created(&site),
-            })
-            .await?;
+        let (team, settings) = request.value.parts();
+        let issued = sites::create(&management, &caller, team, &settings).await?;
         Ok(Created {
-            location: format!("{PREFIX}/sites/{}", site.id),
-            value: IssuedSite {
-                webhook_secret: secret.expose().to_owned(),
-                site,
-            },
+            location: format!("{PREFIX}/sites/{}", issued.site.id),
+            value: issued.into(),
         })
     }
 
@@ -206,10 +178,8 @@ impl Sites {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<Site>, Refusal> {
-        let mut session = management.read(&caller, Scope::SitesRead).await?;
-        let of = session.only_team();
-        let site = site_settings::find(session.conn(), of, site_id.0).await?;
-        Ok(Json(site.ok_or_else(unknown)?.into()))
+        let site = sites::get(&management, &caller, site_id.0).await?;
+        Ok(Json(site.into()))
     }
 
     /// Change a site
@@ -229,45 +199,10 @@ impl Sites {
         site_id: Path<SiteId>,
         request: JsonBody<SiteChange>,
     ) -> Result<Json<Site>, Refusal> {
-        let mut session = management.change(&caller, Scope::SitesWrite).await?;
-        let of = session.only_team();
-        let conn = session.conn();
-        let before = site_settings::lock(conn, of, site_id.0).await?;
-        let before = before.ok_or_else(unknown)?;
-        let team = before.team;
-        let settings = request.value.applied_to(before.settings.clone());
-        require_groups(conn, team, &settings).await?;
-        // What was configured once may stand.
-        if settings.providers != before.settings.providers {
-            require_providers(conn, &settings).await?;
-        }
-        site_settings::change(conn, before.id, &settings).await?;
-        // The groups come back in their order, and each once.
-        let after = site_settings::find(conn, of, before.id).await?;
-        let (before, after) = (Site::from(before), Site::from(after.ok_or_else(unknown)?));
-        if let Some(details) = difference(&before, &after) {
-            session
-                .commit(Change {
-                    action: Action::SiteUpdate,
-                    team: Some(team),
-                    target: after.id,
-                    details,
-                })
-                .await?;
-        }
-        Ok(Json(after))
+        let edit = |settings| request.value.applied_to(settings);
+        let site = sites::update(&management, &caller, site_id.0, edit).await?;
+        Ok(Json(site.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("site")
-}
-
-/// The site's team; a site that the caller may not know of is refused as one that does not exist.
-pub(super) async fn require_site(session: &mut Session, site: SiteId) -> Result<TeamId, Refusal> {
-    let team = tenant::team_of_site(session.conn(), site).await?;
-    team.filter(|team| session.require_team(*team).is_ok())
-        .ok_or_else(unknown)
 }
 
 /// What the document says beyond the signatures.

@@ -13,7 +13,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::token::{self, LAST_GENERATION, NewToken as Wanted, NotDisabled, Reach};
+use store::token::{self, Extent, LAST_GENERATION, NewToken as Wanted, NotDisabled};
 use uuid::Uuid;
 
 mod cascade;
@@ -132,7 +132,7 @@ impl Tokens {
     ) -> Result<Json<List<Token>>, Refusal> {
         let mut session = management.read(&caller, Scope::TokensRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
+        let of = session.reach();
         let tokens = token::list(session.conn(), of, created_by.0, part.page()).await?;
         Ok(Json(part.list(tokens, |token| token.id.as_uuid())))
     }
@@ -168,7 +168,10 @@ impl Tokens {
             scopes: &scopes,
             expires_at,
         };
-        let (token, secret) = session.mint(wanted).await?;
+        let (token, secret) = {
+            let (conn, grant) = session.parts();
+            token::create(conn, grant, wanted).await?
+        };
         let token = Token::from(token);
         session
             .commit(Change {
@@ -197,7 +200,7 @@ impl Tokens {
         token_id: Path<TokenId>,
     ) -> Result<Json<Token>, Refusal> {
         let mut session = management.read(&caller, Scope::TokensRead).await?;
-        let of = session.only_team();
+        let of = session.reach();
         let token = token::find(session.conn(), of, token_id.0).await?;
         Ok(Json(token.ok_or_else(unknown)?.into()))
     }
@@ -223,11 +226,11 @@ impl Tokens {
         cascade: Query<Cascade>,
     ) -> Result<NoContent, Refusal> {
         let mut session = management.change(&caller, Scope::TokensWrite).await?;
-        let of = session.only_team();
+        let of = session.reach();
         let token = token::find(session.conn(), of, token_id.0).await?;
         let token = token.ok_or_else(unknown)?;
-        let reach = cascade.0.map_or(Reach::One, Cascade::reach);
-        let own = session.token();
+        let reach = cascade.0.map_or(Extent::One, Cascade::extent);
+        let own = session.actor();
         let disabled = token::disable(session.conn(), own, token.id, reach).await;
         let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
         let changes = disabled.into_iter().map(|disabled| Change {

@@ -3,7 +3,6 @@
 mod deliveries;
 mod endpoints;
 mod events;
-pub(super) mod outlet;
 mod secret;
 
 use domain::{audit::Action, id::TeamId};
@@ -47,7 +46,7 @@ async fn record(
         target,
         details,
     };
-    session.commit(change).await
+    Ok(session.commit(change).await?)
 }
 
 /// What the document says beyond the signatures.

@@ -1,6 +1,7 @@
 //! The codes of problems, and the only place where status codes are chosen.
 
 use domain::submission::Fault;
+use management::{Conflict, FieldFault, Forbidden};
 use poem::http::StatusCode;
 
 /// Makes [`Code`] from a table: its name, its name in problem documents, its status.
@@ -108,6 +109,45 @@ impl From<Fault> for Code {
             Fault::ImageTooLarge => Self::ImageTooLarge,
             Fault::InvalidImage => Self::InvalidImage,
             Fault::UnsupportedImage => Self::UnsupportedImage,
+        }
+    }
+}
+
+impl From<FieldFault> for Code {
+    fn from(fault: FieldFault) -> Self {
+        match fault {
+            FieldFault::Invalid => Self::InvalidRequest,
+            FieldFault::UnknownRuleGroup => Self::UnknownRuleGroup,
+            FieldFault::Submission(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<Forbidden> for Code {
+    fn from(forbidden: Forbidden) -> Self {
+        match forbidden {
+            Forbidden::MissingScope => Self::MissingScope,
+            Forbidden::OperatorsOnly => Self::OperatorsOnly,
+            Forbidden::SharedList => Self::SharedList,
+        }
+    }
+}
+
+impl From<Conflict> for Code {
+    fn from(conflict: Conflict) -> Self {
+        match conflict {
+            Conflict::StillPending => Self::StillPending,
+            Conflict::AlreadyDecided => Self::AlreadyDecided,
+            Conflict::MediaChanged => Self::MediaChanged,
+            Conflict::DraftChanged => Self::DraftChanged,
+            Conflict::RuleGroupInUse => Self::RuleGroupInUse,
+            Conflict::VersionIsLive => Self::VersionIsLive,
+            Conflict::HashListInUse => Self::HashListInUse,
+            Conflict::AlreadyListed => Self::AlreadyListed,
+            Conflict::ImageNotHashed => Self::ImageNotHashed,
+            Conflict::EndpointDisabled => Self::EndpointDisabled,
+            Conflict::DeliveryPending => Self::DeliveryPending,
+            Conflict::LimitReached => Self::LimitReached,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use metrics::{Counter, counter, gauge};
+use shares::Proxies;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
@@ -16,7 +17,7 @@ use tokio::{
 use tracing::{debug, warn};
 
 use crate::{
-    fair::{Fair, Proxies, Share},
+    fair::{Fair, Share},
     problem::{Code, Refusal},
     request_id::RequestId,
 };

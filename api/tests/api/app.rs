@@ -9,7 +9,6 @@ use std::{
 use api::{
     BodySettings, Readiness, RefusalSettings,
     interface::{Interface, interface},
-    management::{Analyse, Bench, Management, Outlet, Pace, PaceSettings, Ping},
     public::Public,
     serve::{Settings, serve},
 };
@@ -18,6 +17,7 @@ use domain::{
     rules::Limits,
     submission::SubmissionLimits,
 };
+use management::{Analyse, Management, Outlet, Pace, PaceSettings, Ping, Workbench};
 use queue::Queue;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -187,7 +187,7 @@ impl App {
                 pool: pool.clone(),
                 queue: queue.clone(),
                 master_key: MasterKey::new([7; 32]),
-                bench: Bench::new(options.rule_limits, options.analyse),
+                workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),

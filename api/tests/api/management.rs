@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use domain::{id::TeamId, key::ManagementToken, scope::Scope};
 use serde_json::Value;
-use store::token::{self, NewToken};
+use store::token::{self, Grant, NewToken};
 
 use crate::{app::App, client::Answer};
 
@@ -54,7 +54,9 @@ impl App {
             expires_at: None,
         };
         let mut conn = self.pool.acquire().await.unwrap();
-        let (_, secret) = token::create(&mut conn, new).await.unwrap();
+        let (_, secret) = token::create(&mut conn, &Grant::command_line(), new)
+            .await
+            .unwrap();
         self.caller_with(secret.expose())
     }
 

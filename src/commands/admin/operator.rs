@@ -15,7 +15,7 @@ use store::{
     plan,
     subscription::{self, Wanted},
     team,
-    token::{self, NewToken},
+    token::{self, Grant, NewToken},
 };
 
 use crate::{audit, config::one_of};
@@ -114,7 +114,7 @@ pub(super) async fn create_token(
         scopes: &scopes,
         expires_at: None,
     };
-    let (token, secret) = token::create(conn, new).await?;
+    let (token, secret) = token::create(conn, &Grant::command_line(), new).await?;
     let details = json!({ "name": name, "scopes": scopes });
     audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
     Ok(json!({ "token_id": token.id, "management_token": secret.expose() }))

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     hash_list::EntryHashes,
-    id::{HashEntryId, HashListId, MediaId, TokenId},
+    id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{Pdq, Sha256Digest},
 };
 use sqlx::PgConnection;
@@ -32,7 +33,7 @@ pub struct Entry {
     /// The list's revision that added it.
     pub revision: i64,
     /// By which token.
-    pub added_by: Option<TokenId>,
+    pub added_by: Option<ActorId>,
     /// When.
     pub added_at: DateTime<Utc>,
 }
@@ -64,7 +65,7 @@ pub async fn add(
     conn: &mut PgConnection,
     list: HashListId,
     new: NewEntry<'_>,
-    by: TokenId,
+    by: Actor,
 ) -> Result<Addition, Error> {
     if let Some(there) = find_same(conn, list, new.hashes).await? {
         return Ok(Addition::There(there));
@@ -76,7 +77,7 @@ pub async fn add(
         return Ok(Addition::Full);
     }
     let id = HashEntryId::from(Uuid::now_v7());
-    insert(conn, list, raised.revision, &[(id, new)], Some(by)).await?;
+    insert(conn, list, raised.revision, &[(id, new)], by.id()).await?;
     count(conn, list, 1).await?;
     Ok(Addition::Added(id))
 }
@@ -88,7 +89,7 @@ pub(crate) async fn insert(
     list: HashListId,
     revision: i64,
     new: &[(HashEntryId, NewEntry<'_>)],
-    by: Option<TokenId>,
+    by: Option<ActorId>,
 ) -> Result<u64, sqlx::Error> {
     let ids: Vec<Uuid> = new.iter().map(|(id, _)| id.as_uuid()).collect();
     let sha256: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| sha256(e.hashes)).collect();
@@ -108,7 +109,7 @@ pub(crate) async fn insert(
         ",
         list.as_uuid(),
         revision,
-        by.map(TokenId::as_uuid),
+        by.map(ActorId::as_uuid),
         &ids,
         &sha256 as &[Option<Vec<u8>>],
         &pdq as &[Option<Vec<u8>>],
@@ -251,7 +252,7 @@ impl TryFrom<Row> for Entry {
             note: row.note,
             media: row.media_id.map(MediaId::from),
             revision: row.revision,
-            added_by: row.added_by.map(TokenId::from),
+            added_by: row.added_by.map(ActorId::from),
             added_at: row.added_at,
         })
     }

@@ -5,8 +5,9 @@ pub mod slice;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     backtest::State,
-    id::{HashImportId, HashListId, TeamId, TokenId},
+    id::{ActorId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,
 };
 use queue::NewJobs;
@@ -52,7 +53,7 @@ pub struct Import {
     /// Lines that were refused.
     pub refused: i64,
     /// By which token it was asked for.
-    pub created_by: Option<TokenId>,
+    pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
     /// When it ended; none while it runs.
@@ -90,7 +91,7 @@ pub async fn create(
     list: &HashList,
     algorithm: HashAlgorithm,
     file: &[u8],
-    by: TokenId,
+    by: Actor,
 ) -> Result<Option<(HashImportId, NewJobs)>, Error> {
     let id = HashImportId::from(Uuid::now_v7());
     let chunks = chunks(file);
@@ -329,7 +330,7 @@ impl TryFrom<Row> for Import {
             added: row.added,
             existing: row.existing,
             refused: row.refused,
-            created_by: row.created_by.map(TokenId::from),
+            created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
             error: row.error,

@@ -5,8 +5,9 @@ pub mod slice;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     backtest::State,
-    id::{HashEntryId, HashListId, HashScanId, MediaId, TeamId, TokenId},
+    id::{ActorId, HashEntryId, HashListId, HashScanId, MediaId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
 };
@@ -35,7 +36,7 @@ pub struct NewScan {
     /// Only entries with a newer revision; none: all.
     pub since_revision: Option<i64>,
     /// By which token.
-    pub by: TokenId,
+    pub by: Actor,
 }
 
 /// A scan, and how far it has got.
@@ -62,7 +63,7 @@ pub struct Scan {
     /// How many of them are on the list.
     pub matched: i64,
     /// By which token it was asked for.
-    pub created_by: Option<TokenId>,
+    pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
     /// When it ended; none while it runs.
@@ -275,7 +276,7 @@ impl TryFrom<Row> for Scan {
             state: row.state.parse()?,
             looked_at: row.looked_at,
             matched: row.matched,
-            created_by: row.created_by.map(TokenId::from),
+            created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
             error: row.error,

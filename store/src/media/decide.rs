@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     decision::{Found, ManualDetails},
     id::{MediaId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
+    reach::Reach,
     reason::Reason,
 };
 use queue::NewJobs;
@@ -28,8 +30,8 @@ pub struct Decision<'a> {
     pub step: Step,
     /// Why. The application gets to read it.
     pub reason: &'a Reason,
-    /// Who: whoever holds this token.
-    pub moderator: TokenId,
+    /// Who decides.
+    pub moderator: Actor,
 }
 
 /// How a person's verdict came to be, as the verdict keeps it.
@@ -40,9 +42,15 @@ struct Trace<'a> {
 }
 
 #[derive(Serialize)]
-struct Moderator {
-    token_id: TokenId,
-    token_name: Option<String>,
+#[serde(untagged)]
+enum Moderator {
+    Token {
+        token_id: TokenId,
+        token_name: Option<String>,
+    },
+    Other {
+        actor: &'static str,
+    },
 }
 
 /// A decision that was stored.
@@ -91,10 +99,16 @@ pub async fn decide(
         reason,
         moderator,
     } = decision;
-    let token = token::find(conn, None, moderator).await?;
-    let moderator = Moderator {
-        token_id: moderator,
-        token_name: token.map(|token| token.name),
+    let moderator = match moderator {
+        Actor::Token(id) => Moderator::Token {
+            token_id: id,
+            token_name: token::find(conn, Reach::Everything, id)
+                .await?
+                .map(|token| token.name),
+        },
+        Actor::CommandLine => Moderator::Other {
+            actor: moderator.kind(),
+        },
     };
     let found = found(conn, media).await?;
     let details = to_json(&ManualDetails::new(reason, &found))?;

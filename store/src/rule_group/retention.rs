@@ -271,7 +271,10 @@ pub async fn stored_of_late(conn: &mut PgConnection, team: TeamId) -> Result<i64
 
 #[cfg(test)]
 mod tests {
-    use domain::id::{GroupVersionId, RuleGroupId, SiteId};
+    use domain::{
+        actor::Actor,
+        id::{GroupVersionId, RuleGroupId, SiteId},
+    };
 
     use super::*;
     use crate::{
@@ -322,7 +325,7 @@ mod tests {
         /// A version that was made so many days ago, and was live from then on if it is to be.
         async fn version(&self, days: i32, live: bool) -> GroupVersionId {
             let mut tx = self.pool.begin().await.unwrap();
-            let authorship = Authorship::default();
+            let authorship = Authorship::COMMAND_LINE;
             let version = rule_group::add_version(&mut tx, self.group, NO_RULES, authorship)
                 .await
                 .unwrap();
@@ -340,7 +343,7 @@ mod tests {
         }
 
         async fn go_live(&self, conn: &mut PgConnection, version: GroupVersionId, days: i32) {
-            rule_group::set_live(conn, self.group, version, None)
+            rule_group::set_live(conn, self.group, version, Actor::CommandLine)
                 .await
                 .unwrap();
             sqlx::query(
@@ -470,7 +473,7 @@ mod tests {
         let mut tx = team.pool.begin().await.unwrap();
         rule_group::lock(&mut tx, None, team.group).await.unwrap();
         assert_eq!(forget_unused(&team.pool, DAYS_90).await.unwrap(), 0);
-        rule_group::set_live(&mut tx, team.group, old, None)
+        rule_group::set_live(&mut tx, team.group, old, Actor::CommandLine)
             .await
             .unwrap();
         tx.commit().await.unwrap();

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, Utc};
 use domain::{
-    id::{GroupVersionId, RuleGroupId, TokenId},
+    actor::Actor,
+    id::{ActorId, GroupVersionId, RuleGroupId},
     rules::Rule,
     score::Category,
 };
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
-use super::{hash_lists, token};
+use super::{actor, hash_lists};
 use crate::{Error, page::Page};
 
 /// A version as it was published.
@@ -34,13 +35,21 @@ pub struct NewVersion<'a> {
     pub categories: &'a [Category],
 }
 
-/// Who makes a version, and what he says of it.
-#[derive(Clone, Copy, Debug, Default)]
+/// Who makes a version, and a note about it.
+#[derive(Clone, Copy, Debug)]
 pub struct Authorship<'a> {
-    /// The token; none from the command line.
-    pub token: Option<TokenId>,
-    /// A word about it.
+    /// Who makes it.
+    pub by: Actor,
+    /// A note about it.
     pub note: &'a str,
+}
+
+impl Authorship<'_> {
+    /// From the command line, without a note.
+    pub const COMMAND_LINE: Self = Self {
+        by: Actor::CommandLine,
+        note: "",
+    };
 }
 
 /// A version without its rules.
@@ -54,8 +63,8 @@ pub struct ListedVersion {
     pub note: String,
     /// How many rules it has.
     pub rules: i32,
-    /// By which token it was made; none from the command line.
-    pub created_by: Option<TokenId>,
+    /// Who made it; none from the command line.
+    pub created_by: Option<ActorId>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
 }
@@ -78,8 +87,8 @@ pub struct Publication {
     pub version: GroupVersionId,
     /// Its number.
     pub number: i32,
-    /// By which token; none from the command line.
-    pub published_by: Option<TokenId>,
+    /// Who made it live; none from the command line.
+    pub published_by: Option<ActorId>,
     /// From when on it judged what was submitted.
     pub published_at: DateTime<Utc>,
 }
@@ -131,7 +140,7 @@ pub async fn version(
             number: row.number,
             note: row.note,
             rules: i32::try_from(row.rules.len()).unwrap_or(i32::MAX),
-            created_by: token(row.created_by),
+            created_by: actor(row.created_by),
             created_at: row.created_at,
         },
         rules: row.rules.0,
@@ -165,7 +174,7 @@ pub async fn versions(
         number: row.number,
         note: row.note,
         rules: row.rules,
-        created_by: token(row.created_by),
+        created_by: actor(row.created_by),
         created_at: row.created_at,
     });
     Ok(listed.collect())
@@ -205,7 +214,7 @@ pub(super) async fn insert(
         Json(new.rules) as _,
         &categories as &[&str],
         authorship.note,
-        authorship.token.map(TokenId::as_uuid),
+        authorship.by.as_uuid(),
         &hash_lists(new.rules),
     )
     .execute(conn)
@@ -219,7 +228,7 @@ pub async fn set_live(
     conn: &mut PgConnection,
     group: RuleGroupId,
     version: GroupVersionId,
-    by: Option<TokenId>,
+    by: Actor,
 ) -> Result<(), Error> {
     // The draft shows another version now, unless it is being edited.
     sqlx::query!(
@@ -244,7 +253,7 @@ pub(super) async fn record_publication(
     conn: &mut PgConnection,
     group: RuleGroupId,
     version: GroupVersionId,
-    by: Option<TokenId>,
+    by: Actor,
 ) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "
@@ -254,7 +263,7 @@ pub(super) async fn record_publication(
         Uuid::now_v7(),
         group.as_uuid(),
         version.as_uuid(),
-        by.map(TokenId::as_uuid),
+        by.as_uuid(),
     )
     .execute(conn)
     .await?;
@@ -286,7 +295,7 @@ pub async fn publications(
         id: row.id,
         version: row.version_id.into(),
         number: row.number,
-        published_by: token(row.published_by),
+        published_by: actor(row.published_by),
         published_at: row.published_at,
     });
     Ok(publications.collect())

@@ -11,7 +11,7 @@ use sqlx::{Connection as _, PgConnection};
 use super::{CHECK_OWNER, KEY_ID, MasterKey, OpenError};
 use crate::{
     Error,
-    audit::{self, Actor, Entry},
+    audit::{self, Entry},
     endpoint, webhook_secret,
 };
 
@@ -161,7 +161,7 @@ pub async fn retire_older(conn: &mut PgConnection, key: &MasterKey) -> Result<bo
 
 async fn record(conn: &mut PgConnection, from: &[u8], key: &MasterKey) -> Result<(), Error> {
     let entry = Entry {
-        actor: Actor::CommandLine,
+        actor: domain::actor::Actor::CommandLine,
         action: Action::MasterKeyRotate,
         team: None,
         target: None,

@@ -1,6 +1,7 @@
 //! What stands on a list, and what lists are there.
 
 use domain::{
+    actor::Actor,
     hash_list::EntryHashes,
     image_hash::{HashAlgorithm, Pdq},
 };
@@ -154,7 +155,7 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
             description: "",
             kind: domain::image_hash::ListKind::Allow,
             max_distance: 0,
-            by: team.token,
+            by: Actor::Token(team.token),
         };
         let taken = hash_list::create(&mut conn, new).await;
         assert!(matches!(taken, Err(Error::NameTaken)), "{taken:?}");
@@ -165,7 +166,7 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
         description: "",
         kind: domain::image_hash::ListKind::Deny,
         max_distance: 31,
-        by: team.token,
+        by: Actor::Token(team.token),
     };
     sqlx::query(
         "insert into hash_lists (id, team_id, name, description, kind, max_distance)

@@ -1,6 +1,7 @@
 //! A team with a token, a list, and pictures that are put straight into the tables.
 
 use domain::{
+    actor::Actor,
     hash_list::EntryHashes,
     id::{HashListId, MediaId, TeamId, TokenId},
     image_hash::{ListKind, Pdq, Sha256Digest},
@@ -13,7 +14,7 @@ use store::{
         entry::{self, Addition, NewEntry},
     },
     plan, schema, team,
-    token::{self, NewToken},
+    token::{self, Grant, NewToken},
 };
 use uuid::Uuid;
 
@@ -44,7 +45,9 @@ impl Fixture {
             scopes: &[],
             expires_at: None,
         };
-        let (token, _) = token::create(&mut tx, new).await.unwrap();
+        let (token, _) = token::create(&mut tx, &Grant::command_line(), new)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         let mut fixture = Self {
             pool: pool.clone(),
@@ -64,7 +67,7 @@ impl Fixture {
             description: "",
             kind: ListKind::Deny,
             max_distance: 31,
-            by: self.token,
+            by: Actor::Token(self.token),
         };
         hash_list::create(&mut conn, new).await.unwrap().unwrap()
     }
@@ -83,7 +86,7 @@ impl Fixture {
             note: "",
             media: None,
         };
-        let added = entry::add(&mut tx, self.list, new, self.token).await;
+        let added = entry::add(&mut tx, self.list, new, Actor::Token(self.token)).await;
         tx.commit().await.unwrap();
         added.unwrap()
     }

@@ -1,6 +1,9 @@
 //! Files of hashes: every line is read once, whoever reads it twice.
 
-use domain::{backtest::State, hash_list::parse_line, id::HashImportId, image_hash::HashAlgorithm};
+use domain::{
+    actor::Actor, backtest::State, hash_list::parse_line, id::HashImportId,
+    image_hash::HashAlgorithm,
+};
 use sqlx::PgPool;
 use store::{
     hash_list::{
@@ -22,7 +25,8 @@ impl Fixture {
         let list = hash_list::lock(&mut tx, None, self.list).await.unwrap();
         let algorithm = HashAlgorithm::Pdq;
         let (list, file) = (&list.unwrap(), file.as_bytes());
-        let created = import::create(&mut tx, list, algorithm, file, self.token).await;
+        let created =
+            import::create(&mut tx, list, algorithm, file, Actor::Token(self.token)).await;
         tx.commit().await.unwrap();
         let (id, jobs) = created.unwrap()?;
         assert_eq!(jobs.len(), 1);

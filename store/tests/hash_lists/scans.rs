@@ -1,6 +1,7 @@
 //! Lists held against stored pictures: every picture is looked at once, and no verdict changes.
 
 use domain::{
+    actor::Actor,
     backtest::State,
     hash_list::EntryHashes,
     id::{HashEntryId, HashScanId, MediaId, TeamId},
@@ -29,7 +30,7 @@ impl Fixture {
             list: self.list,
             team,
             since_revision: None,
-            by: self.token,
+            by: Actor::Token(self.token),
         };
         let (id, jobs) = scan::create(&mut tx, new).await?;
         tx.commit().await.unwrap();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
+    actor::Actor,
     event::EventKind,
     id::MediaId,
     media::{Ruling, Standing, Status, Step},
@@ -35,7 +36,7 @@ impl Fixture {
             media,
             step,
             reason: &reason,
-            moderator: self.token,
+            moderator: Actor::Token(self.token),
         };
         let decided = decide(&mut tx, decision).await.unwrap();
         tx.commit().await.unwrap();
@@ -181,7 +182,7 @@ async fn a_decision_is_later_than_what_it_overturns_even_in_a_transaction_that_b
         media,
         step: seen.ruled(Ruling::Reject, None).unwrap(),
         reason: &reason,
-        moderator: fixture.token,
+        moderator: Actor::Token(fixture.token),
     };
     decide(&mut tx, decision).await.unwrap().unwrap();
     tx.commit().await.unwrap();

@@ -14,7 +14,7 @@ use store::{
     schema,
     seal::MasterKey,
     team, tenant,
-    token::{self, NewToken},
+    token::{self, Grant, NewToken},
     verdict::Concluded,
 };
 use uuid::Uuid;
@@ -51,7 +51,9 @@ impl Fixture {
             scopes: &[],
             expires_at: None,
         };
-        let (token, _) = token::create(&mut tx, new).await.unwrap();
+        let (token, _) = token::create(&mut tx, &Grant::command_line(), new)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         let mut fixture = Self {
             pool: pool.clone(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
+    actor::Actor,
     backtest::State,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, MediaId, RecoveryId, SiteId},
@@ -105,7 +106,7 @@ impl Fixture {
             event,
             since,
             until,
-            by: self.token,
+            by: Actor::Token(self.token),
         };
         let (id, jobs) = recovery::create(&mut tx, new).await?;
         tx.commit().await.unwrap();

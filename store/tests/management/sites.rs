@@ -6,6 +6,7 @@ use domain::{
     media::{OnFailure, StatusVocabulary},
     plan::PerMinute,
     policy::AnswerCacheSeconds,
+    reach::Reach,
     webhook::WebhookRetentionDays,
 };
 use sqlx::PgPool;
@@ -27,7 +28,7 @@ const ALL: Page = Page {
 impl Fixture {
     async fn settings(&self) -> Settings {
         let mut conn = self.pool.acquire().await.unwrap();
-        site_settings::find(&mut conn, Some(self.team), self.site)
+        site_settings::find(&mut conn, Reach::Team(self.team), self.site)
             .await
             .unwrap()
             .unwrap()
@@ -159,7 +160,7 @@ async fn another_teams_site_is_neither_found_nor_listed(pool: PgPool) {
     let other = Fixture::another(&fixture.pool, "other").await;
     let second = fixture.create_site("second").await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let team = Some(fixture.team);
+    let team = Reach::Team(fixture.team);
     let found = site_settings::find(&mut conn, team, other.site).await;
     assert!(found.unwrap().is_none());
     let locked = site_settings::lock(&mut conn, team, other.site).await;
@@ -170,7 +171,9 @@ async fn another_teams_site_is_neither_found_nor_listed(pool: PgPool) {
     };
     let own = site_settings::list(&mut conn, team, ALL).await.unwrap();
     assert_eq!(ids(own), [fixture.site, second]);
-    let all = site_settings::list(&mut conn, None, ALL).await.unwrap();
+    let all = site_settings::list(&mut conn, Reach::Everything, ALL)
+        .await
+        .unwrap();
     assert_eq!(ids(all), [fixture.site, other.site, second]);
     let page = Page {
         after: Some(fixture.site.as_uuid()),

@@ -2,6 +2,7 @@
 
 use chrono::Utc;
 use domain::{
+    actor::Actor,
     backtest::{Count, Decided, State},
     id::{BacktestId, GroupVersionId, MediaId},
     media::{ModerationType, Ruling, Status},
@@ -59,7 +60,7 @@ impl Fixture {
             since: None,
             until: None,
             limit,
-            by: self.token,
+            by: Actor::Token(self.token),
         };
         let (id, jobs) = backtest::create(&mut tx, new).await.unwrap();
         tx.commit().await.unwrap();
@@ -164,7 +165,7 @@ async fn only_the_shadows_of_an_items_own_groups_judge_it(pool: PgPool) {
             categories: &[],
         };
         let added =
-            rule_group::add_version(&mut tx, group.id, nothing, Authorship::default()).await;
+            rule_group::add_version(&mut tx, group.id, nothing, Authorship::COMMAND_LINE).await;
         let added = added.unwrap();
         shadow::set(&mut tx, group.id, Some(added)).await.unwrap();
         versions.push((group.live, added));
@@ -203,7 +204,7 @@ async fn slices_meet_every_item_once_whoever_replays_them_twice(pool: PgPool) {
         media: items[0],
         step: standing.ruled(Ruling::Reject, None).unwrap(),
         reason: &String::from("spam").try_into().unwrap(),
-        moderator: team.token,
+        moderator: Actor::Token(team.token),
     };
     media::decide(&mut tx, decision).await.unwrap().unwrap();
     tx.commit().await.unwrap();

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use domain::{
     audit::Action,
     hash_list::EntryHashes,
-    id::{HashEntryId, HashListId, MediaId, TokenId},
+    id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, Pdq, Sha256Digest},
     reason::Reason,
     scope::Scope,
@@ -79,7 +79,7 @@ impl From<entry::Entry> for HashEntry {
             media_id: entry.media.map(MediaId::as_uuid),
             distance: None,
             revision: entry.revision,
-            added_by: entry.added_by.map(TokenId::as_uuid),
+            added_by: entry.added_by.map(ActorId::as_uuid),
             added_at: entry.added_at.into(),
         }
     }
@@ -309,7 +309,7 @@ pub(super) async fn add(
     new: NewEntry<'_>,
 ) -> Result<Created<HashEntry>, Refusal> {
     let list = lock(&mut session, list).await?;
-    let by = session.token();
+    let by = session.actor();
     let id = match entry::add(session.conn(), list.id, new, by).await? {
         Addition::Added(id) => id,
         Addition::There(id) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     audit::Action,
     backtest::State,
-    id::{HashImportId, HashListId, TokenId},
+    id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,
 };
@@ -78,7 +78,7 @@ impl From<import::Import> for HashImport {
             existing: import.existing,
             refused: import.refused,
             error: import.error,
-            created_by: import.created_by.map(TokenId::as_uuid),
+            created_by: import.created_by.map(ActorId::as_uuid),
             created_at: import.created_at.into(),
             ended_at: import.ended_at.map(Member::from),
         }
@@ -157,7 +157,7 @@ impl Imports {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
         let mut session = management.change(&caller, Scope::HashListsWrite).await?;
         let list = lock(&mut session, hash_list_id.0).await?;
-        let by = session.token();
+        let by = session.actor();
         let started = import::create(session.conn(), &list, algorithm, &request.bytes, by).await?;
         let (id, jobs) = started.ok_or_else(|| {
             let detail = format!("{MAX_RUNNING} files are being read, which is the most.");

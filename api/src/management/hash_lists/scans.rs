@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     audit::Action,
     backtest::State,
-    id::{HashListId, HashScanId, TeamId, TokenId},
+    id::{ActorId, HashListId, HashScanId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
     scope::Scope,
@@ -91,7 +91,7 @@ impl From<scan::Scan> for HashScan {
             looked_at: scan.looked_at,
             matched: scan.matched,
             error: scan.error,
-            created_by: scan.created_by.map(TokenId::as_uuid),
+            created_by: scan.created_by.map(ActorId::as_uuid),
             created_at: scan.created_at.into(),
             ended_at: scan.ended_at.map(Member::from),
         }
@@ -198,7 +198,7 @@ impl Scans {
             list: list.id,
             team,
             since_revision: new.since_revision.map(|revision| revision.0.get()),
-            by: session.token(),
+            by: session.actor(),
         };
         let (id, jobs) = scan::create(session.conn(), wanted).await?;
         let value = HashScan::from(of_caller(&mut session, id).await?);

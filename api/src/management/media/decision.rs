@@ -72,7 +72,7 @@ pub(super) async fn decide(
         media,
         step,
         reason: &request.reason,
-        moderator: session.token(),
+        moderator: session.actor(),
     };
     let decided = media::decide(session.conn(), decision).await?;
     let decided = decided.ok_or_else(Refusal::media_changed)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::management::sites::MOST_GROUPS;
 use domain::{
     audit::Action,
     id::{RuleGroupId, SiteId},
@@ -23,7 +24,6 @@ use crate::{
         document::{Operation, example},
         list::List,
         session::{Caller, Change, Session},
-        sites::MOST_GROUPS,
     },
     path::Path,
     problem::Refusal,
@@ -50,7 +50,7 @@ impl Attachments {
         site_id: Path<SiteId>,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let mut session = management.read(&caller, Scope::SitesRead).await?;
-        let of = session.only_team();
+        let of = session.reach();
         let site = site_settings::find(session.conn(), of, site_id.0).await?;
         let site = site.ok_or_else(unknown_site)?;
         let groups = rule_group::attached(session.conn(), site.id).await?;
@@ -123,14 +123,15 @@ impl Attachments {
 
 /// A site that the caller may know of, and that nobody else changes meanwhile.
 async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refusal> {
-    let of = session.only_team();
+    let of = session.reach();
     let site = site_settings::lock(session.conn(), of, site).await?;
     site.ok_or_else(unknown_site)
 }
 
 /// Records which groups the site has instead of those that it had, and commits.
 async fn commit(mut session: Session, before: &ManagedSite) -> Result<NoContent, Refusal> {
-    let after = site_settings::find(session.conn(), None, before.id).await?;
+    let after =
+        site_settings::find(session.conn(), domain::reach::Reach::Everything, before.id).await?;
     let after = after.ok_or_else(unknown_site)?;
     let details = json!({ "changed": { "rule_group_ids": {
         "from": before.settings.rule_groups,

@@ -116,7 +116,7 @@ impl Backtests {
         let group = find(&mut session, rule_group_id.0).await?;
         let site = new.site_id.map(|site| site.0);
         if let Some(site) = site {
-            let team = Some(group.team);
+            let team = domain::reach::Reach::Team(group.team);
             let found = site_settings::find(session.conn(), team, site).await?;
             found.ok_or_else(|| Refusal::invalid_field("site_id", "is no site of the team"))?;
         }
@@ -129,7 +129,7 @@ impl Backtests {
             None => draft(&mut session, group.id).await?.rules,
         };
         drop(session);
-        let compiled = management.bench.check(Some(group.team), rules).await?;
+        let compiled = management.workbench.check(Some(group.team), rules).await?;
 
         let mut session = management.change(&caller, Scope::RulesWrite).await?;
         let group = find(&mut session, group.id).await?;
@@ -143,7 +143,7 @@ impl Backtests {
             since: new.since.map(|time| time.0.0),
             until: new.until.map(|time| time.0.0),
             limit: new.limit.map_or(DEFAULT_ITEMS, |limit| limit.0.get()),
-            by: session.token(),
+            by: session.actor(),
         };
         let (id, jobs) = backtest::create(session.conn(), wanted).await?;
         let value = Backtest::from(of_caller(&mut session, id).await?);

@@ -106,7 +106,7 @@ impl Diffs {
         };
         drop(session);
         let work = move || Difference::between(&from, &to);
-        let difference = management.bench.work(Some(group.team), work).await?;
+        let difference = management.workbench.work(Some(group.team), work).await?;
         Ok(Json(difference.into()))
     }
 }

@@ -162,8 +162,11 @@ pub(super) async fn replace(
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;
     drop(session);
-    let rules = management.bench.rules(Some(found.team), rules).await?;
-    let compiled = management.bench.check(Some(found.team), rules).await?;
+    let rules = management
+        .workbench
+        .rules(Some(found.team), rules.into_rules())
+        .await?;
+    let compiled = management.workbench.check(Some(found.team), rules).await?;
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     let group = lock(&mut session, group).await?;

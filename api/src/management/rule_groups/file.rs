@@ -240,7 +240,7 @@ impl Files {
             rules: version.rules.into_iter().map(Into::into).collect(),
         };
         let writing = move || file.to_yaml();
-        let yaml = management.bench.work(Some(group.team), writing).await?;
+        let yaml = management.workbench.work(Some(group.team), writing).await?;
         Ok(YamlFile {
             name: format!("{}-{}", group.id, version.listed.number),
             yaml,
@@ -278,7 +278,10 @@ async fn read(
     let session = management.read(caller, Scope::RulesWrite).await?;
     let holder = session.only_team();
     drop(session);
-    management.bench.work(holder, move || body.read()).await?
+    management
+        .workbench
+        .work(holder, move || body.read())
+        .await?
 }
 
 /// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.

@@ -68,7 +68,7 @@ impl RuleDocuments {
     /// The rules, those without an id under new ones.
     ///
     /// # Errors
-    /// There are mistakes, which [`super::bench::Bench::refuse`] tells.
+    /// There are mistakes, which `management::Workbench::refuse` tells.
     pub(super) fn into_rules(self) -> Result<Vec<Rule>, WrongRules> {
         self.0.into_rules(|| Uuid::now_v7().into())
     }

@@ -150,7 +150,7 @@ impl Shadows {
         let version = version.ok_or_else(|| unknown_version("version_id"))?;
         drop(session);
         let compiled = management
-            .bench
+            .workbench
             .check(Some(group.team), version.rules)
             .await?;
 

@@ -160,7 +160,11 @@ impl Tests {
                 }
                 Err(wrong) => {
                     drop(session);
-                    return Err(management.bench.refuse(Some(group.team), wrong).await);
+                    return Err(management
+                        .workbench
+                        .refuse(Some(group.team), wrong)
+                        .await
+                        .into());
                 }
             },
             (None, Some(version)) => {
@@ -185,14 +189,17 @@ impl Tests {
         };
         let wanted = wanted(&rules);
         if let (None, Some(text), false) = (&sample.scores, &sample.text, wanted.is_empty())
-            && let Some(analysed) = management.bench.analyse(team, text, &wanted).await?
+            && let Some(analysed) = management.workbench.analyse(team, text, &wanted).await?
         {
             scores_from = "providers";
             sample.scores = analysed.scores;
             sample.unchecked = analysed.unchecked;
         }
         let judging = move |group: &CompiledGroup| judge(group, sample, scores_from);
-        let judged = management.bench.with_compiled(team, rules, judging).await?;
+        let judged = management
+            .workbench
+            .with_compiled(team, rules, judging)
+            .await?;
         Ok(Json(judged))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{
     audit::Action,
-    id::{GroupVersionId, RuleGroupId, TokenId},
+    id::{ActorId, GroupVersionId, RuleGroupId},
     reason::Reason,
     scope::Scope,
 };
@@ -62,7 +62,7 @@ impl From<ListedVersion> for RuleGroupVersion {
             number: version.number,
             note: version.note,
             rule_count: version.rules,
-            created_by: version.created_by.map(TokenId::as_uuid),
+            created_by: version.created_by.map(ActorId::as_uuid),
             created_at: version.created_at.into(),
         }
     }
@@ -132,7 +132,7 @@ impl From<Publication> for RuleGroupPublication {
             id: publication.id,
             version_id: publication.version.as_uuid(),
             version_number: publication.number,
-            published_by: publication.published_by.map(TokenId::as_uuid),
+            published_by: publication.published_by.map(ActorId::as_uuid),
             published_at: publication.published_at.into(),
         }
     }
@@ -193,7 +193,7 @@ impl Versions {
         require(Some(new.revision), draft.revision)?;
         drop(session);
         let compiled = management
-            .bench
+            .workbench
             .check(Some(group.team), draft.rules)
             .await?;
 
@@ -203,15 +203,15 @@ impl Versions {
         lists::require(&mut session, group.team, &compiled.rules).await?;
         room::require(&management, &mut session, group.team).await?;
         let live = new.live.unwrap_or(true);
-        let token = Some(session.token());
+        let by = session.actor();
         let authorship = Authorship {
-            token,
+            by,
             note: new.note.as_ref().map_or("", |note| note.as_str()),
         };
         let conn = session.conn();
         let id = rule_group::add_version(conn, group.id, compiled.version(), authorship).await?;
         if live {
-            rule_group::set_live(conn, group.id, id, token).await?;
+            rule_group::set_live(conn, group.id, id, by).await?;
             // The draft is that version now.
             rule_group::edit(conn, group.id, None).await?;
         }
@@ -281,7 +281,7 @@ impl Versions {
         }
         // Rules that this binary cannot judge with must not become live.
         let compiled = management
-            .bench
+            .workbench
             .check(Some(group.team), version.rules)
             .await?;
 
@@ -291,7 +291,7 @@ impl Versions {
             return Ok(Json(before.into()));
         }
         lists::require_still(&mut session, before.team, &compiled.rules).await?;
-        let by = Some(session.token());
+        let by = session.actor();
         rule_group::set_live(session.conn(), before.id, wanted, by).await?;
         let after = find(&mut session, before.id).await?;
         let details = json!({ "changed": { "live_version_number": {

@@ -11,25 +11,19 @@ use domain::{
 };
 use poem_openapi::Object;
 use serde::Deserialize;
-use store::{
-    PgConnection, provider,
-    site_settings::{self, Settings},
-};
+use store::site_settings::Settings;
 
-use crate::{
-    member::{Member, given},
-    problem::{Code, Refusal},
-};
+use crate::member::{Member, given};
 
 /// A site to be created.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewSite {
+pub(super) struct NewSite {
     /// What it is to be called; no other site of the team may be called so.
     name: Member<Name>,
     /// Its team. Without, it is the caller's own; for an operator it is that of the default rule group.
     #[serde(default, deserialize_with = "given")]
-    pub(super) team_id: Option<Member<TeamId>>,
+    team_id: Option<Member<TeamId>>,
     /// The rule group that judges when no other does; one of the team's.
     default_rule_group_id: Member<RuleGroupId>,
     /// The rule groups that judge together; none if nothing is said.
@@ -66,8 +60,9 @@ pub(in super::super) struct NewSite {
 }
 
 impl NewSite {
-    pub(super) fn settings(self) -> Settings {
-        Settings {
+    /// The team that it names, and the settings.
+    pub(super) fn parts(self) -> (Option<TeamId>, Settings) {
+        let settings = Settings {
             name: self.name.0.into(),
             on_failure: self.on_failure.map_or(OnFailure::Review, |wish| wish.0),
             status_vocabulary: self
@@ -86,14 +81,15 @@ impl NewSite {
                 .map_or(WebhookRetentionDays::of::<30>(), |days| days.0),
             default_rule_group: self.default_rule_group_id.0,
             rule_groups: plain(self.rule_group_ids),
-        }
+        };
+        (self.team_id.map(|team| team.0), settings)
     }
 }
 
-/// What is to be otherwise of a site.
+/// Fields to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct SiteChange {
+pub(super) struct SiteChange {
     /// What it is to be called.
     #[serde(default, deserialize_with = "given")]
     name: Option<Member<Name>>,
@@ -184,75 +180,4 @@ impl SiteChange {
 
 fn plain(groups: Vec<Member<RuleGroupId>>) -> Vec<RuleGroupId> {
     groups.into_iter().map(|group| group.0).collect()
-}
-
-/// Most rule groups of a site: every submission is judged by all of them.
-pub(in super::super) const MOST_GROUPS: usize = 50;
-
-/// Refuses groups that are not the team's own, as groups that do not exist.
-pub(super) async fn require_groups(
-    conn: &mut PgConnection,
-    team: TeamId,
-    settings: &Settings,
-) -> Result<(), Refusal> {
-    let Settings {
-        default_rule_group,
-        rule_groups,
-        ..
-    } = settings;
-    if rule_groups.len() > MOST_GROUPS {
-        let message = format!("must have at most {MOST_GROUPS}");
-        return Err(Refusal::invalid_field("rule_group_ids", message));
-    }
-    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
-    let own = site_settings::own_groups(conn, team, &named).await?;
-    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
-        return Ok(());
-    };
-    let field = match foreign.checked_sub(1) {
-        None => "default_rule_group_id".to_owned(),
-        Some(place) => format!("rule_group_ids[{place}]"),
-    };
-    Err(unknown_group(field))
-}
-
-/// Most providers of a site: a text may have to be shown to all of them.
-const MOST_PROVIDERS: usize = 20;
-
-/// Refuses providers that no worker is configured with.
-pub(super) async fn require_providers(
-    conn: &mut PgConnection,
-    settings: &Settings,
-) -> Result<(), Refusal> {
-    let Some(named) = &settings.providers else {
-        return Ok(());
-    };
-    if !(1..=MOST_PROVIDERS).contains(&named.len()) {
-        let message = format!("must have 1 to {MOST_PROVIDERS}");
-        return Err(Refusal::invalid_field("providers", message));
-    }
-    let known: Vec<String> = provider::list(conn)
-        .await?
-        .into_iter()
-        .map(|provider| provider.name)
-        .collect();
-    for (place, name) in named.iter().enumerate() {
-        let message = if !known.contains(name) {
-            format!("is no configured provider; there are: {}", known.join(", "))
-        } else if named[..place].contains(name) {
-            "is named twice".to_owned()
-        } else {
-            continue;
-        };
-        return Err(Refusal::invalid_field(
-            format!("providers[{place}]"),
-            message,
-        ));
-    }
-    Ok(())
-}
-
-pub(super) fn unknown_group(field: impl Into<String>) -> Refusal {
-    let message = "is no rule group of the site's team";
-    Refusal::field(Code::UnknownRuleGroup, field, message)
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use poem_openapi::registry::MetaSchema;
-use store::token::Reach;
+use store::token::Extent;
 
 use crate::member::Described;
 
@@ -12,11 +12,11 @@ use crate::member::Described;
 pub(super) struct Cascade(bool);
 
 impl Cascade {
-    pub(super) fn reach(self) -> Reach {
+    pub(super) fn extent(self) -> Extent {
         if self.0 {
-            Reach::Descendants
+            Extent::Descendants
         } else {
-            Reach::One
+            Extent::One
         }
     }
 }

@@ -4,6 +4,7 @@ mod item;
 
 use std::sync::Arc;
 
+use ::management::sites;
 use domain::{
     audit::Action,
     event::EventKind,
@@ -26,7 +27,6 @@ use crate::{
         document::{Operation, example},
         list::{After, Limit, List, Part},
         session::{Caller, Session},
-        sites::require_site,
     },
     member::Time,
     path::Path,
@@ -74,7 +74,7 @@ impl Deliveries {
         cursor: After,
     ) -> Result<Json<List<WebhookDelivery>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             endpoint: endpoint_id.0.map(Into::into),
             status: state.0,

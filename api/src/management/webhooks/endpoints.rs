@@ -5,6 +5,7 @@ mod settings;
 
 use std::sync::Arc;
 
+use ::management::sites;
 use domain::{
     audit::Action,
     id::{EndpointId, SiteId},
@@ -34,7 +35,6 @@ use crate::{
         document::{Operation, example},
         list::{After, Limit, List, Part},
         session::{Caller, Change, Session, created},
-        sites::require_site,
     },
     path::Path,
     payload::JsonBody,
@@ -66,7 +66,7 @@ impl WebhookEndpoints {
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let (part, key) = (Part::new(&limit, &cursor), &management.master_key);
         let endpoints = owned::list(session.conn(), key, site_id.0, part.page()).await?;
         Ok(Json(part.list(endpoints, |endpoint| endpoint.id.as_uuid())))
@@ -90,7 +90,7 @@ impl WebhookEndpoints {
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
         let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = require_site(&mut session, site_id.0).await?;
+        let team = sites::require(&mut session, site_id.0).await?;
         let settings = request.value.settings(team, &management.outlet)?;
         let key = &management.master_key;
         // What is sealed with a key that is not this database's would be lost.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::management::sites;
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
@@ -21,7 +22,6 @@ use crate::{
         document::{Operation, example},
         list::{After, Limit, List, Part},
         session::Caller,
-        sites::require_site,
     },
     member::{Member, Time},
     path::Path,
@@ -119,7 +119,7 @@ impl WebhookEvents {
         cursor: After,
     ) -> Result<Json<List<WebhookEvent>>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             kind: kind.0,
             media: media_id.0.map(Into::into),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::management::sites;
 use chrono::{DateTime, Utc};
 use domain::{audit::Action, event, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
 use poem::web::Data;
@@ -20,7 +21,6 @@ use crate::{
         Management, Tag,
         document::{Operation, example},
         session::Caller,
-        sites::require_site,
     },
     member::{Member, Time, given},
     path::Path,
@@ -94,7 +94,7 @@ impl WebhookSecrets {
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
         let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        require_site(&mut session, site_id.0).await?;
+        sites::require(&mut session, site_id.0).await?;
         let standing = webhook_secret::standing(session.conn(), site_id.0).await?;
         Ok(Json(standing.ok_or_else(unknown)?.into()))
     }
@@ -120,7 +120,7 @@ impl WebhookSecrets {
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
         let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = require_site(&mut session, site_id.0).await?;
+        let team = sites::require(&mut session, site_id.0).await?;
         let activate_at = request.value.activate_at.map(|time| time.0.0);
         if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
             let message = "must be at most 30 days ahead";

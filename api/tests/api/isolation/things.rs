@@ -15,7 +15,7 @@ use domain::{
 use serde_json::json;
 use sqlx::{PgPool, PgTransaction};
 use store::{
-    audit::{self, Actor, Entry},
+    audit::{self, Entry},
     backtest::{self, NewBacktest},
     endpoint,
     hash_list::{
@@ -25,7 +25,7 @@ use store::{
         scan::{self, NewScan},
     },
     recovery::{self, NewRecovery},
-    token::{self, NewToken},
+    token::{self, Grant, NewToken},
 };
 use uuid::Uuid;
 
@@ -130,11 +130,15 @@ impl Things {
             scopes: Scope::ALL,
             expires_at: None,
         };
-        let (token, secret) = token::create(&mut conn, new).await.unwrap();
+        let (token, secret) = token::create(&mut conn, &Grant::command_line(), new)
+            .await
+            .unwrap();
         // Another one, which may be disabled.
-        let (spare, _) = token::create(&mut conn, new).await.unwrap();
+        let (spare, _) = token::create(&mut conn, &Grant::command_line(), new)
+            .await
+            .unwrap();
         let created = Entry {
-            actor: Actor::CommandLine,
+            actor: domain::actor::Actor::CommandLine,
             action: Action::TokenCreate,
             team: Some(tenant.team),
             target: Some(spare.id.as_uuid()),

@@ -3,7 +3,7 @@
 use domain::{
     backtest::State,
     hash_list::{Line, LineFault},
-    id::{HashEntryId, HashImportId, HashListId, TeamId, TokenId},
+    id::{ActorId, HashEntryId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,
     reason::Reason,
 };
@@ -40,7 +40,7 @@ pub struct Chunk {
     team: Option<TeamId>,
     number: i32,
     last: bool,
-    by: Option<TokenId>,
+    by: Option<ActorId>,
 }
 
 /// Loads the next chunk; none if the import has ended.
@@ -66,7 +66,7 @@ pub async fn next(pool: &PgPool, import: HashImportId) -> Result<Option<Chunk>, 
             team: row.team_id.map(TeamId::from),
             number: row.next_chunk,
             last: row.next_chunk + 1 >= row.chunks,
-            by: row.created_by.map(TokenId::from),
+            by: row.created_by.map(ActorId::from),
         })
     })
     .transpose()
@@ -80,7 +80,7 @@ pub struct Imported {
     team: Option<TeamId>,
     number: i32,
     last: bool,
-    by: Option<TokenId>,
+    by: Option<ActorId>,
     lines: i64,
     entries: Vec<(HashEntryId, Line)>,
     refused: Vec<(i64, String)>,

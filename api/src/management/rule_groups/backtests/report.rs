@@ -2,7 +2,7 @@
 
 use domain::{
     backtest::{Agreement, Count, Decided, State},
-    id::{GroupVersionId, RuleId, SiteId, TokenId},
+    id::{ActorId, GroupVersionId, RuleId, SiteId},
     media::Status,
 };
 use poem_openapi::Object;
@@ -93,7 +93,7 @@ impl From<backtest::Backtest> for Backtest {
             without_scores: backtest.without_scores,
             changed: backtest.changed,
             error: backtest.error,
-            created_by: backtest.created_by.map(TokenId::as_uuid),
+            created_by: backtest.created_by.map(ActorId::as_uuid),
             created_at: backtest.created_at.into(),
             ended_at: backtest.ended_at.map(Member::from),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ::management::Outlet;
 use domain::{
     event::EventKind,
     id::TeamId,
@@ -18,7 +19,7 @@ use store::endpoint::owned::Settings;
 use url::Url;
 
 use crate::{
-    management::{session::difference, webhooks::outlet::Outlet},
+    management::session::difference,
     member::{Described, Member, given},
     problem::{Code, FieldProblem, Refusal},
 };

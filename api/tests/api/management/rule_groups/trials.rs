@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use api::management::Analysed;
 use domain::{
     decision::Unchecked,
     id::{GroupVersionId, MediaId},
     media::{Modality, ModerationType, Status},
     score::{Category, Scores},
 };
+use management::Analysed;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{progress::Progress, rule_group::shadow::Shadowed, verdict::Concluded};

@@ -17,8 +17,7 @@ use threads::{BriefThreads, thread_time};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::rules::RuleDocuments;
-use crate::problem::Refusal;
+use crate::Refused;
 
 /// How many are at work at once, whatever the processors: each may take the memory of a group, and one team has half of them.
 const SLOTS: usize = 2;
@@ -42,11 +41,11 @@ pub struct Analysed {
 pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analysed> + Send + Sync>;
 
 /// Who has slots: a team, or the operators.
-pub(super) type Holder = Option<TeamId>;
+pub type Holder = Option<TeamId>;
 
-/// The bench. Clones are the same one.
+/// The workbench. Clones are the same one.
 #[derive(Clone)]
-pub struct Bench {
+pub struct Workbench {
     limits: Limits,
     slots: Arc<Shares<Holder>>,
     threads: Arc<BriefThreads>,
@@ -55,14 +54,15 @@ pub struct Bench {
 }
 
 /// Rules that compile. The compiled group itself is gone: it may be large, and nothing bounds how many requests wait.
-pub(super) struct Checked {
-    pub(super) rules: Vec<Rule>,
-    categories: Vec<Category>,
+pub struct Checked {
+    /// The rules.
+    pub rules: Vec<Rule>,
+    pub(crate) categories: Vec<Category>,
 }
 
 impl Checked {
     /// As they are stored.
-    pub(super) fn version(&self) -> NewVersion<'_> {
+    pub fn version(&self) -> NewVersion<'_> {
         NewVersion {
             rules: &self.rules,
             categories: &self.categories,
@@ -70,7 +70,7 @@ impl Checked {
     }
 }
 
-impl Bench {
+impl Workbench {
     /// A bench on which a group may cost so much, and whose texts are analysed so; without, rules are tried with the scores
     /// that a request brings.
     pub fn new(limits: Limits, analyse: Option<Analyse>) -> Self {
@@ -87,12 +87,12 @@ impl Bench {
     ///
     /// # Errors
     /// Too many texts are being analysed.
-    pub(super) async fn analyse(
+    pub async fn analyse(
         &self,
         holder: Holder,
         text: &str,
         wanted: &[Category],
-    ) -> Result<Option<Analysed>, Refusal> {
+    ) -> Result<Option<Analysed>, Refused> {
         let Some(analyse) = &self.analyse else {
             return Ok(None);
         };
@@ -100,25 +100,25 @@ impl Bench {
         Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
     }
 
-    /// The rules of a request.
+    /// The rules of a request, of which some may not have been understood.
     ///
     /// # Errors
     /// Everything that is wrong with them; or that it is not the holder's turn in time, which only wrong rules wait for.
-    pub(super) async fn rules(
+    pub async fn rules(
         &self,
         holder: Holder,
-        given: RuleDocuments,
-    ) -> Result<Vec<Rule>, Refusal> {
-        match given.into_rules() {
+        given: Result<Vec<Rule>, WrongRules>,
+    ) -> Result<Vec<Rule>, Refused> {
+        match given {
             Ok(rules) => Ok(rules),
             Err(wrong) => Err(self.refuse(holder, wrong).await),
         }
     }
 
     /// Tells everything that is wrong with rules: their patterns and terms are checked, too, as far as they could be read.
-    pub(super) async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refusal {
+    pub async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refused {
         let limits = self.limits;
-        let checking = move || Refusal::from(&wrong.errors(limits, &thread_time));
+        let checking = move || Refused::from(&wrong.errors(limits, &thread_time));
         self.work(holder, checking)
             .await
             .unwrap_or_else(|late| late)
@@ -128,7 +128,7 @@ impl Bench {
     ///
     /// # Errors
     /// Everything that is wrong with them, or that it is not the holder's turn in time.
-    pub(super) async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refusal> {
+    pub async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refused> {
         let limits = self.limits;
         self.work(holder, move || {
             let categories = compile(&rules, limits)?.categories().to_vec();
@@ -141,12 +141,16 @@ impl Bench {
     ///
     /// # Errors
     /// Those of [`Self::check`] and of `work`.
-    pub(super) async fn with_compiled<T: Send + 'static>(
+    pub async fn with_compiled<T, E>(
         &self,
         holder: Holder,
         rules: Vec<Rule>,
-        work: impl FnOnce(&CompiledGroup) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        work: impl FnOnce(&CompiledGroup) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Refused> + Send + 'static,
+    {
         let limits = self.limits;
         self.work(holder, move || work(&compile(&rules, limits)?))
             .await?
@@ -156,11 +160,11 @@ impl Bench {
     ///
     /// # Errors
     /// It is not the holder's turn in time.
-    pub(super) async fn work<T: Send + 'static>(
+    pub async fn work<T: Send + 'static>(
         &self,
         holder: Holder,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, Refused> {
         let slot = turn(&self.slots, holder).await?;
         // When the client goes away, the work goes on to its end, and its slot is taken as long.
         let working = self.threads.run(
@@ -172,18 +176,18 @@ impl Bench {
             },
             || (),
         );
-        working.await.map_err(|_| Refusal::internal())
+        working.await.map_err(|_| Refused::Internal)
     }
 }
 
-async fn turn(of: &Arc<Shares<Holder>>, holder: Holder) -> Result<Share<Holder>, Refusal> {
+async fn turn(of: &Arc<Shares<Holder>>, holder: Holder) -> Result<Share<Holder>, Refused> {
     timeout(PATIENCE, of.take(holder, 1, Limit::Fair))
         .await
-        .map_err(|_| Refusal::overloaded())
+        .map_err(|_| Refused::Overloaded)
 }
 
-fn compile(rules: &[Rule], limits: Limits) -> Result<CompiledGroup, Refusal> {
+fn compile(rules: &[Rule], limits: Limits) -> Result<CompiledGroup, Refused> {
     let nobody = Uuid::nil();
     CompiledGroup::compile_within(nobody.into(), nobody.into(), rules, limits, &thread_time)
-        .map_err(|errors| Refusal::from(&errors))
+        .map_err(|errors| Refused::from(&errors))
 }

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use store::endpoint::{Pinged, Target};
 use url::Url;
 
-use crate::problem::Refusal;
+use crate::Refused;
 
 /// How many tests run at once.
 const AT_ONCE: usize = 16;
@@ -47,7 +47,11 @@ impl Outlet {
         }
     }
 
-    pub(super) fn judge(&self, team: TeamId, url: &Url) -> Result<(), String> {
+    /// Judges what a URL of a team shows by itself.
+    ///
+    /// # Errors
+    /// Why it would not be contacted, and what to do.
+    pub fn judge(&self, team: TeamId, url: &Url) -> Result<(), String> {
         (self.judge)(team, url)
     }
 
@@ -55,13 +59,13 @@ impl Outlet {
     ///
     /// # Errors
     /// Too many are running, that endpoint has been tested too often of late, or the team has no free connection.
-    pub(super) async fn ping(&self, target: Target) -> Result<Pinged, Refusal> {
+    pub async fn ping(&self, target: Target) -> Result<Pinged, Refused> {
         let team = target.team;
         self.with_turns(|turns| turns.take(Instant::now(), team, target.endpoint))
-            .map_err(Refusal::too_many_pings)?;
+            .map_err(|seconds| Refused::TooManyPings { seconds })?;
         let _turn = Turn { outlet: self, team };
         let pinged = (self.ping)(target).await;
-        pinged.ok_or_else(|| Refusal::too_many_pings(SOON))
+        pinged.ok_or_else(|| Refused::TooManyPings { seconds: SOON })
     }
 
     fn with_turns<T>(&self, change: impl FnOnce(&mut Turns) -> T) -> T {

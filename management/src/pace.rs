@@ -15,19 +15,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::{
-    id::{TeamId, TokenId},
-    key::SecretHash,
-};
+use domain::{actor::Actor, id::TeamId, key::SecretHash};
 use metrics::{Counter, counter};
-use shares::{Pacer, Rate, TooFar};
+use shares::{Pacer, Proxies, Rate, TooFar, client};
 use store::token::Grant;
 use tokio::time::sleep;
 
-use crate::{
-    fair::{self, Proxies},
-    problem::Refusal,
-};
+use crate::Refused;
 
 const WINDOW: Duration = Duration::from_mins(1);
 /// How many tokens, teams and addresses are counted in a window. Further ones are not: a client with so many addresses
@@ -86,8 +80,8 @@ struct Spent(Whose, u32);
 
 struct Window {
     began: Instant,
-    holders: HashMap<SecretHash, (TokenId, Option<TeamId>)>,
-    tokens: HashMap<TokenId, u32>,
+    holders: HashMap<SecretHash, (Actor, Option<TeamId>)>,
+    tokens: HashMap<Actor, u32>,
     teams: HashMap<TeamId, u32>,
     addresses: HashMap<IpAddr, u32>,
 }
@@ -116,11 +110,7 @@ impl Pace {
     ///
     /// # Errors
     /// The token, its team or the address has had its requests of this minute, or too many of the team's wait already.
-    pub(super) async fn arrive(
-        &self,
-        address: IpAddr,
-        token: Option<SecretHash>,
-    ) -> Result<(), Refusal> {
+    pub async fn arrive(&self, address: IpAddr, token: Option<SecretHash>) -> Result<(), Refused> {
         let address = Some(address).filter(|address| !self.settings.proxies.contain(*address));
         let team = self.judged(|window| window.arrive(&self.settings, address, token))?;
         let Some(team) = team else { return Ok(()) };
@@ -142,11 +132,11 @@ impl Pace {
     ///
     /// # Errors
     /// The token or its team has had its requests of this minute.
-    pub(super) fn admit(&self, token: SecretHash, grant: &Grant) -> Result<(), Refusal> {
-        self.judged(|window| window.admit(&self.settings, token, grant.token, grant.team))
+    pub(crate) fn admit(&self, token: SecretHash, grant: &Grant) -> Result<(), Refused> {
+        self.judged(|window| window.admit(&self.settings, token, grant.actor, grant.reach.team()))
     }
 
-    fn judged<T>(&self, judge: impl FnOnce(&mut Window) -> Result<T, Spent>) -> Result<T, Refusal> {
+    fn judged<T>(&self, judge: impl FnOnce(&mut Window) -> Result<T, Spent>) -> Result<T, Refused> {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         window.turn(Instant::now());
         let judged = judge(&mut window);
@@ -154,14 +144,18 @@ impl Pace {
         judged.map_err(|spent| self.refusal(spent))
     }
 
-    fn refusal(&self, Spent(whose, wait): Spent) -> Refusal {
+    fn refusal(&self, Spent(whose, wait): Spent) -> Refused {
         let (counter, name, limit) = match whose {
             Whose::Token => (0, "this token", self.settings.per_token),
             Whose::Team => (1, "this token's team", self.settings.per_team),
             Whose::Address => (2, "your address", self.settings.per_address),
         };
         self.refused[counter].increment(1);
-        Refusal::too_many_requests(name, limit, wait)
+        Refused::RateLimited {
+            whose: name,
+            limit,
+            seconds: wait,
+        }
     }
 }
 
@@ -202,7 +196,7 @@ impl Window {
                 return Err(self.spent(Whose::Team));
             }
         }
-        match address.map(fair::client) {
+        match address.map(client) {
             Some(address) if !count(&mut self.addresses, address, settings.per_address) => {
                 Err(self.spent(Whose::Address))
             }
@@ -214,7 +208,7 @@ impl Window {
         &mut self,
         settings: &PaceSettings,
         hash: SecretHash,
-        token: TokenId,
+        token: Actor,
         team: Option<TeamId>,
     ) -> Result<(), Spent> {
         if self.holders.len() < COUNTED {
@@ -250,7 +244,7 @@ fn count<K: Eq + Hash>(counts: &mut HashMap<K, u32>, key: K, limit: u32) -> bool
 
 #[cfg(test)]
 mod tests {
-    use domain::key::ManagementToken;
+    use domain::{key::ManagementToken, reach::Reach};
     use futures::FutureExt as _;
     use uuid::Uuid;
 
@@ -267,13 +261,17 @@ mod tests {
         ManagementToken::generate(std::iter::repeat(u8::try_from(n).unwrap())).hash()
     }
 
+    fn actor(n: u128) -> Actor {
+        Actor::Token(Uuid::from_u128(n).into())
+    }
+
     /// What the interface does with a request of a valid token.
     fn ask(window: &mut Window, address: &str, token: u128, team: Option<u128>) -> Option<Whose> {
         let settings = SETTINGS();
         let team = team.map(|team| Uuid::from_u128(team).into());
         window
             .arrive(&settings, Some(address.parse().unwrap()), Some(hash(token)))
-            .and_then(|_| window.admit(&settings, hash(token), Uuid::from_u128(token).into(), team))
+            .and_then(|_| window.admit(&settings, hash(token), actor(token), team))
             .err()
             .map(|Spent(whose, _)| whose)
     }
@@ -335,8 +333,8 @@ mod tests {
         });
         for (token, team) in [(1, 7), (2, 7), (3, 8)] {
             let grant = Grant {
-                token: Uuid::from_u128(token).into(),
-                team: Some(Uuid::from_u128(team).into()),
+                actor: actor(token),
+                reach: Reach::Team(Uuid::from_u128(team).into()),
                 scopes: Vec::new(),
                 expires_at: None,
                 generation: 0,

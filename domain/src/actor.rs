@@ -1,0 +1,37 @@
+//! Who did something, as the audit log, versions, verdicts and other records name it.
+
+use uuid::Uuid;
+
+use crate::id::{ActorId, TokenId};
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Actor {
+    /// The holder of a management token. The token's id is the actor's.
+    Token(TokenId),
+    /// Somebody at a command line who may open the database.
+    CommandLine,
+}
+
+impl Actor {
+    /// As stored beside what the actor did; none for the command line.
+    pub fn id(self) -> Option<ActorId> {
+        match self {
+            Self::Token(token) => Some(token.as_uuid().into()),
+            Self::CommandLine => None,
+        }
+    }
+
+    /// The bare id, for SQL parameters.
+    pub fn as_uuid(self) -> Option<Uuid> {
+        self.id().map(ActorId::as_uuid)
+    }
+
+    /// The kind of actor: `token` or `command_line`.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Token(_) => "token",
+            Self::CommandLine => "command_line",
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Sites: list, create, read, change.
+
+use domain::{
+    audit::Action,
+    id::{SiteId, TeamId},
+    scope::Scope,
+};
+use store::{
+    PgConnection,
+    page::Page,
+    provider, rule_group, seal,
+    site_settings::{self, ManagedSite, Settings},
+    tenant,
+};
+
+use crate::{Caller, Change, FieldFault, Management, Noun, Refused, Session, created, difference};
+
+/// Most rule groups of a site. Every submission is judged by all of them.
+pub const MOST_GROUPS: usize = 50;
+
+/// Most providers of a site. A text may have to be shown to all of them.
+const MOST_PROVIDERS: usize = 20;
+
+/// A site that was just created.
+#[derive(Debug)]
+pub struct IssuedSite {
+    /// The site.
+    pub site: ManagedSite,
+    /// Signs its webhooks. It is shown once.
+    pub webhook_secret: String,
+}
+
+/// Sites within the caller's reach, the oldest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<ManagedSite>, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    let reach = session.reach();
+    Ok(site_settings::list(session.conn(), reach, page).await?)
+}
+
+/// A site.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<ManagedSite, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    find(&mut session, site).await
+}
+
+/// Creates a site without a key. Without a team, it is the caller's own; for an operator, that of the default rule group.
+///
+/// # Errors
+/// The caller may not do it; the team, a rule group or a provider does not exist; the name is taken; the plan allows no
+/// further site.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    team: Option<TeamId>,
+    settings: &Settings,
+) -> Result<IssuedSite, Refused> {
+    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let group = settings.default_rule_group;
+    let team = match session.named_team(team).await? {
+        Some(team) => Some(team),
+        None => rule_group::team_of(session.conn(), group).await?,
+    };
+    let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
+    require_groups(session.conn(), team, settings).await?;
+    require_providers(session.conn(), settings).await?;
+
+    let (conn, key) = (session.conn(), &management.master_key);
+    // A secret that is sealed with a key that is not this database's would be lost.
+    seal::check_master_key(conn, key).await?;
+    let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
+    site_settings::change(conn, id, settings).await?;
+    let site = find(&mut session, id).await?;
+    session
+        .commit(Change {
+            action: Action::SiteCreate,
+            team: Some(team),
+            target: site.id.as_uuid(),
+            details: created(&site),
+        })
+        .await?;
+    Ok(IssuedSite {
+        site,
+        webhook_secret: secret.expose().to_owned(),
+    })
+}
+
+/// Changes a site's settings: `edit` gets those that it has and gives those that it is to have. The change applies to every
+/// submission that is answered afterwards, and limits apply from the next minute on at the latest.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; a rule group or a provider does not exist; the name is
+/// taken.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    edit: impl FnOnce(Settings) -> Settings,
+) -> Result<ManagedSite, Refused> {
+    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let reach = session.reach();
+    let conn = session.conn();
+    let before = site_settings::lock(conn, reach, site).await?;
+    let before = before.ok_or(Refused::NotFound(Noun::Site))?;
+    let team = before.team;
+    let settings = edit(before.settings.clone());
+    require_groups(conn, team, &settings).await?;
+    // Providers that the operator has removed since may stay in the list.
+    if settings.providers != before.settings.providers {
+        require_providers(conn, &settings).await?;
+    }
+    site_settings::change(conn, before.id, &settings).await?;
+    // The groups come back in their order, and each once.
+    let after = find(&mut session, before.id).await?;
+    if let Some(details) = difference(&before, &after) {
+        session
+            .commit(Change {
+                action: Action::SiteUpdate,
+                team: Some(team),
+                target: after.id.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}
+
+async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+    let reach = session.reach();
+    let site = site_settings::find(session.conn(), reach, site).await?;
+    site.ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// The team of a site within the caller's reach.
+///
+/// # Errors
+/// There is no such site.
+pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
+    let team = tenant::team_of_site(session.conn(), site).await?;
+    team.filter(|team| session.reach().covers(*team))
+        .ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// Refuses groups that are not the team's own, as groups that do not exist.
+async fn require_groups(
+    conn: &mut PgConnection,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(), Refused> {
+    let Settings {
+        default_rule_group,
+        rule_groups,
+        ..
+    } = settings;
+    if rule_groups.len() > MOST_GROUPS {
+        let message = format!("must have at most {MOST_GROUPS}");
+        return Err(Refused::field("rule_group_ids", message));
+    }
+    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
+    let own = site_settings::own_groups(conn, team, &named).await?;
+    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
+        return Ok(());
+    };
+    let field = match foreign.checked_sub(1) {
+        None => "default_rule_group_id".to_owned(),
+        Some(place) => format!("rule_group_ids[{place}]"),
+    };
+    Err(unknown_group(field))
+}
+
+/// Refuses providers that no worker is configured with.
+async fn require_providers(conn: &mut PgConnection, settings: &Settings) -> Result<(), Refused> {
+    let Some(named) = &settings.providers else {
+        return Ok(());
+    };
+    if !(1..=MOST_PROVIDERS).contains(&named.len()) {
+        let message = format!("must have 1 to {MOST_PROVIDERS}");
+        return Err(Refused::field("providers", message));
+    }
+    let known: Vec<String> = provider::list(conn)
+        .await?
+        .into_iter()
+        .map(|provider| provider.name)
+        .collect();
+    for (place, name) in named.iter().enumerate() {
+        let message = if !known.contains(name) {
+            format!("is no configured provider; there are: {}", known.join(", "))
+        } else if named[..place].contains(name) {
+            "is named twice".to_owned()
+        } else {
+            continue;
+        };
+        return Err(Refused::field(format!("providers[{place}]"), message));
+    }
+    Ok(())
+}
+
+fn unknown_group(field: impl Into<String>) -> Refused {
+    let message = "is no rule group of the site's team";
+    Refused::field_of(FieldFault::UnknownRuleGroup, field, message)
+}
