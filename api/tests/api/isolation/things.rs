@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 use domain::{
+    actor::Actor,
     audit::Action,
     event::EventKind,
     hash_list::EntryHashes,
-    id::{BacktestId, EndpointId, RecoveryId, TokenId},
+    id::{BacktestId, EndpointId, RecoveryId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
     recovery::RecoveryKind,
     scope::Scope,
@@ -42,7 +43,7 @@ pub(super) struct Things {
     ids: BTreeMap<&'static str, String>,
 }
 
-async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BacktestId {
+async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BacktestId {
     let group: Uuid = sqlx::query_scalar("select default_rule_group_id from sites where id = $1")
         .bind(tenant.site.as_uuid())
         .fetch_one(pool)
@@ -65,7 +66,7 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BacktestId 
     backtest
 }
 
-async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: TokenId) -> RecoveryId {
+async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> RecoveryId {
     let mut tx = pool.begin().await.unwrap();
     let target = recovery::target(&mut tx, None, endpoint).await;
     let target = target.unwrap().unwrap();
@@ -83,7 +84,7 @@ async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: TokenId) -> Recove
 }
 
 /// A list with everything that belongs to one.
-async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: TokenId) -> BTreeMap<&'static str, String> {
+async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'static str, String> {
     let mut tx = pool.begin().await.unwrap();
     let new = NewHashList {
         team: Some(tenant.team),
@@ -138,7 +139,7 @@ impl Things {
             .await
             .unwrap();
         let created = Entry {
-            actor: domain::actor::Actor::CommandLine,
+            actor: Actor::CommandLine,
             action: Action::TokenCreate,
             team: Some(tenant.team),
             target: Some(spare.id.as_uuid()),
@@ -151,9 +152,9 @@ impl Things {
             .await
             .unwrap();
         drop(conn);
-        let hashes = hashes_of(&app.pool, tenant, token.id).await;
-        let recovery = recovery_of(&app.pool, endpoint, token.id).await;
-        let backtest = backtest_of(&app.pool, tenant, token.id).await;
+        let hashes = hashes_of(&app.pool, tenant, Actor::Token(token.id)).await;
+        let recovery = recovery_of(&app.pool, endpoint, Actor::Token(token.id)).await;
+        let backtest = backtest_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let body = json!({ "api_key": tenant.key, "body": "a text", "content_base64": GIF });
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
 
