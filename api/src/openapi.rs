@@ -141,13 +141,13 @@ pub(crate) fn declare_common(document: &mut Value) {
             "examples": {},
             "headers": {
                 "RequestId": {
-                    "description": "Names this request in the logs: your own X-Request-Id if it has 1 to 64 of the \
-                                    characters A-Z, a-z, 0-9, _ and -, else a new one.",
+                    "description": "The request's id in the logs: your own X-Request-Id if it has 1 to 64 of the \
+                                    characters A-Z, a-z, 0-9, _ and -, otherwise a new one.",
                     "required": true,
                     "schema": { "type": "string" },
                 },
                 "RetryAfter": {
-                    "description": "After how many seconds trying again makes sense.",
+                    "description": "How many seconds to wait before you try again.",
                     "required": true,
                     "schema": { "type": "integer", "minimum": 0 },
                 },
@@ -163,16 +163,16 @@ pub(crate) fn declare_rate_limit(document: &mut Value, operation: &str) {
         "/components/headers",
         json!({
             "RateLimit": {
-                "description": "Where the site key stands: the policy's name, `r` the requests left in this UTC \
-                                minute as far as is known, `t` the seconds until the next one \
-                                (draft-ietf-httpapi-ratelimit-headers-10). It tells of the key's own limit, or of \
-                                its team's (`team_submit`, `team_status`) if that has fewer left.",
+                "description": "What is left of the rate limit: the policy's name, `r` the requests left in this \
+                                UTC minute as far as known, `t` the seconds until the next minute \
+                                (draft-ietf-httpapi-ratelimit-headers-10). It is the site key's limit, or its \
+                                team's (`team_submit`, `team_status`) if fewer requests of that are left.",
                 "schema": { "type": "string" },
                 "example": "\"submit\";r=998;t=41",
             },
             "RateLimitPolicy": {
-                "description": "What the site key may do, and all keys of its team together: the policy's name, \
-                                `q` the requests of a window, `w` its length in seconds.",
+                "description": "The rate limits of the site key and of all keys of its team together: the \
+                                policy's name, `q` the requests in a window, `w` the window's length in seconds.",
                 "schema": { "type": "string" },
                 "example": "\"submit\";q=1000;w=60, \"team_submit\";q=10000;w=60",
             },

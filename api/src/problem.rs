@@ -418,29 +418,29 @@ pub(crate) struct Problem {
     #[serde(rename = "type")]
     #[oai(rename = "type")]
     kind: String,
-    /// The name of the status code.
+    /// The status code's name.
     title: String,
     /// The status code.
     status: u16,
-    /// What is wrong, for people.
+    /// What is wrong, and what to do, for people.
     detail: String,
-    /// What is wrong, for programs. Stable; new codes may be added.
+    /// What is wrong, for programs. A code never changes its meaning. Codes may be added.
     code: String,
-    /// The value of `X-Request-Id`, to be quoted when you ask for help.
+    /// The value of `X-Request-Id`. Quote it when you ask for help.
     request_id: String,
-    /// The members of the request that are to blame, if any are.
+    /// The fields of the request that are wrong, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Vec<FieldProblem>>,
 }
 
-/// What is wrong with one member of a request.
+/// What is wrong with one field of a request.
 #[derive(Debug, PartialEq, Eq, Serialize, Object)]
 pub(crate) struct FieldProblem {
-    /// The member's name or path.
+    /// The field's name or path.
     pub(crate) field: String,
-    /// What to do about it, for a developer.
+    /// What to change, for developers.
     pub(crate) message: String,
-    /// At which character of the member, from 0, it goes wrong, where that is known.
+    /// The character of the field, from 0, at which it goes wrong, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) position: Option<usize>,
 }

@@ -53,7 +53,7 @@ pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
 
 #[derive(Tags)]
 enum Tag {
-    /// Content that applications submit, and what became of it.
+    /// Submitted content and its moderation status.
     Media,
 }
 
@@ -64,17 +64,17 @@ pub(crate) struct PublicApi;
 impl PublicApi {
     /// Submit content for moderation
     ///
-    /// Takes text, an image (by URL, or inline as base64), or text and an image. The answer comes as soon as the
-    /// submission is stored durably; moderation follows. Learn the outcome from the `media.moderated` event or from
+    /// Send a text, an image (by URL, or inline as base64), or both. You get an answer as soon as the submission is
+    /// stored durably. Moderation happens afterwards: you get the result with the event `media.moderated`, or from
     /// `get-media-status`.
     #[oai(path = "/submit-media", method = "post", operation_id = "submitMedia")]
     async fn submit_media(
         &self,
         public: Data<&Arc<Public>>,
         bearer: Bearer,
-        /// Makes repeating the request safe: for 24 hours the same request under the same key is answered as the first
-        /// was and stores nothing new; another request under it is refused. 1 to 255 visible ASCII characters, one of
-        /// your site's own for each item, a UUID for instance.
+        /// Makes it safe to repeat the request. For 24 hours, the same request with the same key gets the first
+        /// answer again and stores nothing new. A different request with the same key is refused. Use a new key for
+        /// each item, for example a UUID: 1 to 255 visible ASCII characters, unique in your site.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: IdempotencyHeader,
         request: JsonBody<submit::SubmitRequest>,
@@ -82,9 +82,9 @@ impl PublicApi {
         Ok(submit::submit(&public, bearer, &idempotency_key, &request.value).await?)
     }
 
-    /// Ask where a media item stands
+    /// Get a media item's status
     ///
-    /// Ask again while it is `pending`; a webhook tells without asking.
+    /// Ask again while the status is `pending`. With webhooks you do not need to ask.
     #[oai(
         path = "/get-media-status",
         method = "post",
@@ -99,10 +99,10 @@ impl PublicApi {
         Ok(status::status(&public, bearer, &request.value).await?)
     }
 
-    /// Ask where a media item stands, with query parameters
+    /// Get a media item's status, with query parameters
     ///
-    /// Answers exactly as the POST does, which is to be preferred: URLs with a key in them end up in the logs of
-    /// proxies and clients.
+    /// Gives the same answer as the POST. Prefer the POST: a URL with a key in it ends up in the logs of proxies
+    /// and clients.
     #[oai(
         path = "/get-media-status",
         method = "get",
@@ -112,7 +112,7 @@ impl PublicApi {
         &self,
         public: Data<&Arc<Public>>,
         bearer: Bearer,
-        /// The site key. Discouraged here: send it in the body of a POST.
+        /// The site key. Better send it in the body of a POST.
         #[oai(deprecated)]
         api_key: QueryField<String>,
         /// The item's id.

@@ -6,36 +6,37 @@ use std::collections::HashMap;
 use poem_openapi::Object;
 use uuid::Uuid;
 
-/// Why a media item was decided as it was.
+/// The reasons for a verdict.
 #[derive(Object)]
 pub(crate) struct ModerationDetails {
-    /// The rules that it violates, if any.
+    /// The rules that the item violates, if any.
     rule_violations: Vec<RuleViolation>,
-    /// Scores from 0 to 1 by category: `adult`, `violence`, `hate`, `self_harm`, `harassment`, `sexual_minors`, `illicit`,
-    /// `spam`. Left out when no analysis ran; a category that nothing could score is absent. More may be added.
+    /// Scores from 0 to 1 by category: `adult`, `violence`, `hate`, `self_harm`, `harassment`, `sexual_minors`,
+    /// `illicit`, `spam`. Absent if no analysis ran. A category that could not be scored is absent. Categories may
+    /// be added.
     ai_analysis: Option<HashMap<String, f64>>,
-    /// From acceptance to verdict, in milliseconds.
+    /// Time from acceptance to verdict, in milliseconds.
     processing_time_ms: Option<u64>,
-    /// Why a moderator must look at it, or what could not be checked. Always there with `pending_review`.
+    /// Why a moderator must look at the item, or what could not be checked. Always present with `pending_review`.
     reason: Option<String>,
-    /// With `pending_review`: the categories at or over their review threshold.
+    /// With `pending_review`: the categories whose scores reach their review threshold.
     flagged_categories: Option<Vec<String>>,
 }
 
 /// A rule that a media item violates.
 #[derive(Object)]
 pub(crate) struct RuleViolation {
-    /// The rule.
+    /// The rule's id.
     rule_id: Uuid,
-    /// Its name.
+    /// The rule's name.
     rule_name: String,
-    /// Its kind: `ai_threshold`, `keyword`, `regex`, `link`, `image_hash`. More may be added.
+    /// The rule's kind: `ai_threshold`, `keyword`, `regex`, `link`, `image_hash`. Kinds may be added.
     rule_type: String,
-    /// The score for `ai_threshold`, 1 for the others.
+    /// The score for `ai_threshold`, and 1 for other kinds.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     confidence: f64,
     /// An explanation.
     details: String,
-    /// What matched, masked; for rules on text.
+    /// For rules on text: the text that matched, masked.
     matched_text: Option<String>,
 }

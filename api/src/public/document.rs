@@ -46,11 +46,11 @@ fn describe(document: &mut Value) {
         "/info",
         json!({
             "description":
-                "Content moderation: submit text and images, and learn by webhook or by asking what may be shown.\n\n\
-                 Every call carries the site key as the member `api_key` of its JSON body; there is no Authorization \
-                 header. Errors are problem documents (RFC 9457) with a stable `code`. Within v1 all changes are \
-                 additive: ignore members that you do not know.\n\n\
-                 What operators call is described at [/docs/management](/docs/management).",
+                "Content moderation: submit texts and images, and get the verdict by webhook or by asking.\n\n\
+                 Every request has the site key in the field `api_key` of its JSON body. There is no Authorization \
+                 header. Errors are problem documents (RFC 9457) with a stable `code`. Changes within v1 only add: \
+                 ignore fields that you do not know.\n\n\
+                 The interface for teams and operators is described at [/docs/management](/docs/management).",
         }),
     );
 }
@@ -59,7 +59,7 @@ fn describe(document: &mut Value) {
 fn link_status(document: &mut Value) {
     let link = json!({
         "operationId": "getMediaStatus",
-        "description": "Where the submitted item stands: its `id` is the `media_id` of the request.",
+        "description": "Get the item's status: its `id` is the `media_id` of the request.",
     });
     extend(
         document,
@@ -80,8 +80,8 @@ fn describe_events(document: &mut Value) {
     ] {
         let post = at(&mut callbacks, &callback(event));
         post["responses"] = json!({
-            "2XX": { "description": "Received. Anything else, redirects included, is tried again." },
-            "410": { "description": "No longer wanted: the endpoint is disabled." },
+            "2XX": { "description": "Received. Any other answer, redirects included, is tried again." },
+            "410": { "description": "Gone: Gatehouse disables the endpoint." },
         });
         extend(
             post,
@@ -118,7 +118,7 @@ fn describe_payload(document: &mut Value, callbacks: &mut Value) {
     }
     let payload = json!({
         "title": "WebhookPayload",
-        "description": "The body of a webhook, whatever its event. Ignore events that you do not know: more may be added.",
+        "description": "The body of a webhook of any event. Ignore events that you do not know: events may be added.",
         "oneOf": all,
         "discriminator": { "propertyName": "event", "mapping": mapping },
     });
@@ -134,7 +134,7 @@ fn describe_payload(document: &mut Value, callbacks: &mut Value) {
         json!({
             "operationId": "onWebhook",
             "summary": "Any event",
-            "description": "What your endpoint receives: the events that submissions lead to, and the test of the endpoint.",
+            "description": "What your endpoint receives: events about submitted items, and tests of the endpoint.",
         }),
     );
     webhook["requestBody"]["content"]["application/json"] = json!({
@@ -172,7 +172,7 @@ fn declare_sets(document: &mut Value) {
             "Action": {
                 "type": "string",
                 "enum": actions,
-                "description": "What to do with an item: display it, do not, or wait for a moderator.",
+                "description": "What to do with an item: show it, do not show it, or wait for a moderator.",
             },
             "PolledStatus": {
                 "type": "string",

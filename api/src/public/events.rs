@@ -29,8 +29,8 @@ impl Webhook for Events {
                 "media.created",
                 "onMediaCreated",
                 "Media was accepted",
-                "Sent for every accepted submission. Any 2xx within 15 seconds acknowledges it; everything else is tried \
-                 again, 12 attempts over about two days.",
+                "Sent for every accepted submission. Answer with any 2xx status within 15 seconds. Otherwise Gatehouse \
+                 tries again: 12 attempts in about two days.",
                 MediaCreatedEvent::schema_ref(),
             ),
             event(
@@ -38,8 +38,8 @@ impl Webhook for Events {
                 "media.moderated",
                 "onMediaModerated",
                 "Moderation finished",
-                "Sent when a media item was decided, and again when a moderator changes its verdict. Acknowledged and \
-                 tried again as `media.created` is; do not rely on the order of the two.",
+                "Sent when an item gets its verdict, and again when a moderator changes the verdict. Acknowledged and \
+                 tried again like `media.created`. It can arrive before `media.created`.",
                 MediaModeratedEvent::schema_ref(),
             ),
         ]
@@ -128,22 +128,22 @@ fn headers() -> Vec<MetaOperationParam> {
         header("X-Service-Event", "The event's name.", text()),
         header(
             "X-Service-Delivery-ID",
-            "Stays the same over all attempts of a delivery.",
+            "The delivery's id. It is the same for all attempts.",
             Uuid::schema_ref(),
         ),
         header(
             "webhook-id",
-            "The event's id (Standard Webhooks); the same for all endpoints.",
+            "The event's id (Standard Webhooks). It is the same for all endpoints.",
             text(),
         ),
         header(
             "webhook-timestamp",
-            "When this attempt was signed, in seconds (Standard Webhooks).",
+            "When this attempt was signed, in Unix seconds (Standard Webhooks).",
             text(),
         ),
         header(
             "webhook-signature",
-            "`v1,` and base64, maybe several (Standard Webhooks).",
+            "One or several signatures, separated by spaces: `v1,` and base64 (Standard Webhooks).",
             text(),
         ),
     ]
@@ -154,28 +154,28 @@ fn headers() -> Vec<MetaOperationParam> {
 pub(crate) struct MediaCreatedEvent {
     /// `media.created`.
     event: String,
-    /// When it happened.
+    /// When the event happened.
     timestamp: DateTime<Utc>,
     /// The item.
     data: MediaCreated,
 }
 
-/// A media item that was accepted.
+/// An accepted media item.
 #[derive(Object)]
 struct MediaCreated {
     /// The item.
     media_id: Uuid,
-    /// Your own identifier, if you gave one.
+    /// Your identifier of the item, if you sent one.
     app_media_id: Option<String>,
-    /// The site that owns it.
+    /// The site's id.
     site_id: Uuid,
     /// Always `pending`.
     status: String,
-    /// `image` as soon as there is an image, else `text`.
+    /// `image` if the item has an image, otherwise `text`.
     content_type: String,
-    /// When it was accepted.
+    /// When the item was accepted.
     created_at: DateTime<Utc>,
-    /// What was submitted as `metadata`, unchanged.
+    /// The submitted `metadata`, unchanged.
     metadata: Option<HashMap<String, Value>>,
 }
 
@@ -184,32 +184,32 @@ struct MediaCreated {
 pub(crate) struct MediaModeratedEvent {
     /// `media.moderated`.
     event: String,
-    /// When it happened.
+    /// When the event happened.
     timestamp: DateTime<Utc>,
     /// The item.
     data: MediaModerated,
 }
 
-/// A media item that was decided.
+/// A media item with a verdict.
 #[derive(Object)]
 struct MediaModerated {
     /// The item.
     media_id: Uuid,
-    /// Your own identifier, if you gave one.
+    /// Your identifier of the item, if you sent one.
     app_media_id: Option<String>,
-    /// The site that owns it.
+    /// The site's id.
     site_id: Uuid,
     /// The verdict: `approved`, `rejected` or `pending_review`.
     status: String,
-    /// What it was before.
+    /// The status before.
     previous_status: String,
-    /// Who or what decided: `ai`, `rule` or `manual`.
+    /// What decided: `ai`, `rule` or `manual` (a person).
     moderation_type: String,
-    /// When it was decided.
+    /// When the verdict was made.
     moderated_at: DateTime<Utc>,
-    /// Why.
+    /// The reasons.
     moderation_details: Option<ModerationDetails>,
-    /// What was submitted as `metadata`, unchanged.
+    /// The submitted `metadata`, unchanged.
     metadata: Option<HashMap<String, Value>>,
 }
 
@@ -218,12 +218,12 @@ struct MediaModerated {
 pub(crate) struct WebhookTestPingEvent {
     /// `webhook.test.ping`.
     event: String,
-    /// When the test was made.
+    /// When the test was sent.
     timestamp: DateTime<Utc>,
-    /// The test.
+    /// The test's content.
     data: WebhookTestPing,
-    /// `sha256=` and the hex HMAC-SHA256 of the compact JSON of the other members, keyed with the site's webhook secret.
-    /// It is the last member of the body.
+    /// `sha256=` and the hex HMAC-SHA256 of the compact JSON of the other fields, keyed with the site's webhook
+    /// secret. It is the last field of the body.
     #[oai(rename = "_service_signature")]
     signature: String,
 }
@@ -231,10 +231,10 @@ pub(crate) struct WebhookTestPingEvent {
 /// A test of an endpoint.
 #[derive(Object)]
 struct WebhookTestPing {
-    /// The site that owns the endpoint.
+    /// The id of the endpoint's site.
     site_id: Uuid,
     /// Always true.
     test: bool,
-    /// A text for people.
+    /// A message for people.
     message: String,
 }

@@ -20,12 +20,12 @@ use crate::{
     text::{self, Text},
 };
 
-/// Which item, and by whose right.
+/// The item, and the key that may read it.
 #[derive(Deserialize, Object)]
 pub(crate) struct StatusRequest {
     /// The site key: `site_` followed by a run of characters.
     pub(crate) api_key: Option<Text>,
-    /// The item's id, as `submit-media` answered it.
+    /// The item's id, from the answer of `submit-media`.
     pub(crate) media_id: Option<Text>,
 }
 
@@ -50,40 +50,40 @@ fn merged(field: &str, query: Option<Text>, body: Option<Text>) -> Result<Option
     }
 }
 
-/// Where a media item stands. Every member is always there; what does not exist yet, or was not submitted, is null.
+/// A media item's status. All fields are always present. A field without a value is null.
 #[derive(Serialize, Object)]
 pub(crate) struct MediaStatus {
-    /// The item.
+    /// The item's id.
     media_id: Uuid,
-    /// Your own identifier.
+    /// Your identifier of the item.
     #[oai(nullable)]
     app_media_id: Option<String>,
-    /// The site that owns it.
+    /// The site's id.
     site_id: Uuid,
-    /// `image` as soon as there is an image, else `text`.
+    /// `image` if the item has an image, otherwise `text`.
     content_type: String,
-    /// The state. A site with the status vocabulary `completed` reads `pending` or `completed` here, and the outcome in
-    /// `action`.
+    /// The status. If the site's status vocabulary is `completed`, this is `pending` or `completed`, and `action`
+    /// has the result.
     status: String,
-    /// What to do with the item: `approve` (display it), `block` (do not) or `review` (wait for a moderator); null while
-    /// pending.
+    /// What to do with the item: `approve` (show it), `block` (do not show it) or `review` (wait for a moderator).
+    /// Null while pending.
     #[oai(nullable)]
     action: Option<String>,
-    /// Why, as in the event `media.moderated`; null while pending.
+    /// The reasons, as in the event `media.moderated`. Null while pending.
     #[serde(rename = "moderationResult")]
     #[oai(rename = "moderationResult", nullable)]
     moderation_result: Option<Raw<ModerationDetails>>,
-    /// Who or what decided: `ai`, `rule` or `manual`.
+    /// What decided: `ai`, `rule` or `manual` (a person).
     #[oai(nullable)]
     moderation_type: Option<String>,
-    /// When it was accepted.
+    /// When the item was accepted.
     #[serde(serialize_with = "iso8601")]
     created_at: DateTime<Utc>,
-    /// When it was decided.
+    /// When the verdict was made.
     #[serde(serialize_with = "iso8601_or_null")]
     #[oai(nullable)]
     moderated_at: Option<DateTime<Utc>>,
-    /// What was submitted as `metadata`, unchanged.
+    /// The submitted `metadata`, unchanged.
     #[oai(nullable)]
     metadata: Option<Raw<HashMap<String, Value>>>,
 }

@@ -30,30 +30,30 @@ use crate::{
     text::Text,
 };
 
-/// A submission: text, an image, or both. Unknown members are ignored; null counts as not given, and so do an empty
-/// text, URL or image. No value may contain the character U+0000.
+/// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
+/// empty image count as not given. No value may contain the character U+0000.
 #[derive(Default, Deserialize, Object)]
 pub(crate) struct SubmitRequest {
     /// The site key: `site_` followed by a run of characters.
     api_key: Option<Text>,
-    /// Text to moderate: at most 100 KB (102,400 bytes of UTF-8).
+    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8).
     #[oai(nullable, validator(max_length = 102_400))]
     body: Option<Text>,
-    /// Where the image is: an http or https URL. The image may have at most 10 MB and be JPEG, PNG, GIF or WebP.
+    /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.
     #[oai(nullable, validator(max_length = 8_192))]
     content_url: Option<Text>,
-    /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI; at most 10 MB
-    /// decoded.
+    /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
+    /// 10 MB when decoded.
     #[oai(nullable)]
     content_base64: Option<Text>,
-    /// Your own identifier of the item; comes back in events and in its status.
+    /// Your identifier of the item. Events and the status contain it.
     #[oai(nullable, validator(max_length = 1_024))]
     app_media_id: Option<Text>,
-    /// The rule group to judge by, instead of the site's own.
+    /// The rule group to use instead of the site's.
     #[oai(nullable)]
     rule_group_id: Option<Text>,
-    /// Anything you want back with events and in the status, unchanged: a JSON object of at most 16 KiB, whose objects and
-    /// arrays nest at most 32 deep. The object itself counts as 1.
+    /// A JSON object that events and the status contain unchanged: at most 16 KiB, with objects and arrays nested
+    /// at most 32 deep. The object itself counts as 1.
     #[oai(nullable)]
     metadata: Option<Raw<HashMap<String, Value>>>,
 }
@@ -94,11 +94,11 @@ impl SubmitRequest {
 /// The submission is stored and will be moderated.
 #[derive(Serialize, Object)]
 pub(crate) struct Accepted {
-    /// The media item.
+    /// The media item's id.
     id: Uuid,
     /// Always `pending`.
     status: String,
-    /// For people.
+    /// A message for people.
     message: String,
 }
 
