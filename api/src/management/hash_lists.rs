@@ -1,5 +1,4 @@
-//! Hash lists: list, create, read, change, delete. What is done with what stands on them stands beside this file, one thing a
-//! file.
+//! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 
 mod entries;
 mod image;
@@ -10,26 +9,27 @@ mod upload;
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{ActorId, HashListId, TeamId},
-    image_hash::{ListKind, MAX_DISTANCE},
+    image_hash::ListKind,
     name::Name,
     reason::Reason,
     scope::Scope,
-    whole::Whole,
+};
+use management::{
+    Management,
+    hash_lists::{self, Distance, VisibleHashList},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::hash_list::{self, HashListChange as Change, MAX_SHARED, NewHashList as New};
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{self, Caller, Session, created, difference},
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -59,93 +59,111 @@ pub(super) fn nouns() -> Nouns {
     )
 }
 
-/// In how many bits hashes may differ.
-type Distance = Whole<0, 31>;
-
-const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
-
 /// A list of hashes of known images.
 #[derive(Serialize, Object)]
 pub(super) struct HashList {
-    /// The list.
+    /// The ID of the hash list.
     id: Uuid,
-    /// Its team; null: it is shared by all, and operators keep it.
+    /// The team that owns it. `null` means that all teams share it and operators maintain it.
     #[oai(nullable)]
     team_id: Option<Uuid>,
-    /// What it is called; unique in its team, and among the shared ones.
+    /// The list's name. Names are unique within a team, and among shared lists.
     name: String,
-    /// What else is said of it.
+    /// A description of the list.
     #[oai(nullable)]
     description: Option<String>,
-    /// What it means to be on it. It never changes.
+    /// What it means that an image is on the list. It never changes.
     kind: Member<ListKind>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits.
     max_distance: u32,
-    /// Counts the changes of its entries.
+    /// The revision of the list. It grows with each change of its entries.
     revision: i64,
-    /// How many entries it has; null where the caller may not see them.
+    /// The number of entries. `null` if you may not see them.
     #[oai(nullable)]
     entry_count: Option<i64>,
-    /// The token with which it was created; null where the caller may not know.
+    /// The token that created it. `null` if you may not know it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
     created_at: Member<Time>,
 }
 
-impl HashList {
-    /// As the caller may see it.
-    fn shown(list: hash_list::HashList, to: Option<TeamId>) -> Self {
-        let whole = is_kept_by(&list, to);
+impl From<VisibleHashList> for HashList {
+    fn from(list: VisibleHashList) -> Self {
         Self {
             id: list.id.as_uuid(),
             team_id: list.team.map(TeamId::as_uuid),
             name: list.name,
-            description: (!list.description.is_empty()).then_some(list.description),
+            description: list.description,
             kind: Member(list.kind),
             max_distance: list.max_distance,
             revision: list.revision,
-            entry_count: whole.then_some(list.entries),
-            created_by: list.created_by.filter(|_| whole).map(ActorId::as_uuid),
+            entry_count: list.entry_count,
+            created_by: list.created_by.map(ActorId::as_uuid),
             created_at: list.created_at.into(),
         }
     }
 }
 
-/// A hash list to be created.
+/// A hash list to create.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewHashList {
-    /// What it is to be called; no other list of the team, or no other shared one, may be called so.
+    /// The list's name. No other list of the team, or no other shared list, may have the same name.
     name: Member<Name>,
-    /// What else is to be said of it.
+    /// A description of the list.
     #[oai(nullable)]
     description: Option<Member<Reason>>,
-    /// What it means to be on it. It cannot be changed later.
+    /// What it means that an image is on the list. You cannot change it later.
     kind: Member<ListKind>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash; 31 if nothing is said. 0 is the same look only.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The default is 31. With 0,
+    /// only images that look the same count.
     #[serde(default, deserialize_with = "given")]
     max_distance: Option<Member<Distance>>,
-    /// Its team. Without, it is the caller's own; an operator who names none creates a list that all teams share.
+    /// The team that will own it. If omitted, it is the team of the token. If an operator omits it, all teams share the list.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
 }
 
-/// What is to be otherwise of a hash list.
+impl From<NewHashList> for hash_lists::NewHashList {
+    fn from(new: NewHashList) -> Self {
+        Self {
+            name: new.name.0,
+            description: new.description.map(|text| text.0),
+            kind: new.kind.0,
+            max_distance: new.max_distance.map(|bits| bits.0),
+            team: new.team_id.map(|team| team.0),
+        }
+    }
+}
+
+/// Fields of a hash list to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HashListChange {
-    /// What it is to be called.
+    /// The list's new name.
     #[serde(default, deserialize_with = "given")]
     name: Option<Member<Name>>,
-    /// What else is to be said of it; null is nothing.
+    /// The list's new description. `null` removes it.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     description: Option<Option<Member<Reason>>>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash. It holds for images that come from now on.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to
+    /// images that are submitted from now on.
     #[serde(default, deserialize_with = "given")]
     max_distance: Option<Member<Distance>>,
+}
+
+impl From<HashListChange> for hash_lists::HashListChange {
+    fn from(change: HashListChange) -> Self {
+        let description = change.description;
+        Self {
+            name: change.name.map(|name| name.0),
+            description: description.map(|text| text.map(|text| text.0)),
+            max_distance: change.max_distance.map(|bits| bits.0),
+        }
+    }
 }
 
 pub(crate) struct HashLists;
@@ -154,35 +172,26 @@ pub(crate) struct HashLists;
 impl HashLists {
     /// List hash lists
     ///
-    /// The oldest first. A team's token sees those of its team and the shared ones.
+    /// Returns the oldest lists first. A team's token sees the lists of its team and the shared lists.
     #[oai(path = "/hash-lists", method = "get", operation_id = "listHashLists")]
     async fn list_hash_lists(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
-        let mut lists = hash_list::list(session.conn(), of, part.page()).await?;
-        let more = lists.len() > part.limit();
-        lists.truncate(part.limit());
-        let last = lists.last().filter(|_| more).map(|list| list.id.as_uuid());
-        let shown: Vec<HashList> = lists
-            .into_iter()
-            .map(|list| HashList::shown(list, of))
-            .collect();
-        Ok(Json(part.list_to(shown, last)))
+        let lists = hash_lists::list(&management, &caller, part.page()).await?;
+        Ok(Json(part.list(lists, |list| list.id.as_uuid())))
     }
 
     /// Create a hash list
     ///
-    /// It is empty, and nothing happens before a rule of the type `image_hash` names it. A team has as many lists
-    /// as its plan allows: 100, unless it says otherwise.
+    /// The list is empty, and has no effect until a rule of the type `image_hash` names it. A team can have as many lists as its
+    /// plan allows: 100, unless the plan says otherwise.
     #[oai(path = "/hash-lists", method = "post", operation_id = "createHashList")]
     async fn create_hash_list(
         &self,
@@ -190,29 +199,10 @@ impl HashLists {
         caller: Caller,
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let team = session.named_team(new.team_id.map(|team| team.0)).await?;
-        let wanted = New {
-            team,
-            name: new.name.as_str(),
-            description: new.description.as_ref().map_or("", |text| text.as_str()),
-            kind: new.kind.0,
-            max_distance: new.max_distance.as_ref().map_or(MAX_DISTANCE, bits),
-            by: session.actor(),
-        };
-        let id = hash_list::create(session.conn(), wanted).await?;
-        let id = id.ok_or_else(|| {
-            let detail = format!("There are {MAX_SHARED} shared lists already, which is the most.");
-            Refusal::new(Code::LimitReached, detail)
-        })?;
-        let to = session.only_team();
-        let value = HashList::shown(find(&mut session, id).await?, to);
-        let details = created(&value);
-        record(session, Action::HashListCreate, team, id.as_uuid(), details).await?;
+        let list = hash_lists::create(&management, &caller, request.value.into()).await?;
         Ok(Created {
-            location: format!("{PREFIX}/hash-lists/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-lists/{}", list.id),
+            value: list.into(),
         })
     }
 
@@ -226,13 +216,11 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<Json<HashList>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let to = session.only_team();
-        let list = find(&mut session, hash_list_id.0).await?;
-        Ok(Json(HashList::shown(list, to)))
+        let list = hash_lists::get(&management, &caller, hash_list_id.0).await?;
+        Ok(Json(list.into()))
     }
 
     /// Change a hash list
@@ -247,34 +235,20 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<HashListChange>,
     ) -> Result<Json<HashList>, Refusal> {
-        let wish = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let (id, team, to) = (list.id, list.team, session.only_team());
-        let description = wish.description.as_ref();
-        let change = Change {
-            name: wish.name.as_ref().map(|name| name.as_str()),
-            description: description.map(|text| text.as_ref().map_or("", |text| text.as_str())),
-            max_distance: wish.max_distance.as_ref().map(bits),
-        };
-        hash_list::change(session.conn(), id, change).await?;
-        let before = HashList::shown(list, to);
-        let after = HashList::shown(find(&mut session, id).await?, to);
-        if let Some(details) = difference(&before, &after) {
-            record(session, Action::HashListUpdate, team, id.as_uuid(), details).await?;
-        }
-        Ok(Json(after))
+        let (list, change) = (hash_list_id.0, request.value.into());
+        let list = hash_lists::update(&management, &caller, list, change).await?;
+        Ok(Json(list.into()))
     }
 
     /// Delete a hash list
     ///
-    /// Nothing is matched with it any more, and its name is free. One that a rule names is not deleted, be it in a live version,
-    /// in a shadow or in a draft. Earlier versions of rule groups may name it, and cannot become live then. Imports and scans of
-    /// the list stop; what it matched is kept and judged by.
+    /// After that, nothing is compared with the list, and its name is free. You cannot delete a list that a rule of a live
+    /// version, a shadow or a draft names. Earlier versions of rule groups may still name it; they cannot become live any more.
+    /// Imports and scans of the list stop. What it has matched is kept and still counts when items are judged.
     #[oai(
         path = "/hash-lists/:hash_list_id",
         method = "delete",
@@ -284,98 +258,12 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let found = find(&mut session, hash_list_id.0).await?;
-        require_keeper(&session, &found)?;
-        let of = session.only_team();
-        let locked = hash_list::lock_to_delete(session.conn(), of, found.id).await?;
-        let (list, groups) = locked.ok_or_else(unknown)?;
-        if !groups.is_empty() {
-            let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
-            let detail = format!(
-                "Rules of these groups name the list: {}.",
-                groups.join(", ")
-            );
-            return Err(Refusal::new(Code::HashListInUse, detail));
-        }
-        hash_list::delete(session.conn(), list.id).await?;
-        let details = json!({ "deleted": { "name": list.name, "entry_count": list.entries } });
-        let (team, id) = (list.team, list.id.as_uuid());
-        record(session, Action::HashListDelete, team, id, details).await?;
+        hash_lists::delete(&management, &caller, hash_list_id.0).await?;
         Ok(NoContent)
     }
-}
-
-/// A list that the caller may know of.
-async fn find(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let of = session.only_team();
-    let list = hash_list::find(session.conn(), of, list).await?;
-    list.ok_or_else(unknown)
-}
-
-/// A list that the caller keeps: he sees what is on it, and changes it.
-async fn keep(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let list = find(session, list).await?;
-    require_keeper(session, &list)?;
-    Ok(list)
-}
-
-/// A list that the caller keeps, and that nobody else changes meanwhile.
-async fn lock(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let found = keep(session, list).await?;
-    let of = session.only_team();
-    let locked = hash_list::lock(session.conn(), of, found.id).await?;
-    locked.ok_or_else(unknown)
-}
-
-/// Whether what is on the list is this team's business, or, with none, an operator's.
-fn is_kept_by(list: &hash_list::HashList, team: Option<TeamId>) -> bool {
-    team.is_none() || list.team.is_some()
-}
-
-/// Teams use shared lists; operators keep them.
-fn require_keeper(session: &Session, list: &hash_list::HashList) -> Result<(), Refusal> {
-    if is_kept_by(list, session.only_team()) {
-        Ok(())
-    } else {
-        Err(Refusal::new(
-            Code::SharedList,
-            "The list is shared: teams may use it, and operators see and change what is on it.",
-        ))
-    }
-}
-
-/// Records what was done, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: Option<TeamId>,
-    target: Uuid,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = session::Change {
-        action,
-        team,
-        target,
-        details,
-    };
-    Ok(session.commit(change).await?)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("hash list")
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a distance is from 0 to 31"
-)]
-fn bits(distance: &Member<Distance>) -> u32 {
-    distance.0.get() as u32
 }
 
 fn list_example() -> Value {

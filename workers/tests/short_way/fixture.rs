@@ -10,7 +10,8 @@ use domain::{
     event::EventKind,
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
-    rules::{Draft, Limits, Rule},
+    reach::Reach,
+    rules::{Limits, Rule, RuleBody},
     score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
 };
@@ -96,8 +97,8 @@ impl Fixture {
         let rules: Vec<Rule> = documents
             .iter()
             .map(|rule| {
-                let draft: Draft = serde_json::from_value(rule.clone()).unwrap();
-                draft.into_rule(Uuid::now_v7().into())
+                let body: RuleBody = serde_json::from_value(rule.clone()).unwrap();
+                body.into_rule(Uuid::now_v7().into())
             })
             .collect();
         let categories: Vec<Category> = documents
@@ -114,7 +115,7 @@ impl Fixture {
         let group = group.await.unwrap();
         tx.commit().await.unwrap();
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = rule_group::find(&mut conn, Some(self.team), group).await;
+        let found = rule_group::find(&mut conn, Reach::Team(self.team), group).await;
         (group, found.unwrap().unwrap().live)
     }
 

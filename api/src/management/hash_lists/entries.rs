@@ -1,37 +1,31 @@
-//! What stands on a hash list: list and search, put one on, read it, take it off.
+//! What is on a hash list: list and search, add, read, remove.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use domain::{
-    audit::Action,
-    hash_list::EntryHashes,
     id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, Pdq, Sha256Digest},
     reason::Reason,
     scope::Scope,
 };
+use management::{
+    Management,
+    hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash},
+};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{
-    hash_list::{
-        MAX_ENTRIES,
-        entry::{self, Addition, NewEntry},
-        search,
-    },
-    page::Page,
-};
+use store::hash_list::entry;
 use uuid::Uuid;
 
-use super::{keep, lock, record};
 use crate::{
     answer::{Created, Json, NoContent},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::{Described, Member, Time},
     path::Path,
@@ -40,29 +34,29 @@ use crate::{
     query::Query,
 };
 
-/// What stands on a hash list.
+/// An entry of a hash list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashEntry {
-    /// The entry.
+pub(crate) struct HashEntry {
+    /// The ID of the entry.
     id: Uuid,
-    /// The SHA-256 of the file; null where only the look is known.
+    /// The SHA-256 of the file. `null` if only the PDQ hash is known.
     #[oai(nullable)]
     sha256: Option<Member<Sha256Digest>>,
-    /// The PDQ hash of the image; null where only the file is known.
+    /// The PDQ hash of the image. `null` if only the SHA-256 is known.
     #[oai(nullable)]
     pdq: Option<Member<Pdq>>,
-    /// What was said of it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<String>,
-    /// The item whose image it is, if it was added from one.
+    /// The media item whose image was added. `null` if the entry was added by its hash.
     #[oai(nullable)]
     media_id: Option<Uuid>,
-    /// In how many bits it differs from the hash in `near`; null where nothing was asked for.
+    /// By how many bits it differs from the hash in `near`. `null` if you did not search with `near`.
     #[oai(nullable)]
     distance: Option<u32>,
-    /// The list's revision that added it.
+    /// The revision of the list that added it.
     revision: i64,
-    /// The token with which it was added.
+    /// The token that added it.
     #[oai(nullable)]
     added_by: Option<Uuid>,
     /// When it was added.
@@ -94,29 +88,39 @@ impl From<(entry::Entry, u32)> for HashEntry {
     }
 }
 
-/// A hash to be put on a list.
+/// A hash to add to a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewHashEntry {
-    /// The SHA-256 of a file. This, `pdq`, or both of one image.
+pub(crate) struct NewHashEntry {
+    /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
     #[oai(nullable)]
     sha256: Option<Member<Sha256Digest>>,
     /// The PDQ hash of an image.
     #[oai(nullable)]
     pdq: Option<Member<Pdq>>,
-    /// A word about it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
 }
 
+impl From<NewHashEntry> for NewHash {
+    fn from(new: NewHashEntry) -> Self {
+        Self {
+            sha256: new.sha256.map(|hash| hash.0),
+            pdq: new.pdq.map(|hash| hash.0),
+            note: new.note.map(|note| note.0),
+        }
+    }
+}
+
 /// A hash, or its first digits.
-pub(in super::super) struct HashPrefix {
+pub(crate) struct HashPrefix {
     from: [u8; 32],
     to: [u8; 32],
 }
 
-/// The text is no beginning of a hash.
-pub(in super::super) struct InvalidPrefix;
+/// The text is not the beginning of a hash.
+pub(crate) struct InvalidPrefix;
 
 impl FromStr for HashPrefix {
     type Err = InvalidPrefix;
@@ -162,9 +166,10 @@ pub(crate) struct Entries;
 impl Entries {
     /// List or search the entries of a hash list
     ///
-    /// All of them, in the order in which they were added; those with a hash that is or begins like `hash`, up to `limit` and
-    /// without a cursor; or those that are `near` a PDQ hash, with their distances. For the last, 50,000 entries are compared for
-    /// each part, so a part may have few entries, or none, and yet a `next_cursor`.
+    /// Without parameters, returns all entries in the order in which they were added. With `hash`, returns up to `limit` entries
+    /// with a hash that equals it or begins with it, without a cursor. With `near`, returns the entries near a PDQ hash, with
+    /// their distances. For that, 50,000 entries are compared for each page, so a page may have few entries, or none, and still
+    /// have a `next_cursor`.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries",
         method = "get",
@@ -178,53 +183,39 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// Only those with this hash, or with one that begins with these digits.
+        /// Only entries with this hash, or with a hash that begins with these digits.
         hash: Query<HashPrefix>,
-        /// Which hashes `hash` is about; `pdq` if nothing is said.
+        /// The kind of hash that `hash` refers to. The default is `pdq`.
         algorithm: Query<HashAlgorithm>,
-        /// Only those that are near this PDQ hash: within the list's `max_distance`.
+        /// Only entries near this PDQ hash: within the list's `max_distance`.
         near: Query<Pdq>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashEntry>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let conn = session.conn();
-        match (hash.0, near.0) {
-            (Some(_), Some(_)) => Err(Refusal::invalid_field(
-                "near",
-                "must not be given together with `hash`",
-            )),
-            (Some(HashPrefix { from, to }), None) => {
-                let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
-                let limit = part.page().limit - 1;
-                let found = search::with_hash(conn, list.id, algorithm, (from, to), limit).await?;
-                Ok(Json(List::whole(found)))
+        let filter = EntryFilter {
+            hashes: hash.0.map(|HashPrefix { from, to }| (from, to)),
+            algorithm: algorithm.0,
+            near: near.0,
+        };
+        let list = hash_list_id.0;
+        let found = entries::list(&management, &caller, list, filter, part.page()).await?;
+        Ok(Json(match found {
+            FoundEntries::All(entries) => part.list(entries, |entry| entry.id.as_uuid()),
+            FoundEntries::WithHash(entries) => List::whole(entries),
+            FoundEntries::Near(near) => {
+                part.list_to(near.entries, near.next.map(HashEntryId::as_uuid))
             }
-            (None, Some(near)) => {
-                let page = Page {
-                    limit: part.page().limit - 1,
-                    ..part.page()
-                };
-                let near = search::near(conn, list.id, near, list.max_distance, page).await?;
-                let next = near.next.map(HashEntryId::as_uuid);
-                Ok(Json(part.list_to(near.entries, next)))
-            }
-            (None, None) => {
-                let entries = entry::list(conn, list.id, part.page()).await?;
-                Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
-            }
-        }
+        }))
     }
 
-    /// Put a hash on a list
+    /// Add a hash to a list
     ///
-    /// Images that come from the answer on are compared with it. A hash, or a pair of both, stands on a list once.
+    /// Images that are submitted from the answer on are compared with it. A list has each hash, or each pair of both, once.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries",
         method = "post",
@@ -234,22 +225,13 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
-        let new = request.value;
-        let hashes = EntryHashes::new(new.sha256.map(|hash| hash.0), new.pdq.map(|hash| hash.0));
-        let hashes = hashes.ok_or_else(|| {
-            Refusal::invalid_field("pdq", "is missing: there must be `pdq`, `sha256` or both")
-        })?;
-        let entry = NewEntry {
-            hashes,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-            media: None,
-        };
-        let session = management.change(&caller, Scope::HashListsWrite).await?;
-        add(session, hash_list_id.0, entry).await
+        let (list, new) = (hash_list_id.0, request.value.into());
+        let entry = entries::create(&management, &caller, list, new).await?;
+        Ok(created(list, entry))
     }
 
     /// Read an entry of a hash list
@@ -262,20 +244,19 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         /// The entry.
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<Json<HashEntry>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
-        let entry = entry::find(session.conn(), list.id, hash_entry_id.0).await?;
-        Ok(Json(entry.ok_or_else(unknown)?.into()))
+        let (list, entry) = (hash_list_id.0, hash_entry_id.0);
+        let entry = entries::get(&management, &caller, list, entry).await?;
+        Ok(Json(entry.into()))
     }
 
-    /// Take a hash off a list
+    /// Remove a hash from a list
     ///
-    /// Images that come from the answer on are not compared with it. What it matched before stays matched.
+    /// Images that are submitted from the answer on are not compared with it. What it matched before stays matched.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries/:hash_entry_id",
         method = "delete",
@@ -285,62 +266,23 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         /// The entry.
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let entry = entry::find(session.conn(), list.id, hash_entry_id.0).await?;
-        let entry = entry.ok_or_else(unknown)?;
-        entry::remove(session.conn(), list.id, entry.id).await?;
-        let (id, hashes) = (entry.id.as_uuid(), hashes(entry.hashes));
-        let details = json!({ "deleted": { "hash_list_id": list.id, "hashes": hashes } });
-        record(session, Action::HashEntryDelete, list.team, id, details).await?;
+        let (list, entry) = (hash_list_id.0, hash_entry_id.0);
+        entries::delete(&management, &caller, list, entry).await?;
         Ok(NoContent)
     }
 }
 
-/// Puts an entry on a list that the caller keeps.
-pub(super) async fn add(
-    mut session: Session,
-    list: HashListId,
-    new: NewEntry<'_>,
-) -> Result<Created<HashEntry>, Refusal> {
-    let list = lock(&mut session, list).await?;
-    let by = session.actor();
-    let id = match entry::add(session.conn(), list.id, new, by).await? {
-        Addition::Added(id) => id,
-        Addition::There(id) => {
-            let detail = format!("It stands on the list already, as the entry {id}.");
-            return Err(Refusal::new(Code::AlreadyListed, detail));
-        }
-        Addition::Full => {
-            let detail =
-                format!("The lists have {MAX_ENTRIES} entries together, which is the most.");
-            return Err(Refusal::new(Code::LimitReached, detail));
-        }
-    };
-    let entry = entry::find(session.conn(), list.id, id).await?;
-    let entry = entry.ok_or_else(Refusal::internal)?;
-    let details = json!({ "created": {
-        "hash_list_id": list.id, "hashes": hashes(entry.hashes), "media_id": entry.media
-    } });
-    let action = Action::HashEntryCreate;
-    record(session, action, list.team, id.as_uuid(), details).await?;
-    Ok(Created {
-        location: format!("{PREFIX}/hash-lists/{}/entries/{id}", list.id),
+/// An entry that was just added to a list.
+pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntry> {
+    Created {
+        location: format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id),
         value: entry.into(),
-    })
-}
-
-fn hashes(hashes: EntryHashes) -> Value {
-    json!({ "sha256": hashes.sha256(), "pdq": hashes.pdq() })
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("entry")
+    }
 }
 
 pub(super) fn entry_example() -> Value {

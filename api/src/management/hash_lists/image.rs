@@ -1,4 +1,4 @@
-//! An item's image put on a hash list, by the hashes that are stored with it.
+//! Add an item's image to a hash list, by the hashes that are stored with the item.
 
 use std::sync::Arc;
 
@@ -7,22 +7,19 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
+use management::{Management, hash_lists::entries};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
-use store::hash_list::{entry::NewEntry, matches};
 
-use super::{
-    entries::{HashEntry, add, entry_example},
-    keep,
-};
+use super::entries::{HashEntry, created, entry_example};
 use crate::{
     answer::Created,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::{Caller, missing_scope},
     },
     member::Member,
     path::Path,
@@ -30,13 +27,13 @@ use crate::{
     problem::{Code, Refusal},
 };
 
-/// An item whose image is to be put on a list.
+/// An item whose image will be added to a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewListedImage {
-    /// The item; one of the list's team, or, for a shared list, of any.
+pub(crate) struct NewListedImage {
+    /// The media item. It must belong to the list's team. For a shared list, it may belong to any team.
     media_id: Member<MediaId>,
-    /// A word about it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
 }
@@ -45,10 +42,10 @@ pub(crate) struct Images;
 
 #[OpenApi(tag = "Tag::HashLists")]
 impl Images {
-    /// Put an item's image on a hash list
+    /// Add an item's image to a hash list
     ///
-    /// By the hashes that were computed when the item was submitted, so the image itself need not be kept any more. The next
-    /// copy that comes is on the list. The token needs the scope `media:read`, too.
+    /// Uses the hashes that were computed when the item was submitted, so the image itself need not be stored any more. The next
+    /// copy that is submitted counts as on the list. The token also needs the scope `media:read`.
     #[oai(
         path = "/hash-lists/:hash_list_id/images",
         method = "post",
@@ -58,32 +55,14 @@ impl Images {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewListedImage>,
     ) -> Result<Created<HashEntry>, Refusal> {
-        let new = request.value;
-        let media = new.media_id.0;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
-        if !session.has(Scope::MediaRead) {
-            return Err(missing_scope(Scope::MediaRead));
-        }
-        let found = matches::hashes_of(session.conn(), list.team, media).await?;
-        let found = found
-            .ok_or_else(|| Refusal::invalid_field("media_id", "is no media item of the team"))?;
-        let hashes = found.hashes.ok_or_else(|| {
-            Refusal::new(
-                Code::ImageNotHashed,
-                "The item has no image, or none that could be hashed.",
-            )
-        })?;
-        let entry = NewEntry {
-            hashes,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-            media: Some(media),
-        };
-        add(session, list.id, entry).await
+        let (list, new) = (hash_list_id.0, request.value);
+        let (media, note) = (new.media_id.0, new.note.map(|note| note.0));
+        let entry = entries::add_image(&management, &caller, list, media, note).await?;
+        Ok(created(list, entry))
     }
 }
 

@@ -1,29 +1,29 @@
-//! Files of hashes read into a list: start, watch, see what was refused, stop.
+//! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
-    backtest::State,
+    chain::State,
     id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,
 };
+use management::{Management, hash_lists::imports};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::hash_list::import::{self, MAX_RUNNING};
+use store::hash_list::import;
 use uuid::Uuid;
 
-use super::{keep, lock, record, upload::HashFile};
+use super::upload::HashFile;
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session, created},
     },
     member::{Member, Time},
     path::Path,
@@ -33,34 +33,34 @@ use crate::{
 
 /// A file of hashes that is read into a list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashImport {
-    /// The import.
+pub(crate) struct HashImport {
+    /// The ID of the import.
     id: Uuid,
-    /// The list.
+    /// The hash list.
     hash_list_id: Uuid,
-    /// What hashes are that do not say it themselves.
+    /// The kind of hash in lines that do not name it.
     algorithm: Member<HashAlgorithm>,
-    /// Where it stands.
+    /// The state of the import.
     state: Member<State>,
     /// How many lines the file has.
     total_lines: i64,
-    /// How many of them were read.
+    /// How many lines were read.
     lines: i64,
-    /// Hashes that were added.
+    /// The number of hashes that were added.
     added: i64,
-    /// Hashes that stood on the list already, or in an earlier line.
+    /// The number of hashes that were on the list already, or in an earlier line.
     existing: i64,
-    /// Lines that were refused.
+    /// The number of lines that were refused.
     refused: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -87,10 +87,10 @@ impl From<import::Import> for HashImport {
 
 /// A line of a file that was refused.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashImportRefusal {
-    /// Its number in the file, from 1.
+pub(crate) struct HashImportRefusal {
+    /// The number of the line in the file, from 1.
     line: i64,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     message: String,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Imports;
 impl Imports {
     /// List imports into a hash list
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Returns the latest imports first. They are kept for 90 days.
     #[oai(
         path = "/hash-lists/:hash_list_id/imports",
         method = "get",
@@ -119,26 +119,25 @@ impl Imports {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashImport>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let imports = import::list(session.conn(), list.id, part.page()).await?;
+        let list = hash_list_id.0;
+        let imports = imports::list(&management, &caller, list, part.page()).await?;
         Ok(Json(part.list(imports, |import| import.id.as_uuid())))
     }
 
     /// Import a file of hashes
     ///
-    /// One hash a line, in 64 hexadecimal digits; after a comma a word about it. A line may say what its hash is: `pdq:...` or
-    /// `sha256:...`. Empty lines and those that begin with `#` are passed over. The file is stored and read in the background:
-    /// what stands on the list already is passed over, and a line that is no hash is refused, without harm to others. A larger
-    /// list than a request's body may hold comes in several files, up to 16 at a time.
+    /// Each line has one hash of 64 hexadecimal digits and, after a comma, an optional note. A line may name the kind of its
+    /// hash: `pdq:...` or `sha256:...`. Empty lines and lines that begin with `#` are skipped. The file is stored and read in the
+    /// background. Hashes that are on the list already are skipped. A line without a valid hash is refused; the other lines are
+    /// still read. If your list is larger than a request body may be, send several files, up to 16 at a time.
     #[oai(
         path = "/hash-lists/:hash_list_id/imports",
         method = "post",
@@ -148,35 +147,24 @@ impl Imports {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// What hashes are that do not say it themselves; `pdq` if nothing is said.
+        /// The kind of hash in lines that do not name it. The default is `pdq`.
         algorithm: Query<HashAlgorithm>,
         request: HashFile,
     ) -> Result<Accepted<HashImport>, Refusal> {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let by = session.actor();
-        let started = import::create(session.conn(), &list, algorithm, &request.bytes, by).await?;
-        let (id, jobs) = started.ok_or_else(|| {
-            let detail = format!("{MAX_RUNNING} files are being read, which is the most.");
-            Refusal::new(Code::LimitReached, detail)
-        })?;
-        let value = HashImport::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        let action = Action::HashImportCreate;
-        record(session, action, list.team, list.id.as_uuid(), details).await?;
-        management.queue.enqueued(&jobs);
+        let (list, file) = (hash_list_id.0, &request.bytes);
+        let import = imports::create(&management, &caller, list, algorithm, file).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/hash-imports/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-imports/{}", import.id),
+            value: import.into(),
         })
     }
 
     /// Read an import
     ///
-    /// How far it has got, and what it has done so far.
+    /// Shows its progress, and what it has done so far.
     #[oai(
         path = "/hash-imports/:hash_import_id",
         method = "get",
@@ -189,14 +177,13 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
+        let import = imports::get(&management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 
     /// List the lines that an import refused
     ///
-    /// In the order of the file; the first 1,000 of them.
+    /// Returns the first 1,000 refused lines, in the order of the file.
     #[oai(
         path = "/hash-imports/:hash_import_id/refusals",
         method = "get",
@@ -208,19 +195,17 @@ impl Imports {
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        // A place in this list is the number of a line.
+        // In this list, a cursor holds the number of a line.
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let limit = part.page().limit;
-        let refusals = import::refusals(session.conn(), import.id, after, limit).await?;
+        let (import, limit) = (hash_import_id.0, part.page().limit);
+        let refusals = imports::refusals(&management, &caller, import, after, limit).await?;
         let place = |refused: &import::Refused| {
             Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
         };
@@ -229,7 +214,7 @@ impl Imports {
 
     /// Cancel an import
     ///
-    /// What it has added stays on the list. One that has ended stays as it is.
+    /// What it has added stays on the list. An import that has ended stays as it is.
     #[oai(
         path = "/hash-imports/:hash_import_id/cancel",
         method = "post",
@@ -242,24 +227,9 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
-        let (team, list) = (import.team, import.list.as_uuid());
-        if !import::cancel(session.conn(), import.id).await? {
-            return Ok(Json(import.into()));
-        }
-        let value = HashImport::from(of_caller(&mut session, import.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::HashImportCancel, team, list, details).await?;
-        Ok(Json(value))
+        let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
+        Ok(Json(import.into()))
     }
-}
-
-/// An import that the caller may know of: into a list that he keeps.
-async fn of_caller(session: &mut Session, import: HashImportId) -> Result<import::Import, Refusal> {
-    let of = session.only_team();
-    let import = import::find(session.conn(), of, import).await?;
-    import.ok_or_else(|| Refusal::not_found("import"))
 }
 
 fn import_example() -> Value {

@@ -1,31 +1,32 @@
-//! Hash lists held against stored images: start, watch, see what is on the list, stop.
+//! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
-    backtest::State,
+    chain::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
     scope::Scope,
-    whole::Whole,
+};
+use management::{
+    Management,
+    hash_lists::scans::{self, NewScan, Revision},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::hash_list::scan::{self, NewScan};
+use store::hash_list::scan;
 use uuid::Uuid;
 
-use super::{find, record};
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session, created},
     },
     member::{Member, Time, given},
     path::Path,
@@ -34,45 +35,42 @@ use crate::{
     query::Query,
 };
 
-/// A revision of a list.
-type Revision = Whole<0, 1_000_000_000_000>;
-
-/// A hash list held against stored images.
+/// A comparison of a hash list with stored images.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashScan {
-    /// The scan.
+pub(crate) struct HashScan {
+    /// The ID of the scan.
     id: Uuid,
-    /// The list.
+    /// The hash list.
     hash_list_id: Uuid,
-    /// The team whose items it looks at; null: those of all teams.
+    /// The team whose items it looks at. `null` means the items of all teams.
     #[oai(nullable)]
     team_id: Option<Uuid>,
-    /// Only entries that are newer than this revision of the list; null: all.
+    /// Only entries that are newer than this revision of the list. `null` means all entries.
     #[oai(nullable)]
     since_revision: Option<i64>,
-    /// It looks at items accepted before this time, the newest first,
+    /// It looks at items accepted before this time, the newest first.
     until: Member<Time>,
-    /// down to the oldest, which was accepted at this time; null: there is none.
+    /// When the oldest of these items was accepted. `null` if there is none.
     #[oai(nullable)]
     oldest: Option<Member<Time>>,
-    /// It has looked at all that were accepted after this time; null: at none yet.
+    /// It has looked at all items accepted after this time. `null` if it has looked at none yet.
     #[oai(nullable)]
     reached: Option<Member<Time>>,
-    /// Where it stands.
+    /// The state of the scan.
     state: Member<State>,
-    /// How many images it has looked at; those that were never hashed do not count.
+    /// How many images it has looked at. Images that were never hashed do not count.
     looked_at: i64,
     /// How many of them are on the list.
     matched: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -98,31 +96,40 @@ impl From<scan::Scan> for HashScan {
     }
 }
 
-/// What a list is to be held against.
+/// A scan to start.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewHashScan {
-    /// The team whose items are looked at. Without, it is the list's; for a shared list it is the caller's own, and an operator
-    /// who names none has those of all teams looked at.
+pub(crate) struct NewHashScan {
+    /// The team whose items are looked at. If omitted, it is the team of the list; for a shared list, it is the team of the
+    /// token. If an operator omits it for a shared list, the items of all teams are looked at.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
-    /// Only entries that are newer than this revision of the list. Without, all.
+    /// Only entries that are newer than this revision of the list. If omitted, all entries count.
     #[serde(default, deserialize_with = "given")]
     since_revision: Option<Member<Revision>>,
 }
 
+impl From<NewHashScan> for NewScan {
+    fn from(new: NewHashScan) -> Self {
+        Self {
+            team: new.team_id.map(|team| team.0),
+            since_revision: new.since_revision.map(|revision| revision.0),
+        }
+    }
+}
+
 /// An item whose image is on the list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashScanMatch {
-    /// The item.
+pub(crate) struct HashScanMatch {
+    /// The media item.
     media_id: Uuid,
-    /// Where it stands now.
+    /// The item's present status.
     status: Member<Status>,
-    /// The entry that it is like, the nearest one.
+    /// The nearest entry of the list.
     hash_entry_id: Uuid,
-    /// By which hash it was recognised.
+    /// The kind of hash that matched.
     algorithm: Member<HashAlgorithm>,
-    /// In how many bits it differs from the entry; 0 for the same file.
+    /// By how many bits it differs from the entry. It is 0 for the same file.
     distance: u32,
 }
 
@@ -144,7 +151,7 @@ pub(crate) struct Scans;
 impl Scans {
     /// List scans for a hash list
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Returns the latest scans first. They are kept for 90 days.
     #[oai(
         path = "/hash-lists/:hash_list_id/scans",
         method = "get",
@@ -154,25 +161,23 @@ impl Scans {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = find(&mut session, hash_list_id.0).await?;
-        let (part, of) = (Part::new(&limit, &cursor), session.only_team());
-        let scans = scan::list(session.conn(), of, list.id, part.page()).await?;
+        let part = Part::new(&limit, &cursor);
+        let scans = scans::list(&management, &caller, hash_list_id.0, part.page()).await?;
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
-    /// Hold a hash list against stored images
+    /// Scan stored images
     ///
-    /// Items that were submitted before are compared with the list by their stored hashes. What is on it is listed here and
-    /// counts when the item is judged again, in a backtest; no verdict changes: that is for a moderator to do. One such scan runs
-    /// at a time for a list and a team.
+    /// Compares items that were submitted before with the list, by their stored hashes. The scan lists the items that are on the
+    /// list. They count when an item is judged again in a backtest. No verdict changes: moderators decide that. One scan runs at
+    /// a time for each list and team.
     #[oai(
         path = "/hash-lists/:hash_list_id/scans",
         method = "post",
@@ -182,45 +187,21 @@ impl Scans {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashScan>,
     ) -> Result<Accepted<HashScan>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let named = session.named_team(new.team_id.map(|team| team.0)).await?;
-        let list = find(&mut session, hash_list_id.0).await?;
-        if list.team.is_some() && named.is_some() && list.team != named {
-            return Err(Refusal::invalid_field("team_id", "is not the list's team"));
-        }
-        let team = list.team.or(named);
-        let wanted = NewScan {
-            list: list.id,
-            team,
-            since_revision: new.since_revision.map(|revision| revision.0.get()),
-            by: session.actor(),
-        };
-        let (id, jobs) = scan::create(session.conn(), wanted).await?;
-        let value = HashScan::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        record(
-            session,
-            Action::HashScanCreate,
-            team,
-            list.id.as_uuid(),
-            details,
-        )
-        .await?;
-        management.queue.enqueued(&jobs);
+        let (list, new) = (hash_list_id.0, request.value.into());
+        let scan = scans::create(&management, &caller, list, new).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/hash-scans/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-scans/{}", scan.id),
+            value: scan.into(),
         })
     }
 
     /// Read a scan
     ///
-    /// How far it has got, and how much it has found so far.
+    /// Shows its progress, and how much it has found so far.
     #[oai(
         path = "/hash-scans/:hash_scan_id",
         method = "get",
@@ -233,13 +214,14 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        Ok(Json(of_caller(&mut session, hash_scan_id.0).await?.into()))
+        let scan = scans::get(&management, &caller, hash_scan_id.0).await?;
+        Ok(Json(scan.into()))
     }
 
     /// List what a scan found
     ///
-    /// The newest items first, 100,000 at most, with where they stand now; whether they were known to be on the list or not.
+    /// Returns the newest items first, 100,000 at most, with their present status. The items include those that were known to be
+    /// on the list before.
     #[oai(
         path = "/hash-scans/:hash_scan_id/matches",
         method = "get",
@@ -251,21 +233,19 @@ impl Scans {
         caller: Caller,
         /// The scan.
         hash_scan_id: Path<HashScanId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let scan = of_caller(&mut session, hash_scan_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let matches = scan::matches(session.conn(), scan.id, part.page()).await?;
+        let matches = scans::matches(&management, &caller, hash_scan_id.0, part.page()).await?;
         Ok(Json(part.list(matches, |found| found.media.as_uuid())))
     }
 
     /// Cancel a scan
     ///
-    /// What it has found is kept. One that has ended stays as it is.
+    /// What it has found is kept. A scan that has ended stays as it is.
     #[oai(
         path = "/hash-scans/:hash_scan_id/cancel",
         method = "post",
@@ -278,24 +258,9 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let scan = of_caller(&mut session, hash_scan_id.0).await?;
-        let (team, list) = (scan.team, scan.list.as_uuid());
-        if !scan::cancel(session.conn(), scan.id).await? {
-            return Ok(Json(scan.into()));
-        }
-        let value = HashScan::from(of_caller(&mut session, scan.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::HashScanCancel, team, list, details).await?;
-        Ok(Json(value))
+        let scan = scans::cancel(&management, &caller, hash_scan_id.0).await?;
+        Ok(Json(scan.into()))
     }
-}
-
-/// A scan that the caller may know of: over items of his team.
-async fn of_caller(session: &mut Session, scan: HashScanId) -> Result<scan::Scan, Refusal> {
-    let of = session.only_team();
-    let scan = scan::find(session.conn(), of, scan).await?;
-    scan.ok_or_else(|| Refusal::not_found("scan"))
 }
 
 fn scan_example() -> Value {

@@ -1,57 +1,54 @@
-//! What differs between two versions of a rule group, or a version and the draft.
+//! What differs between two versions of a rule group, or between a version and the draft.
 
 use std::sync::Arc;
 
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
-    rules::Rule,
     scope::Scope,
 };
+use management::{Management, rule_groups::diff};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::rule_group;
 use uuid::Uuid;
 
 use super::{
-    draft::draft,
-    find,
     rules::{RuleDocument, documents},
-    schema, unknown_version,
+    schema,
 };
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::{Caller, Session},
     },
     path::Path,
     problem::Refusal,
     query::Query,
 };
 
-/// What differs. Rules are known by their ids.
+/// What differs. Rules are identified by their IDs.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupDifference {
+pub(crate) struct RuleGroupDifference {
     /// Rules that only the later one has.
     added: Vec<RuleDocument>,
     /// Rules that only the earlier one has.
     removed: Vec<RuleDocument>,
-    /// Rules that both have and that are not the same.
+    /// Rules that both have, but that differ.
     changed: Vec<ChangedRule>,
-    /// The ids of rules that stand elsewhere among those that both have: as few as tell the change of order.
+    /// The IDs of rules that moved among the rules that both have. It is the smallest set that explains the new order.
     moved: Vec<Uuid>,
 }
 
-/// A rule as it was and as it is.
+/// A rule before and after.
 #[derive(Serialize, Object)]
 struct ChangedRule {
-    /// As it was.
+    /// The rule before.
     from: RuleDocument,
-    /// As it is.
+    /// The rule after.
     to: RuleDocument,
 }
 
@@ -79,7 +76,7 @@ pub(crate) struct Diffs;
 impl Diffs {
     /// Compare versions
     ///
-    /// Without parameters: what the draft would change of the live version.
+    /// Without parameters, shows what the draft would change in the live version.
     #[oai(
         path = "/rule-groups/:rule_group_id/diff",
         method = "get",
@@ -89,36 +86,17 @@ impl Diffs {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The earlier version; without, the live one.
+        /// The earlier version. If omitted, it is the live version.
         from_version_id: Query<GroupVersionId>,
-        /// The later version; without, the draft.
+        /// The later version. If omitted, it is the draft.
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let from = from_version_id.0.unwrap_or(group.live);
-        let from = rules(&mut session, group.id, from, "from_version_id").await?;
-        let to = match to_version_id.0 {
-            Some(version) => rules(&mut session, group.id, version, "to_version_id").await?,
-            None => draft(&mut session, group.id).await?.rules,
-        };
-        drop(session);
-        let work = move || Difference::between(&from, &to);
-        let difference = management.workbench.work(Some(group.team), work).await?;
+        let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);
+        let difference = diff::between(&management, &caller, group, from, to).await?;
         Ok(Json(difference.into()))
     }
-}
-
-async fn rules(
-    session: &mut Session,
-    group: RuleGroupId,
-    version: GroupVersionId,
-    field: &str,
-) -> Result<Vec<Rule>, Refusal> {
-    let version = rule_group::version(session.conn(), group, version).await?;
-    Ok(version.ok_or_else(|| unknown_version(field))?.rules)
 }
 
 /// What the document says beyond the signatures.

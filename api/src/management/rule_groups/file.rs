@@ -6,8 +6,12 @@ use bytes::Bytes;
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
-    rule_file::{GivenFile, RuleFile},
+    rule_file::GivenFile,
     scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::files::{self, ExportedGroup},
 };
 use poem::{
     IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header, web::Data,
@@ -21,16 +25,14 @@ use poem_openapi::{
     types::Type as _,
 };
 use serde_json::{Value, json};
-use store::rule_group;
 
 use super::{
-    CreatedRuleGroup, create, created_example, draft, draft::RuleGroupDraft, find,
-    rules::RuleDocuments, schema, unknown_version,
+    CreatedRuleGroup, created_example, draft, draft::RuleGroupDraft, rules::RuleDocuments, schema,
 };
 use crate::{
     answer::{Created, Json},
     fair::Share,
-    management::{Management, Tag, document::Operation, session::Caller},
+    management::{Tag, caller::Caller, document::Operation},
     member::{Described, Member},
     openapi::at,
     path::Path,
@@ -44,18 +46,18 @@ const YAML: &str = "application/yaml";
 // Only shown: `GivenFile` is what is read.
 /// A rule group as a document.
 #[derive(Object)]
-pub(in super::super) struct NewRuleFile {
-    /// What the group is called.
+pub(crate) struct NewRuleFile {
+    /// The group's name.
     name: Member<Name>,
-    /// Its rules, in the order of evaluation.
+    /// The group's rules, in the order of evaluation.
     rules: RuleDocuments,
 }
 
-/// Such a document as a body, in YAML or JSON. It is read only when it is known who sends it.
-pub(in super::super) struct RuleFileBody {
+/// Such a document as a body, in YAML or JSON. It is read only for callers who may import it.
+pub(crate) struct RuleFileBody {
     bytes: Bytes,
     is_json: bool,
-    /// Held until the handler ends.
+    /// The client's share of the memory for bodies, which is held as long as the body.
     _share: Share,
 }
 
@@ -90,7 +92,7 @@ impl ParsePayload for RuleFileBody {
 
 impl_apirequest_for_payload!(RuleFileBody);
 
-/// As RFC 9512 has it, and as it was called before.
+/// The name in RFC 9512, and earlier names.
 fn is_yaml(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default();
     [YAML, "application/x-yaml", "text/yaml", "text/x-yaml"]
@@ -112,10 +114,7 @@ impl RuleFileBody {
 }
 
 /// A rule group as a YAML file.
-pub(in super::super) struct YamlFile {
-    name: String,
-    yaml: String,
-}
+pub(crate) struct YamlFile(ExportedGroup);
 
 impl IntoResponse for YamlFile {
     fn into_response(self) -> Response {
@@ -123,10 +122,10 @@ impl IntoResponse for YamlFile {
             .content_type(YAML)
             .header(
                 header::CONTENT_DISPOSITION,
-                format!("attachment; filename=\"{}.yaml\"", self.name),
+                format!("attachment; filename=\"{}.yaml\"", self.0.name),
             )
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(self.yaml)
+            .body(self.0.yaml)
     }
 }
 
@@ -141,7 +140,7 @@ impl ApiResponse for YamlFile {
         };
         MetaResponses {
             responses: vec![MetaResponse {
-                description: "The group.",
+                description: "The rule group.",
                 status: Some(200),
                 status_range: None,
                 content: vec![MetaMediaType {
@@ -165,8 +164,8 @@ pub(crate) struct Files;
 impl Files {
     /// Import a rule group
     ///
-    /// A YAML or JSON document becomes a new group, whose first version is live. YAML is taken without anchors and aliases, and
-    /// up to 4 MiB.
+    /// Creates a group from a YAML or JSON document. Its first version is live at once. YAML must not have anchors or aliases,
+    /// and may have up to 4 MiB.
     #[oai(
         path = "/rule-groups/import",
         method = "post",
@@ -176,19 +175,19 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// Its team. Without, it is the caller's own; an operator names one.
+        /// The team that will own the group. If omitted, it is the team of the token. Operators must name a team.
         team_id: Query<TeamId>,
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
-        let file = read(&management, &caller, request).await?;
-        let (rules, team) = (RuleDocuments(file.rules), team_id.0.map(Member));
-        create(&management, &caller, &file.name, team, rules, "").await
+        let read = move || request.read();
+        let created = files::import_group(&management, &caller, team_id.0, read).await?;
+        Ok(created.into())
     }
 
     /// Import a draft
     ///
-    /// The rules of a YAML or JSON document become the group's draft. Rules with the ids that they were exported with stay the
-    /// same rules. The group keeps its name.
+    /// Replaces the group's draft with the rules of a YAML or JSON document. Rules that keep the IDs they were exported with stay
+    /// the same rules. The group keeps its name.
     #[oai(
         path = "/rule-groups/:rule_group_id/import",
         method = "post",
@@ -198,21 +197,22 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The revision of the draft that is replaced. Without, it is replaced whoever changed it.
+        /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`). If omitted, the draft
+        /// is replaced in any case.
         revision: Query<Revision>,
         request: RuleFileBody,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let file = read(&management, &caller, request).await?;
         let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
-        let rules = RuleDocuments(file.rules);
-        draft::replace(&management, &caller, group, rules, revision).await
+        let read = move || request.read();
+        let draft = files::import_draft(&management, &caller, group, revision, read).await?;
+        Ok(Json(draft.into()))
     }
 
     /// Export a rule group
     ///
-    /// As a YAML document: the live version, or another one. Imported again, it gives an equal group.
+    /// Returns a version as a YAML document. If you import it, you get an equal group.
     #[oai(
         path = "/rule-groups/:rule_group_id/export",
         method = "get",
@@ -222,34 +222,19 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The version; without, the live one.
+        /// The version. If omitted, it is the live version.
         version_id: Query<GroupVersionId>,
     ) -> Result<YamlFile, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let wanted = version_id.0.unwrap_or(group.live);
-        let version = rule_group::version(session.conn(), group.id, wanted).await?;
-        let version = version.ok_or_else(|| unknown_version("version_id"))?;
-        drop(session);
-        // Groups from the command line may have had other names once.
-        let name: Name = group.name.parse().map_err(|_| Refusal::internal())?;
-        let file = RuleFile {
-            name,
-            rules: version.rules.into_iter().map(Into::into).collect(),
-        };
-        let writing = move || file.to_yaml();
-        let yaml = management.workbench.work(Some(group.team), writing).await?;
-        Ok(YamlFile {
-            name: format!("{}-{}", group.id, version.listed.number),
-            yaml,
-        })
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let exported = files::export(&management, &caller, group, version).await?;
+        Ok(YamlFile(exported))
     }
 }
 
 /// A revision in a query.
-pub(in super::super) struct Revision(i64);
+pub(crate) struct Revision(i64);
 
 impl std::str::FromStr for Revision {
     type Err = std::num::ParseIntError;
@@ -269,22 +254,7 @@ impl Described for Revision {
     }
 }
 
-/// Reads a document of somebody who may import it.
-async fn read(
-    management: &Management,
-    caller: &Caller,
-    body: RuleFileBody,
-) -> Result<GivenFile, Refusal> {
-    let session = management.read(caller, Scope::RulesWrite).await?;
-    let holder = session.only_team();
-    drop(session);
-    management
-        .workbench
-        .work(holder, move || body.read())
-        .await?
-}
-
-/// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.
+/// Shows what is exported. Only the text says that YAML can be imported, too: generators of clients want one media type.
 pub(super) fn declare(document: &mut Value) {
     let answer = "/paths/~1rule-groups~1{rule_group_id}~1export/get/responses/200/content";
     at(document, answer)[YAML]["example"] = EXAMPLE.into();

@@ -1,34 +1,35 @@
-//! A rule group's versions: list, make, read, let one be live, and which were.
+//! A rule group's versions: list, create, read, make one live, and see which were live when.
 
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{ActorId, GroupVersionId, RuleGroupId},
     reason::Reason,
     scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::versions::{self, NewVersion},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::rule_group::{self, Authorship, ListedVersion, Publication, Version};
+use store::rule_group::{ListedVersion, Publication, Version};
 use uuid::Uuid;
 
 use super::{
-    RuleGroup,
-    draft::{draft, require},
-    find, group_example, lists, lock, record, room,
+    RuleGroup, group_example,
     rules::{RuleDocument, documents},
-    schema, unknown_version,
+    schema,
 };
 use crate::{
     answer::{Created, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::Caller,
     },
     member::{Member, Time, given},
     path::Path,
@@ -39,19 +40,19 @@ use crate::{
 
 /// A version of a rule group. It never changes.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupVersion {
-    /// The version.
+pub(crate) struct RuleGroupVersion {
+    /// The ID of the version.
     id: Uuid,
-    /// Its number; a group's versions count from 1.
+    /// The number of the version. A group's versions are numbered from 1.
     number: i32,
-    /// What its author says of it; may be empty.
+    /// The author's note. It may be empty.
     note: String,
     /// How many rules it has.
     rule_count: i32,
-    /// The token with which it was made; null from the command line.
+    /// The token that created it. `null` if it was created from the command line.
     #[oai(nullable)]
     created_by: Option<Uuid>,
-    /// When it was made.
+    /// When it was created.
     created_at: Member<Time>,
 }
 
@@ -70,12 +71,12 @@ impl From<ListedVersion> for RuleGroupVersion {
 
 /// A version with its rules.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupVersionWithRules {
-    /// What lists show of it.
+pub(crate) struct RuleGroupVersionWithRules {
+    /// The version.
     #[serde(flatten)]
     #[oai(flatten)]
     version: RuleGroupVersion,
-    /// Its rules, in the order of evaluation.
+    /// The version's rules, in the order of evaluation.
     rules: Vec<RuleDocument>,
 }
 
@@ -88,41 +89,52 @@ impl From<Version> for RuleGroupVersionWithRules {
     }
 }
 
-/// A version that the draft is to become.
+/// A version to create from the draft.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewRuleGroupVersion {
-    /// The revision of the draft that is meant.
+pub(crate) struct NewRuleGroupVersion {
+    /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`).
     revision: i64,
-    /// A word about it.
+    /// A note about the version.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
-    /// Whether it is live at once; it is if nothing is said. Without, it can be let live later, or judge in the shadow.
+    /// Whether the version is live at once. The default is `true`. With `false`, you can make it live later, or have it judge
+    /// in the shadow.
     #[serde(default, deserialize_with = "given")]
     live: Option<bool>,
 }
 
-/// Which version is to be live.
+impl From<NewRuleGroupVersion> for NewVersion {
+    fn from(new: NewRuleGroupVersion) -> Self {
+        Self {
+            revision: new.revision,
+            note: new.note.map(|note| note.0),
+            live: new.live.unwrap_or(true),
+        }
+    }
+}
+
+/// The version to make live.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct LiveVersionChange {
-    /// One of the group's.
+pub(crate) struct LiveVersionChange {
+    /// A version of the group.
     version_id: Member<GroupVersionId>,
 }
 
-/// A version that became live.
+/// An entry in the history of live versions.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupPublication {
-    /// The entry.
+pub(crate) struct RuleGroupPublication {
+    /// The ID of the entry.
     id: Uuid,
-    /// The version.
+    /// The version that became live.
     version_id: Uuid,
-    /// Its number.
+    /// The number of the version.
     version_number: i32,
-    /// The token with which it was published; null from the command line.
+    /// The token that published it. `null` if it was published from the command line.
     #[oai(nullable)]
     published_by: Option<Uuid>,
-    /// From when on it judged what was submitted.
+    /// When it began to judge new submissions.
     published_at: Member<Time>,
 }
 
@@ -144,7 +156,7 @@ pub(crate) struct Versions;
 impl Versions {
     /// List versions
     ///
-    /// The newest first.
+    /// Returns the newest versions first.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions",
         method = "get",
@@ -154,24 +166,23 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let versions = rule_group::versions(session.conn(), group.id, part.page()).await?;
+        let group = rule_group_id.0;
+        let versions = versions::list(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(versions, |version| version.id.as_uuid())))
     }
 
-    /// Make a version of the draft
+    /// Create a version from the draft
     ///
-    /// It is live at once, unless `live` is false: what is submitted from the answer on is judged by it. If somebody else has
-    /// changed the draft since the `revision`, nothing is made.
+    /// The version is live at once, unless `live` is `false`: it judges what is submitted from the answer on. If somebody else
+    /// changed the draft after the `revision` you send, you get 409 and nothing is created.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions",
         method = "post",
@@ -181,53 +192,15 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewRuleGroupVersion>,
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
-        let new = request.value;
-        // What a released binary took may be more than this one takes, so the draft is compiled again.
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let draft = draft(&mut session, group.id).await?;
-        require(Some(new.revision), draft.revision)?;
-        drop(session);
-        let compiled = management
-            .workbench
-            .check(Some(group.team), draft.rules)
-            .await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let group = lock(&mut session, rule_group_id.0).await?;
-        require(Some(new.revision), group.draft_revision)?;
-        lists::require(&mut session, group.team, &compiled.rules).await?;
-        room::require(&management, &mut session, group.team).await?;
-        let live = new.live.unwrap_or(true);
-        let by = session.actor();
-        let authorship = Authorship {
-            by,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-        };
-        let conn = session.conn();
-        let id = rule_group::add_version(conn, group.id, compiled.version(), authorship).await?;
-        if live {
-            rule_group::set_live(conn, group.id, id, by).await?;
-            // The draft is that version now.
-            rule_group::edit(conn, group.id, None).await?;
-        }
-        let version = rule_group::version(conn, group.id, id).await?;
-        let version = version.ok_or_else(Refusal::internal)?;
-        let value = RuleGroupVersion::from(version.listed);
-        let action = if live {
-            Action::RuleGroupPublish
-        } else {
-            Action::RuleGroupVersion
-        };
-        let details = json!({ "created": value });
-        record(session, action, group.team, group.id, details).await?;
+        let (group, new) = (rule_group_id.0, request.value.into());
+        let version = versions::create(&management, &caller, group, new).await?;
         Ok(Created {
-            location: format!("{PREFIX}/rule-groups/{}/versions/{id}", group.id),
-            value,
+            location: format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id),
+            value: version.into(),
         })
     }
 
@@ -241,22 +214,20 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         /// The version.
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<RuleGroupVersionWithRules>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let version = rule_group::version(session.conn(), group.id, version_id.0).await?;
-        let version = version.ok_or_else(|| Refusal::not_found("version"))?;
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let version = versions::get(&management, &caller, group, version).await?;
         Ok(Json(version.into()))
     }
 
-    /// Let a version be live
+    /// Make a version live
     ///
-    /// An earlier one again, or one that was made without being live. What is submitted from the answer on is judged by it;
-    /// what was submitted before is judged by the version that was live then. The draft stays if it was edited.
+    /// Makes an earlier version live again, or a version that was created without being live. It judges what is submitted from
+    /// the answer on. What was submitted before is judged by the version that was live then. An edited draft stays as it is.
     #[oai(
         path = "/rule-groups/:rule_group_id/live-version",
         method = "put",
@@ -266,45 +237,18 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<LiveVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let wanted = request.value.version_id.0;
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let version = rule_group::version(session.conn(), group.id, wanted).await?;
-        let version = version.ok_or_else(|| unknown_version("version_id"))?;
-        drop(session);
-        if group.live == wanted {
-            return Ok(Json(group.into()));
-        }
-        // Rules that this binary cannot judge with must not become live.
-        let compiled = management
-            .workbench
-            .check(Some(group.team), version.rules)
-            .await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let before = lock(&mut session, group.id).await?;
-        if before.live == wanted {
-            return Ok(Json(before.into()));
-        }
-        lists::require_still(&mut session, before.team, &compiled.rules).await?;
-        let by = session.actor();
-        rule_group::set_live(session.conn(), before.id, wanted, by).await?;
-        let after = find(&mut session, before.id).await?;
-        let details = json!({ "changed": { "live_version_number": {
-            "from": before.live_number, "to": after.live_number
-        } }, "version_id": wanted });
-        let (team, id) = (after.team, after.id);
-        record(session, Action::RuleGroupPublish, team, id, details).await?;
-        Ok(Json(after.into()))
+        let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
+        let group = versions::set_live(&management, &caller, group, wanted).await?;
+        Ok(Json(group.into()))
     }
 
     /// List publications
     ///
-    /// Which version was live from when, the latest first.
+    /// Returns which version was live from when, the latest first.
     #[oai(
         path = "/rule-groups/:rule_group_id/publications",
         method = "get",
@@ -314,17 +258,16 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let publications = rule_group::publications(session.conn(), group.id, part.page()).await?;
+        let group = rule_group_id.0;
+        let publications = versions::publications(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(publications, |publication| publication.id)))
     }
 }

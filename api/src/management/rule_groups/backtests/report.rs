@@ -1,10 +1,12 @@
-//! How a backtest stands, and what it has found.
+//! A backtest's progress, and what it has found.
 
 use domain::{
-    backtest::{Agreement, Count, Decided, State},
+    backtest::{Agreement, Count, Decided},
+    chain::State,
     id::{ActorId, GroupVersionId, RuleId, SiteId},
     media::Status,
 };
+use management::rule_groups::backtests;
 use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,61 +21,57 @@ use crate::{
 
 /// A replay of rules over items that were judged before.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct Backtest {
-    /// The backtest.
+pub(crate) struct Backtest {
+    /// The ID of the backtest.
     id: Uuid,
     /// The team whose items are replayed.
     team_id: Uuid,
     /// The group that is tried.
     rule_group_id: Uuid,
-    /// The version of it; null: the draft as it was.
+    /// The version of the group. `null` means the draft as it was.
     #[oai(nullable)]
     version_id: Option<Uuid>,
-    /// The site whose items are replayed; null: all of the team.
+    /// The site whose items are replayed. `null` means all sites of the team.
     #[oai(nullable)]
     site_id: Option<Uuid>,
-    /// Only items accepted at this time or later; null: all.
+    /// Only items accepted at this time or later. `null` means no limit.
     #[oai(nullable)]
     since: Option<Member<Time>>,
     /// Only items accepted before this time.
     until: Member<Time>,
-    /// Where it stands.
+    /// The state of the backtest.
     state: Member<State>,
-    /// How many items it is to look at.
+    /// How many items it will look at.
     total: i64,
-    /// How many it has looked at: the sum of the next five.
+    /// How many items it has looked at: the sum of the next five numbers.
     looked_at: i64,
-    /// Those that were judged again.
+    /// Items that were judged again.
     judged: i64,
-    /// Those that the group does not judge.
+    /// Items that the group does not judge.
     of_other_groups: i64,
-    /// Those that have no verdict yet.
+    /// Items that have no verdict yet.
     undecided: i64,
-    /// Those of which nothing is kept that could be judged.
+    /// Items whose content is not stored any more, so that nothing can be judged.
     without_content: i64,
-    /// Those for which the rules ask for scores, and that were never analysed.
+    /// Items that were never analysed, although the rules ask for scores.
     without_scores: i64,
-    /// Of those that were judged again, those that would go elsewhere.
+    /// Of the items that were judged again, those that would get another status.
     changed: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
 
 impl From<backtest::Backtest> for Backtest {
     fn from(backtest: backtest::Backtest) -> Self {
-        let not_judged = backtest.of_other_groups
-            + backtest.undecided
-            + backtest.without_content
-            + backtest.without_scores;
         Self {
             id: backtest.id.as_uuid(),
             team_id: backtest.team.as_uuid(),
@@ -83,10 +81,9 @@ impl From<backtest::Backtest> for Backtest {
             since: backtest.since.map(Member::from),
             until: backtest.until.into(),
             state: Member(backtest.state),
-            // What was accepted as it began may have been seen only later.
-            total: backtest.total.max(backtest.looked_at),
+            total: backtest.total,
             looked_at: backtest.looked_at,
-            judged: backtest.looked_at - not_judged,
+            judged: backtest.judged,
             of_other_groups: backtest.of_other_groups,
             undecided: backtest.undecided,
             without_content: backtest.without_content,
@@ -100,66 +97,70 @@ impl From<backtest::Backtest> for Backtest {
     }
 }
 
-/// A backtest with what it has found.
+/// A backtest with its findings.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct BacktestReport {
-    /// How it stands.
+pub(crate) struct BacktestReport {
+    /// The backtest.
     #[serde(flatten)]
     #[oai(flatten)]
     backtest: Backtest,
-    /// How many items the machine sent where at the time, where they would go, and what people decided.
+    /// How many items got which status from the machine, which one they would get, and what people decided.
     counts: Vec<BacktestCount>,
-    /// How the machine's verdicts at the time agree with what people decided.
+    /// How the machine's original verdicts agree with what people decided.
     agreement_before: Vec<BacktestAgreement>,
-    /// How the replayed ones agree with it.
+    /// How the replayed verdicts agree with what people decided.
     agreement_after: Vec<BacktestAgreement>,
 }
 
-/// How many items had one thing in common.
+/// The number of items with the same statuses and decision.
 #[derive(Serialize, Object)]
 struct BacktestCount {
-    /// Where the machine sent them at the time.
+    /// The status that the machine gave them at the time.
     old_status: Member<Status>,
-    /// Where they would go.
+    /// The status that they would get.
     new_status: Member<Status>,
     /// What people decided.
     decided: Member<Decided>,
-    /// How many they are.
+    /// The number of items.
     items: u64,
 }
 
-/// How verdicts of a kind agree with what people decided. Only items about which somebody decided count.
+/// How verdicts of one kind agree with what people decided. Only items that somebody decided about count.
 #[derive(Serialize, Object)]
 struct BacktestAgreement {
-    /// The kind: `rejected`, `pending_review`, or `stopped`, which is either.
+    /// The kind of verdict: `rejected`, `pending_review`, or `stopped`, which means either of them.
     kind: String,
-    /// Items with such a verdict.
+    /// The number of items with such a verdict.
     items: u64,
-    /// Of these, those that people rejected.
+    /// Of these, the number of items that people rejected.
     rejected_by_people: u64,
-    /// The share of these items that people rejected, from 0 to 1; null without such items.
+    /// The share of these items that people rejected, from 0 to 1. `null` if there are no such items.
     #[oai(nullable)]
     precision: Option<f64>,
-    /// The share of the items that people rejected that had such a verdict, from 0 to 1; null if people rejected none.
+    /// Of all items that people rejected, the share that had such a verdict, from 0 to 1. `null` if people rejected none.
     #[oai(nullable)]
     recall: Option<f64>,
 }
 
-impl BacktestReport {
-    pub(super) fn new(backtest: backtest::Backtest, counts: &[Count]) -> Self {
+impl From<backtests::BacktestReport> for BacktestReport {
+    fn from(report: backtests::BacktestReport) -> Self {
+        let counts = report.counts;
         Self {
-            backtest: backtest.into(),
-            counts: counts
-                .iter()
-                .map(|count| BacktestCount {
-                    old_status: Member(count.old),
-                    new_status: Member(count.new),
-                    decided: Member(count.decided),
-                    items: count.items,
-                })
-                .collect(),
-            agreement_before: agreement(counts, |count| count.old),
-            agreement_after: agreement(counts, |count| count.new),
+            backtest: report.backtest.into(),
+            agreement_before: agreement(&counts, |count| count.old),
+            agreement_after: agreement(&counts, |count| count.new),
+            counts: counts.into_iter().map(BacktestCount::from).collect(),
+        }
+    }
+}
+
+impl From<Count> for BacktestCount {
+    fn from(count: Count) -> Self {
+        Self {
+            old_status: Member(count.old),
+            new_status: Member(count.new),
+            decided: Member(count.decided),
+            items: count.items,
         }
     }
 }
@@ -186,18 +187,18 @@ fn agreement(
     kinds.into_iter().map(agreement).collect()
 }
 
-/// An item that would go elsewhere.
+/// An item that would get another status.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct BacktestChangeEntry {
-    /// The item.
+pub(crate) struct BacktestChangeEntry {
+    /// The media item.
     media_id: Uuid,
-    /// Where the machine sent it at the time.
+    /// The status that the machine gave it at the time.
     old_status: Member<Status>,
-    /// Where it would go.
+    /// The status that it would get.
     new_status: Member<Status>,
     /// What people decided.
     decided: Member<Decided>,
-    /// The rules that it would violate, of all groups that judge it; 20 at most.
+    /// The rules that it would violate, of all groups that judge it. At most 20 are listed.
     violated_rules: Vec<Uuid>,
 }
 
