@@ -8,12 +8,19 @@
 //! Every use case runs in one transaction, a `Session`. It begins by looking the caller's credential up. If
 //! something was changed, it ends by recording that.
 
+pub mod audit_log;
 mod caller;
 mod outlet;
 mod pace;
+pub mod plans;
+pub mod providers;
 mod refused;
 mod session;
 pub mod sites;
+pub mod subscriptions;
+pub mod teams;
+pub mod tokens;
+pub mod usage;
 mod workbench;
 
 pub use self::{
