@@ -30,9 +30,7 @@ pub async fn replace(
     team: TeamId,
     wanted: Wanted,
 ) -> Result<Subscription, Refused> {
-    let mut session = management
-        .change(caller, Scope::SubscriptionsWrite)
-        .await?;
+    let mut session = management.change(caller, Scope::SubscriptionsWrite).await?;
     session.require_operator()?;
     let before = subscription::lock(session.conn(), team).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Team))?;

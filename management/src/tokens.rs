@@ -14,9 +14,7 @@ use store::{
     token::{self, Extent, LAST_GENERATION, NotDisabled, Token},
 };
 
-use crate::{
-    Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created,
-};
+use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
 
 /// A token to create.
 #[derive(Debug)]

@@ -163,11 +163,7 @@ pub async fn lock(conn: &mut PgConnection, plan: PlanId) -> Result<Option<Plan>,
 }
 
 /// Plans within reach, the oldest first. A team reaches only the plan that it subscribes to.
-pub async fn list(
-    conn: &mut PgConnection,
-    reach: Reach,
-    page: Page,
-) -> Result<Vec<Plan>, Error> {
+pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Plan>, Error> {
     let rows = sqlx::query_as!(
         Row,
         "

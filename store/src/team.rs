@@ -88,11 +88,7 @@ pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>,
 }
 
 /// Teams within reach, the oldest first.
-pub async fn list(
-    conn: &mut PgConnection,
-    reach: Reach,
-    page: Page,
-) -> Result<Vec<Team>, Error> {
+pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Team>, Error> {
     let teams = sqlx::query_as!(
         Team,
         "
