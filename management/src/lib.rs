@@ -41,8 +41,8 @@ pub struct Management {
     pub pool: PgPool,
     /// Tells the workers about new jobs.
     pub queue: Queue,
-    /// Seals the webhook secrets of new sites.
-    pub master_key: MasterKey,
+    /// Seals webhook secrets and headers. A command that seals nothing does without.
+    pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
     pub workbench: Workbench,
     /// Judges and tests webhook endpoints.
@@ -51,4 +51,15 @@ pub struct Management {
     pub rules_per_day: u64,
     /// Counts requests.
     pub pace: Pace,
+}
+
+impl Management {
+    /// The key that seals secrets.
+    ///
+    /// # Errors
+    /// It was not given.
+    pub fn master_key(&self) -> Result<&MasterKey, Refused> {
+        let missing = || Refused::Invalid("This needs the master key.".into());
+        self.master_key.as_ref().ok_or_else(missing)
+    }
 }

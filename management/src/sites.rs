@@ -78,7 +78,7 @@ pub async fn create(
     require_groups(session.conn(), team, settings).await?;
     require_providers(session.conn(), settings).await?;
 
-    let (conn, key) = (session.conn(), &management.master_key);
+    let (conn, key) = (session.conn(), management.master_key()?);
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(conn, key).await?;
     let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;

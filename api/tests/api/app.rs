@@ -186,7 +186,7 @@ impl App {
             management: Management {
                 pool: pool.clone(),
                 queue: queue.clone(),
-                master_key: MasterKey::new([7; 32]),
+                master_key: Some(MasterKey::new([7; 32])),
                 workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
