@@ -13,6 +13,7 @@ mod outlet;
 mod pace;
 mod refused;
 mod session;
+pub mod site_keys;
 pub mod sites;
 mod workbench;
 
