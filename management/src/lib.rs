@@ -15,6 +15,7 @@ mod refused;
 mod session;
 pub mod site_keys;
 pub mod sites;
+pub mod webhook_secrets;
 mod workbench;
 
 pub use self::{
