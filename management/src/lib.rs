@@ -9,6 +9,7 @@
 //! something was changed, it ends by recording that.
 
 mod caller;
+pub mod deliveries;
 pub mod events;
 mod outlet;
 mod pace;
