@@ -10,6 +10,7 @@
 
 mod caller;
 pub mod deliveries;
+pub mod endpoints;
 pub mod events;
 mod outlet;
 mod pace;
