@@ -14,6 +14,7 @@ pub mod endpoints;
 pub mod events;
 mod outlet;
 mod pace;
+pub mod recoveries;
 mod refused;
 mod session;
 pub mod site_keys;
