@@ -12,6 +12,7 @@ mod caller;
 pub mod deliveries;
 pub mod endpoints;
 pub mod events;
+pub mod media;
 mod outlet;
 mod pace;
 pub mod recoveries;
