@@ -8,7 +8,6 @@ use std::{borrow::Cow, time::Duration};
 
 use domain::{
     limit::{RateScope, RateStanding},
-    media::NoRuling,
     rules::RuleErrors,
     submission::FieldError,
 };
@@ -118,14 +117,6 @@ impl Refusal {
     /// What is not there, or not for the caller to know of.
     pub(crate) fn not_found(noun: &str) -> Self {
         Self::new(Code::NotFound, format!("There is no such {noun}."))
-    }
-
-    /// Somebody else decided about a media item between the caller's look at it and the decision.
-    pub(crate) fn media_changed() -> Self {
-        Self::new(
-            Code::MediaChanged,
-            "Somebody else has decided about the item meanwhile: read it again.",
-        )
     }
 
     pub(crate) fn internal() -> Self {
@@ -293,22 +284,6 @@ impl From<&RuleErrors> for Refusal {
             refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
         }
         refusal
-    }
-}
-
-impl From<NoRuling> for Refusal {
-    fn from(none: NoRuling) -> Self {
-        match none {
-            NoRuling::StillPending => Self::new(
-                Code::StillPending,
-                "The item is pending: people decide after the machine.",
-            ),
-            NoRuling::AlreadyDecided(status) => Self::new(
-                Code::AlreadyDecided,
-                format!("The item is {status} already."),
-            ),
-            NoRuling::Changed => Self::media_changed(),
-        }
     }
 }
 

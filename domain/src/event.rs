@@ -118,7 +118,6 @@ pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::
 ///
 /// # Errors
 /// Those of the serializer.
-#[expect(clippy::ref_option, reason = "serde hands fields over by reference")]
 pub fn iso8601_or_null<S: Serializer>(
     time: &Option<DateTime<Utc>>,
     serializer: S,

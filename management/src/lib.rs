@@ -10,17 +10,24 @@
 
 pub mod audit_log;
 mod caller;
+pub mod deliveries;
+pub mod endpoints;
+pub mod events;
+pub mod media;
 mod outlet;
 mod pace;
 pub mod plans;
 pub mod providers;
+pub mod recoveries;
 mod refused;
 mod session;
+pub mod site_keys;
 pub mod sites;
 pub mod subscriptions;
 pub mod teams;
 pub mod tokens;
 pub mod usage;
+pub mod webhook_secrets;
 mod workbench;
 
 pub use self::{

@@ -1,23 +1,30 @@
 //! Site keys as their teams see and disable them. (Making them is in [`crate::tenant`].)
 
 use chrono::{DateTime, Utc};
-use domain::id::{SiteId, SiteKeyId};
+use domain::{
+    event::{iso8601, iso8601_or_null},
+    id::{SiteId, SiteKeyId},
+};
+use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::{Error, page::Page};
 
-/// A key without its secret.
-#[derive(Clone, Debug)]
+/// A key without its secret. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct KeyRecord {
     /// The key.
     pub id: SiteKeyId,
     /// The site that it submits for.
+    #[serde(rename = "site_id")]
     pub site: SiteId,
     /// Its last four characters.
     pub hint: String,
     /// When it was created.
+    #[serde(serialize_with = "iso8601")]
     pub created_at: DateTime<Utc>,
     /// When it was disabled, if it was.
+    #[serde(serialize_with = "iso8601_or_null")]
     pub disabled_at: Option<DateTime<Utc>>,
 }
 

@@ -2,29 +2,26 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
-    id::{SiteId, SiteKeyId, TeamId},
-    key::SiteKey as Secret,
+    id::{SiteId, SiteKeyId},
     scope::Scope,
+};
+use management::{
+    Management,
+    site_keys::{self, IssuedKey},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::{
-    PgConnection,
-    site_key::{self, KeyRecord},
-    tenant,
-};
+use store::site_key::KeyRecord;
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created},
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -73,6 +70,15 @@ pub(super) struct IssuedSiteKey {
     key: SiteKey,
 }
 
+impl From<IssuedKey> for IssuedSiteKey {
+    fn from(issued: IssuedKey) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            key: issued.key.into(),
+        }
+    }
+}
+
 pub(crate) struct SiteKeys;
 
 #[OpenApi(tag = "Tag::SiteKeys")]
@@ -96,10 +102,8 @@ impl SiteKeys {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
-        let mut session = management.read(&caller, Scope::KeysRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let keys = site_key::list(session.conn(), site_id.0, part.page()).await?;
+        let keys = site_keys::list(&management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
     }
 
@@ -118,11 +122,8 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let (id, secret) = tenant::create_site_key(session.conn(), site_id.0).await?;
-        let key = find(session.conn(), site_id.0, id).await?;
-        issue(session, Action::KeyCreate, team, key, &secret).await
+        let issued = site_keys::create(&management, &caller, site_id.0).await?;
+        Ok(created(issued))
     }
 
     /// Replace a site's keys
@@ -141,11 +142,8 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let (id, secret) = tenant::rotate_site_key(session.conn(), site_id.0).await?;
-        let key = find(session.conn(), site_id.0, id).await?;
-        issue(session, Action::KeyRotate, team, key, &secret).await
+        let issued = site_keys::rotate(&management, &caller, site_id.0).await?;
+        Ok(created(issued))
     }
 
     /// Read a site key
@@ -163,10 +161,8 @@ impl SiteKeys {
         /// The key.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
-        let mut session = management.read(&caller, Scope::KeysRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let key = find(session.conn(), site_id.0, key_id.0).await?;
-        Ok(Json(key))
+        let key = site_keys::get(&management, &caller, site_id.0, key_id.0).await?;
+        Ok(Json(key.into()))
     }
 
     /// Disable a site key
@@ -186,51 +182,17 @@ impl SiteKeys {
         /// The key.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let key = find(session.conn(), site_id.0, key_id.0).await?;
-        if site_key::disable(session.conn(), key_id.0).await? {
-            session
-                .commit(Change {
-                    action: Action::KeyDisable,
-                    team: Some(team),
-                    target: key.id,
-                    details: json!({ "site_id": key.site_id, "hint": key.hint }),
-                })
-                .await?;
-        }
+        site_keys::disable(&management, &caller, site_id.0, key_id.0).await?;
         Ok(NoContent)
     }
 }
 
-async fn find(conn: &mut PgConnection, site: SiteId, key: SiteKeyId) -> Result<SiteKey, Refusal> {
-    let record = site_key::find(conn, site, key).await?;
-    Ok(record.ok_or_else(|| Refusal::not_found("site key"))?.into())
-}
-
-/// Commits a new key and shows it.
-async fn issue(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    key: SiteKey,
-    secret: &Secret,
-) -> Result<Created<IssuedSiteKey>, Refusal> {
-    session
-        .commit(Change {
-            action,
-            team: Some(team),
-            target: key.id,
-            details: created(&key),
-        })
-        .await?;
-    Ok(Created {
-        location: format!("{PREFIX}/sites/{}/keys/{}", key.site_id, key.id),
-        value: IssuedSiteKey {
-            secret: secret.expose().to_owned(),
-            key,
-        },
-    })
+fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
+    let key = &issued.key;
+    Created {
+        location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
+        value: issued.into(),
+    }
 }
 
 /// What the document says beyond the signatures.

@@ -9,9 +9,10 @@ mod list;
 use std::sync::Arc;
 
 use domain::{id::MediaId, media::Status, scope::Scope};
+use management::{Management, media};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use store::media::{self, Filter};
+use store::media::Filter;
 use uuid::Uuid;
 
 pub(super) use self::history::without_internals;
@@ -22,10 +23,10 @@ use self::{
     list::{AppMediaId, ListedMedia},
 };
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::Caller,
 };
 use crate::{
     answer::Json,
@@ -67,7 +68,6 @@ impl Media {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
         let filter = Filter {
             site: site_id.0.map(Into::into),
             status: status.0,
@@ -76,8 +76,8 @@ impl Media {
             app_media_id: app_media_id.0.map(|id| id.0),
         };
         let part = Part::new(&limit, &cursor);
-        let (of, after) = (session.only_team(), part.after().map(MediaId::from));
-        let page = media::list(session.conn(), of, &filter, after, part.limit()).await?;
+        let after = part.after().map(MediaId::from);
+        let page = media::list(&management, &caller, &filter, after, part.limit()).await?;
         Ok(Json(
             part.list_to(page.media, page.next.map(MediaId::as_uuid)),
         ))
@@ -95,10 +95,8 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<MediaItem>, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
-        let of = session.only_team();
-        let item = media::find(session.conn(), of, media_id.0).await?;
-        Ok(Json(item.ok_or_else(unknown)?.try_into()?))
+        let item = media::get(&management, &caller, media_id.0).await?;
+        Ok(Json(item.try_into()?))
     }
 
     /// Get a media item's inline image
@@ -117,11 +115,8 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<ImageFile, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
-        let of = session.only_team();
-        let image = media::image(session.conn(), of, media_id.0).await?;
-        let image = image.ok_or_else(|| Refusal::not_found("image"))?;
-        Ok(ImageFile::new(management.pool.clone(), image))
+        let image = media::image(&management, &caller, media_id.0).await?;
+        Ok(ImageFile::new(image))
     }
 
     /// Decide about a media item
@@ -143,13 +138,10 @@ impl Media {
         media_id: Path<MediaId>,
         request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
-        let decided = decision::decide(&management, &caller, media_id.0, request.value).await?;
-        Ok(Json(decided))
+        let decision = request.value.into();
+        let decided = media::decide(&management, &caller, media_id.0, decision).await?;
+        Ok(Json(decided.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("media item")
 }
 
 /// What the document says beyond the signatures.

@@ -1,28 +1,27 @@
 //! Recoveries: have what an endpoint has missed or lost sent to it, watch, stop.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use domain::{
-    audit::Action,
     backtest::State,
     event::EventKind,
-    id::{ActorId, EndpointId, RecoveryId, TeamId},
+    id::{ActorId, EndpointId, RecoveryId},
     recovery::RecoveryKind,
     scope::Scope,
 };
+use management::{Management, recoveries};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::recovery::{self, NewRecovery as Wanted, Target};
+use serde_json::json;
+use store::recovery;
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created},
 };
 use crate::{
     answer::{Accepted, Json},
@@ -114,24 +113,14 @@ pub(super) struct NewRecovery {
     until: Option<Member<Time>>,
 }
 
-impl NewRecovery {
-    /// Between which times, of what is kept.
-    fn window(&self, target: &Target) -> Result<(DateTime<Utc>, DateTime<Utc>), Refusal> {
-        const DAY: Duration = Duration::from_hours(24);
-        let (since, now) = (self.since.0.0, target.at);
-        let days = target.retention.get();
-        if since < now - DAY * u32::try_from(days).unwrap_or(u32::MAX) {
-            let message = format!("is more than {days} days ago: what is older is not kept");
-            return Err(Refusal::invalid_field("since", message));
+impl From<NewRecovery> for recoveries::NewRecovery {
+    fn from(new: NewRecovery) -> Self {
+        Self {
+            kind: new.kind.0,
+            event: new.event.map(|event| event.0),
+            since: new.since.0.0,
+            until: new.until.map(|until| until.0.0),
         }
-        if since >= now {
-            return Err(Refusal::invalid_field("since", "must be in the past"));
-        }
-        let until = self.until.as_ref().map_or(now, |until| until.0.0.min(now));
-        if until <= since {
-            return Err(Refusal::invalid_field("until", "must be after since"));
-        }
-        Ok((since, until))
     }
 }
 
@@ -158,13 +147,9 @@ impl Recoveries {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let target = target(&mut session, endpoint_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let recoveries = recovery::list(session.conn(), target.endpoint, part.page()).await?;
-        Ok(Json(
-            part.list(recoveries, |recovery| recovery.id.as_uuid()),
-        ))
+        let found = recoveries::list(&management, &caller, endpoint_id.0, part.page()).await?;
+        Ok(Json(part.list(found, |recovery| recovery.id.as_uuid())))
     }
 
     /// Send events to a webhook endpoint again
@@ -185,33 +170,11 @@ impl Recoveries {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewRecovery>,
     ) -> Result<Accepted<Recovery>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let target = target(&mut session, endpoint_id.0).await?;
-        let (since, until) = new.window(&target)?;
-        if target.is_disabled {
-            return Err(Refusal::new(
-                Code::EndpointDisabled,
-                "The endpoint is disabled: nothing is sent to it before it is enabled.",
-            ));
-        }
-        let wanted = Wanted {
-            target: &target,
-            kind: new.kind.0,
-            event: new.event.map(|event| event.0),
-            since,
-            until,
-            by: session.actor(),
-        };
-        let (id, jobs) = recovery::create(session.conn(), wanted).await?;
-        let value = Recovery::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        let action = Action::RecoveryCreate;
-        record(session, action, target.team, target.endpoint, details).await?;
-        management.queue.enqueued(&jobs);
+        let new = request.value.into();
+        let recovery = recoveries::create(&management, &caller, endpoint_id.0, new).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/webhook-recoveries/{id}"),
-            value,
+            location: format!("{PREFIX}/webhook-recoveries/{}", recovery.id),
+            value: recovery.into(),
         })
     }
 
@@ -230,8 +193,8 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        Ok(Json(of_caller(&mut session, recovery_id.0).await?.into()))
+        let recovery = recoveries::get(&management, &caller, recovery_id.0).await?;
+        Ok(Json(recovery.into()))
     }
 
     /// Cancel a recovery
@@ -249,51 +212,9 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let recovery = of_caller(&mut session, recovery_id.0).await?;
-        let (team, endpoint) = (recovery.team, recovery.endpoint);
-        if !recovery::cancel(session.conn(), recovery.id).await? {
-            return Ok(Json(recovery.into()));
-        }
-        let value = Recovery::from(of_caller(&mut session, recovery.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::RecoveryCancel, team, endpoint, details).await?;
-        Ok(Json(value))
+        let recovery = recoveries::cancel(&management, &caller, recovery_id.0).await?;
+        Ok(Json(recovery.into()))
     }
-}
-
-/// An endpoint that the caller may know of: of his team.
-async fn target(session: &mut Session, endpoint: EndpointId) -> Result<Target, Refusal> {
-    let of = session.only_team();
-    let target = recovery::target(session.conn(), of, endpoint).await?;
-    target.ok_or_else(|| Refusal::not_found("webhook endpoint"))
-}
-
-/// A recovery that the caller may know of, likewise.
-async fn of_caller(
-    session: &mut Session,
-    recovery: RecoveryId,
-) -> Result<recovery::Recovery, Refusal> {
-    let of = session.only_team();
-    let recovery = recovery::find(session.conn(), of, recovery).await?;
-    recovery.ok_or_else(|| Refusal::not_found("recovery"))
-}
-
-/// Records what was done to an endpoint, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    endpoint: EndpointId,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = Change {
-        action,
-        team: Some(team),
-        target: endpoint.as_uuid(),
-        details,
-    };
-    Ok(session.commit(change).await?)
 }
 
 /// What the document says beyond the signatures.

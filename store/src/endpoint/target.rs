@@ -2,6 +2,7 @@
 
 use domain::{
     id::{EndpointId, SiteId, TeamId},
+    reach::Reach,
     signature::SigningSecrets,
     webhook::CustomHeader,
 };
@@ -42,14 +43,14 @@ pub struct Pinged {
     pub elapsed: std::time::Duration,
 }
 
-/// An endpoint, disabled ones included; none if there is none, or if it is not the team's.
+/// An endpoint, disabled ones included; none if there is none within reach.
 pub async fn target(
     conn: &mut PgConnection,
     key: &MasterKey,
-    of: Option<TeamId>,
+    reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Target>, Error> {
-    let Some(found) = owned::find(conn, key, of, endpoint).await? else {
+    let Some(found) = owned::find(conn, key, reach, endpoint).await? else {
         return Ok(None);
     };
     let secrets = webhook_secret::signing(conn, key, found.site).await?;

@@ -6,6 +6,7 @@ use domain::{
     backtest::{Count, Decided, State},
     id::{BacktestId, GroupVersionId, MediaId},
     media::{ModerationType, Ruling, Status},
+    reach::Reach,
 };
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
@@ -196,7 +197,7 @@ async fn slices_meet_every_item_once_whoever_replays_them_twice(pool: PgPool) {
     items.sort();
     // Somebody overturned one.
     let mut tx = team.pool.begin().await.unwrap();
-    let (_, standing) = media::standing(&mut tx, None, items[0])
+    let (_, standing) = media::standing(&mut tx, Reach::Everything, items[0])
         .await
         .unwrap()
         .unwrap();

@@ -91,9 +91,7 @@ impl TryFrom<media::Verdict> for MediaVerdict {
 }
 
 /// A trace without the details of providers' failures, which may tell of our network.
-pub(in super::super) fn without_internals(
-    trace: &RawValue,
-) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     let mut trace: Value = serde_json::from_str(trace.get())?;
     let unchecked = trace.get_mut("unchecked").and_then(Value::as_array_mut);
     for part in unchecked.into_iter().flatten() {

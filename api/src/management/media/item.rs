@@ -26,7 +26,7 @@ use crate::{
 
 /// A media item: what was submitted, and everything that became of it.
 #[derive(Serialize, Object)]
-pub(in super::super) struct MediaItem {
+pub(crate) struct MediaItem {
     /// The item.
     id: Uuid,
     /// Its team.

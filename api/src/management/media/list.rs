@@ -19,7 +19,7 @@ use crate::{
 
 /// A media item, in short.
 #[derive(Serialize, Object)]
-pub(in super::super) struct ListedMedia {
+pub(crate) struct ListedMedia {
     /// The item.
     id: Uuid,
     /// The site that owns it.
@@ -57,10 +57,10 @@ impl From<Listed> for ListedMedia {
 }
 
 /// An identifier as an application may have given it.
-pub(in super::super) struct AppMediaId(pub(in super::super) String);
+pub(crate) struct AppMediaId(pub(crate) String);
 
 /// The text is too long, or holds what is never stored.
-pub(in super::super) struct InvalidAppMediaId;
+pub(crate) struct InvalidAppMediaId;
 
 impl FromStr for AppMediaId {
     type Err = InvalidAppMediaId;

@@ -4,29 +4,26 @@ mod item;
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
     event::EventKind,
     id::{DeliveryId, SiteId},
     scope::Scope,
     webhook::DeliveryStatus,
 };
+use management::{Management, deliveries};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use serde_json::json;
-use store::delivery::{self, Delivery, Filter, NotResent};
+use store::delivery::Filter;
 use uuid::Uuid;
 
 use self::item::{WebhookDelivery, WebhookDeliveryItem};
-use super::record;
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::Time,
     path::Path,
@@ -73,8 +70,6 @@ impl Deliveries {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<WebhookDelivery>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             endpoint: endpoint_id.0.map(Into::into),
             status: state.0,
@@ -85,8 +80,8 @@ impl Deliveries {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(DeliveryId::from);
-        let conn = session.conn();
-        let page = delivery::list(conn, site_id.0, &filter, after, part.limit()).await?;
+        let limit = part.limit();
+        let page = deliveries::list(&management, &caller, site_id.0, &filter, after, limit).await?;
         let next = page.next.map(DeliveryId::as_uuid);
         Ok(Json(part.list_to(page.deliveries, next)))
     }
@@ -106,8 +101,7 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Json<WebhookDeliveryItem>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let delivery = find(&management, &mut session, delivery_id.0).await?;
+        let delivery = deliveries::get(&management, &caller, delivery_id.0).await?;
         Ok(Json(delivery.into()))
     }
 
@@ -127,62 +121,11 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let (of, id) = (session.only_team(), delivery_id.0);
-        let resent = delivery::resend(session.conn(), of, id).await?;
-        let resent = resent.map_err(Refusal::from)?;
-        let value = find(&management, &mut session, id).await?;
-        let details = json!({
-            "site_id": resent.site,
-            "endpoint_id": resent.endpoint,
-            "event_id": resent.event,
-            "changed": { "state": { "from": resent.from, "to": value.listed.status } },
-        });
-        let (action, target) = (Action::DeliveryResend, id.as_uuid());
-        record(session, action, resent.team, target, details).await?;
-        management.queue.enqueued(&resent.jobs);
+        let delivery = deliveries::resend(&management, &caller, delivery_id.0).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/deliveries/{id}"),
-            value: value.into(),
+            location: format!("{PREFIX}/deliveries/{}", delivery_id.0),
+            value: delivery.into(),
         })
-    }
-}
-
-async fn find(
-    management: &Management,
-    session: &mut Session,
-    delivery: DeliveryId,
-) -> Result<Delivery, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let delivery = delivery::find(session.conn(), key, of, delivery).await?;
-    delivery.ok_or_else(unknown)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("delivery")
-}
-
-impl From<NotResent> for Refusal {
-    fn from(why: NotResent) -> Self {
-        match why {
-            NotResent::Unknown => unknown(),
-            NotResent::Pending => Self::new(
-                Code::DeliveryPending,
-                "The delivery has not ended: it is tried again by itself, at next_attempt_at.",
-            ),
-            NotResent::Disabled => Self::new(
-                Code::EndpointDisabled,
-                "The endpoint is disabled: see why in disabled_reason, enable it, and send the delivery again then.",
-            ),
-            NotResent::Deleted => Self::new(
-                Code::EndpointDisabled,
-                "The endpoint was deleted: nothing is sent to it any more.",
-            ),
-            NotResent::TooOften => Self::new(
-                Code::LimitReached,
-                "The delivery was attempted 10,000 times, after which it is not sent again.",
-            ),
-        }
     }
 }
 

@@ -5,36 +5,26 @@ mod settings;
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
     id::{EndpointId, SiteId},
     scope::Scope,
-    webhook::Outcome,
 };
+use management::{Management, endpoints};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use serde_json::json;
-use store::{
-    endpoint::{
-        self,
-        owned::{self, Endpoint},
-    },
-    jobs, seal,
-};
 
 use self::{
     item::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
-    settings::{NewWebhookEndpoint, WebhookEndpointChange, audited, audited_change},
+    settings::{NewWebhookEndpoint, WebhookEndpointChange},
 };
-use super::record;
 use crate::{
     answer::{Created, Json, NoContent},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Change, Session, created},
     },
     path::Path,
     payload::JsonBody,
@@ -65,11 +55,9 @@ impl WebhookEndpoints {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let (part, key) = (Part::new(&limit, &cursor), &management.master_key);
-        let endpoints = owned::list(session.conn(), key, site_id.0, part.page()).await?;
-        Ok(Json(part.list(endpoints, |endpoint| endpoint.id.as_uuid())))
+        let part = Part::new(&limit, &cursor);
+        let found = endpoints::list(&management, &caller, site_id.0, part.page()).await?;
+        Ok(Json(part.list(found, |endpoint| endpoint.id.as_uuid())))
     }
 
     /// Add a webhook endpoint to a site
@@ -89,21 +77,11 @@ impl WebhookEndpoints {
         site_id: Path<SiteId>,
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let settings = request.value.settings(team, &management.outlet)?;
-        let key = &management.master_key;
-        // What is sealed with a key that is not this database's would be lost.
-        seal::check_master_key(session.conn(), key).await?;
-        let id = owned::add(session.conn(), key, site_id.0, &settings).await?;
-        let value = WebhookEndpoint::from(find(&management, &mut session, id).await?);
-        let mut details = audited(&settings);
-        details["site_id"] = json!(site_id.0);
-        let (action, details) = (Action::EndpointCreate, created(&details));
-        record(session, action, team, id.as_uuid(), details).await?;
+        let new = request.value.into();
+        let endpoint = endpoints::create(&management, &caller, site_id.0, new).await?;
         Ok(Created {
-            location: format!("{PREFIX}/webhook-endpoints/{id}"),
-            value,
+            location: format!("{PREFIX}/webhook-endpoints/{}", endpoint.id),
+            value: endpoint.into(),
         })
     }
 
@@ -122,8 +100,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let endpoint = find(&management, &mut session, endpoint_id.0).await?;
+        let endpoint = endpoints::get(&management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
@@ -144,24 +121,9 @@ impl WebhookEndpoints {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let before = lock(&management, &mut session, endpoint_id.0).await?;
-        let old = before.settings.clone();
-        let settings = request
-            .value
-            .applied_to(old, before.team, &management.outlet)?;
-        let Some(details) = audited_change(&before.settings, &settings) else {
-            return Ok(Json(before.into()));
-        };
-        let key = &management.master_key;
-        seal::check_master_key(session.conn(), key).await?;
-        owned::change(session.conn(), key, &before, &settings).await?;
-        let after = find(&management, &mut session, before.id).await?;
-        let (action, target) = (Action::EndpointUpdate, before.id.as_uuid());
-        record(session, action, before.team, target, details).await?;
-        // Its lane may have been paused.
-        management.queue.wake([jobs::WEBHOOKS]);
-        Ok(Json(after.into()))
+        let change = request.value.into();
+        let endpoint = endpoints::update(&management, &caller, endpoint_id.0, change).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Disable a webhook endpoint
@@ -181,17 +143,9 @@ impl WebhookEndpoints {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewDisabling>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        let reason = request.value.reason;
-        if !owned::disable(session.conn(), endpoint.id, reason.as_str()).await? {
-            return Ok(Json(endpoint.into()));
-        }
-        let after = find(&management, &mut session, endpoint.id).await?;
-        let details = json!({ "reason": reason });
-        let (action, target) = (Action::EndpointDisable, endpoint.id.as_uuid());
-        record(session, action, endpoint.team, target, details).await?;
-        Ok(Json(after.into()))
+        let reason = &request.value.reason;
+        let endpoint = endpoints::disable(&management, &caller, endpoint_id.0, reason).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Enable a webhook endpoint
@@ -210,19 +164,8 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        if !owned::enable(session.conn(), endpoint.id).await? {
-            return Ok(Json(endpoint.into()));
-        }
-        let after = find(&management, &mut session, endpoint.id).await?;
-        let details =
-            json!({ "disabled_reason": { "from": endpoint.disabled_reason, "to": null } });
-        let (action, target) = (Action::EndpointEnable, endpoint.id.as_uuid());
-        let details = json!({ "changed": details });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
-        Ok(Json(after.into()))
+        let endpoint = endpoints::enable(&management, &caller, endpoint_id.0).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Send what waits for a webhook endpoint now
@@ -242,13 +185,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookRetry>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
-        let (action, target) = (Action::EndpointRetry, endpoint.id.as_uuid());
-        let details = json!({ "deliveries": deliveries });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
+        let deliveries = endpoints::retry_now(&management, &caller, endpoint_id.0).await?;
         Ok(Json(WebhookRetry { deliveries }))
     }
 
@@ -268,15 +205,7 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        owned::delete(session.conn(), endpoint.id).await?;
-        let mut details = audited(&endpoint.settings);
-        details["site_id"] = json!(endpoint.site);
-        let (action, target) = (Action::EndpointDelete, endpoint.id.as_uuid());
-        let details = json!({ "deleted": details });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
+        endpoints::delete(&management, &caller, endpoint_id.0).await?;
         Ok(NoContent)
     }
 
@@ -299,61 +228,9 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookPing>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksWrite).await?;
-        let (of, key) = (session.only_team(), &management.master_key);
-        let target = endpoint::target(session.conn(), key, of, endpoint_id.0).await?;
-        let target = target.ok_or_else(unknown)?;
-        // No transaction waits for somebody else's machine.
-        let (doing, management) = (session.leave(), Arc::clone(management.0));
-        // What was sent is recorded, also when the caller does not wait for its end.
-        let pinging = tokio::spawn(async move {
-            let team = target.team;
-            let pinged = management.outlet.ping(target).await?;
-            let change = Change {
-                action: Action::EndpointPing,
-                team: Some(team),
-                target: endpoint_id.0.as_uuid(),
-                details: json!({ "outcome": pinged.outcome, "status_code": pinged.status_code }),
-            };
-            let delivered = pinged.outcome == Outcome::Delivered.as_str();
-            let mut tx = doing.begin(&management).await?;
-            if delivered {
-                owned::retry_now(&mut tx, endpoint_id.0).await?;
-            }
-            doing.done(tx, change).await?;
-            if delivered {
-                management.queue.wake([jobs::WEBHOOKS]);
-            }
-            Ok::<_, Refusal>(pinged)
-        });
-        let pinged = pinging.await.map_err(|_| Refusal::internal())??;
+        let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
-}
-
-async fn find(
-    management: &Management,
-    session: &mut Session,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let endpoint = owned::find(session.conn(), key, of, endpoint).await?;
-    endpoint.ok_or_else(unknown)
-}
-
-/// An endpoint that nobody else changes meanwhile.
-async fn lock(
-    management: &Management,
-    session: &mut Session,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let endpoint = owned::lock(session.conn(), key, of, endpoint).await?;
-    endpoint.ok_or_else(unknown)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("webhook endpoint")
 }
 
 /// What the document says beyond the signatures.

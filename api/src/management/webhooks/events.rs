@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
     scope::Scope,
 };
+use management::{Management, events};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::event::{self, Filter, Listed, Told};
+use store::event::{Filter, Listed, Told};
 use uuid::Uuid;
 
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::Caller,
     },
     member::{Member, Time},
     path::Path,
@@ -118,8 +118,6 @@ impl WebhookEvents {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<WebhookEvent>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             kind: kind.0,
             media: media_id.0.map(Into::into),
@@ -128,7 +126,8 @@ impl WebhookEvents {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
-        let page = event::list(session.conn(), site_id.0, &filter, after, part.limit()).await?;
+        let limit = part.limit();
+        let page = events::list(&management, &caller, site_id.0, &filter, after, limit).await?;
         Ok(Json(
             part.list_to(page.events, page.next.map(EventId::as_uuid)),
         ))

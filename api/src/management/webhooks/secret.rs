@@ -2,25 +2,23 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
-use chrono::{DateTime, Utc};
-use domain::{audit::Action, event, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
+use domain::{id::SiteId, scope::Scope};
+use management::{
+    Management,
+    webhook_secrets::{self, Dropped, IssuedSecret},
+};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{
-    seal,
-    webhook_secret::{self, Standing},
-};
+use store::webhook_secret::Standing;
 
-use super::record;
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::Caller,
     },
     member::{Member, Time, given},
     path::Path,
@@ -30,7 +28,7 @@ use crate::{
 
 /// Which secrets a site has, and when they sign. The secrets themselves are not shown.
 #[derive(Serialize, Object)]
-pub(in super::super) struct WebhookSecret {
+pub(crate) struct WebhookSecret {
     /// Since when the current one signs; null: since the site was created.
     #[oai(nullable)]
     signs_since: Option<Member<Time>>,
@@ -55,7 +53,7 @@ impl From<Standing> for WebhookSecret {
 /// When a new secret is to sign.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewRotation {
+pub(crate) struct NewRotation {
     /// From when on the new secret signs, at most 30 days ahead; at once if nothing is said, or if it is past.
     #[serde(default, deserialize_with = "given")]
     activate_at: Option<Member<Time>>,
@@ -63,7 +61,7 @@ pub(in super::super) struct NewRotation {
 
 /// A new webhook secret.
 #[derive(Serialize, Object)]
-pub(in super::super) struct IssuedWebhookSecret {
+pub(crate) struct IssuedWebhookSecret {
     /// The secret itself, for the receivers. It is shown here and never again.
     secret: String,
     /// From then on it signs.
@@ -74,6 +72,17 @@ pub(in super::super) struct IssuedWebhookSecret {
     /// which nothing verifies any more although it had time left; null if none. More may be added.
     #[oai(nullable)]
     dropped: Option<String>,
+}
+
+impl From<IssuedSecret> for IssuedWebhookSecret {
+    fn from(IssuedSecret { rotated, dropped }: IssuedSecret) -> Self {
+        Self {
+            secret: rotated.secret.expose().to_owned(),
+            activates_at: rotated.activates_at.into(),
+            previous_until: rotated.previous_until.into(),
+            dropped: dropped.map(Dropped::as_str).map(str::to_owned),
+        }
+    }
 }
 
 pub(crate) struct WebhookSecrets;
@@ -93,10 +102,8 @@ impl WebhookSecrets {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let standing = webhook_secret::standing(session.conn(), site_id.0).await?;
-        Ok(Json(standing.ok_or_else(unknown)?.into()))
+        let standing = webhook_secrets::get(&management, &caller, site_id.0).await?;
+        Ok(Json(standing.into()))
     }
 
     /// Rotate a site's webhook secret
@@ -119,47 +126,10 @@ impl WebhookSecrets {
         site_id: Path<SiteId>,
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
         let activate_at = request.value.activate_at.map(|time| time.0.0);
-        if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
-            let message = "must be at most 30 days ahead";
-            return Err(Refusal::invalid_field("activate_at", message));
-        }
-        let key = &management.master_key;
-        // A secret that is sealed with a key that is not this database's would be lost.
-        seal::check_master_key(session.conn(), key).await?;
-        let rotated = webhook_secret::rotate(session.conn(), key, site_id.0, activate_at).await?;
-        let rotated = rotated.ok_or_else(unknown)?;
-        let dropped = match rotated.before {
-            Standing {
-                next_at: Some(_), ..
-            } => Some("next"),
-            Standing {
-                previous_until: Some(_),
-                ..
-            } => Some("previous"),
-            Standing { .. } => None,
-        };
-        let shown = |time: DateTime<Utc>| event::timestamp(time);
-        let details = json!({
-            "activates_at": shown(rotated.activates_at),
-            "previous_until": shown(rotated.previous_until),
-            "dropped": dropped,
-        });
-        let (action, target) = (Action::WebhookSecretRotate, site_id.0.as_uuid());
-        record(session, action, team, target, details).await?;
-        Ok(Json(IssuedWebhookSecret {
-            secret: rotated.secret.expose().to_owned(),
-            activates_at: rotated.activates_at.into(),
-            previous_until: rotated.previous_until.into(),
-            dropped: dropped.map(str::to_owned),
-        }))
+        let issued = webhook_secrets::rotate(&management, &caller, site_id.0, activate_at).await?;
+        Ok(Json(issued.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("site")
 }
 
 /// What the document says beyond the signatures.

@@ -17,7 +17,7 @@ use crate::{
 
 /// An event's way to an endpoint.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookDelivery {
+pub(crate) struct WebhookDelivery {
     /// The delivery: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
     /// The event: the `webhook-id` of all its deliveries.
@@ -62,7 +62,7 @@ impl From<Listed> for WebhookDelivery {
 
 /// A delivery with what is sent and what came back.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookDeliveryItem {
+pub(crate) struct WebhookDeliveryItem {
     /// The site.
     site_id: Uuid,
     /// What lists tell of it.

@@ -14,7 +14,7 @@ use crate::{
 
 /// Where a site's events go.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookEndpoint {
+pub(crate) struct WebhookEndpoint {
     /// The endpoint.
     id: Uuid,
     /// Its site.
@@ -90,21 +90,21 @@ impl From<Endpoint> for WebhookEndpoint {
 /// Why an endpoint is to be disabled.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super::super) struct NewDisabling {
+pub(crate) struct NewDisabling {
     /// Why. It is shown with the endpoint.
     pub(super) reason: Member<Reason>,
 }
 
 /// What was made due.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookRetry {
+pub(crate) struct WebhookRetry {
     /// How many deliveries waited for their next attempt and are sent now.
     pub(super) deliveries: u64,
 }
 
 /// How a test went.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookPing {
+pub(crate) struct WebhookPing {
     /// How it ended, in one word, as attempts do: `delivered` is any 2xx. More may be added.
     outcome: String,
     /// The answer's status; null if there was no answer.
