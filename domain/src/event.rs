@@ -114,6 +114,17 @@ pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::
     serializer.serialize_str(&timestamp(*time))
 }
 
+/// The same for a time that may be missing, which is null: `#[serde(serialize_with = "domain::event::iso8601_or_null")]`.
+pub fn iso8601_or_null<S: Serializer>(
+    time: &Option<DateTime<Utc>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => iso8601(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

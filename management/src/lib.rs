@@ -12,6 +12,7 @@ mod caller;
 mod outlet;
 mod pace;
 mod refused;
+pub mod rule_groups;
 mod session;
 pub mod sites;
 mod workbench;
@@ -22,7 +23,7 @@ pub use self::{
     pace::{Pace, PaceSettings},
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
-    workbench::{Analyse, Analysed, Checked, Holder, Workbench},
+    workbench::{Analyse, Analysed, Workbench},
 };
 
 use queue::Queue;

@@ -168,7 +168,7 @@ impl HashLists {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let part = Part::new(&limit, &cursor);
         let of = session.only_team();
-        let mut lists = hash_list::list(session.conn(), of, part.page()).await?;
+        let mut lists = hash_list::list(session.conn(), of.into(), part.page()).await?;
         let more = lists.len() > part.limit();
         lists.truncate(part.limit());
         let last = lists.last().filter(|_| more).map(|list| list.id.as_uuid());
@@ -291,7 +291,7 @@ impl HashLists {
         let found = find(&mut session, hash_list_id.0).await?;
         require_keeper(&session, &found)?;
         let of = session.only_team();
-        let locked = hash_list::lock_to_delete(session.conn(), of, found.id).await?;
+        let locked = hash_list::lock_to_delete(session.conn(), of.into(), found.id).await?;
         let (list, groups) = locked.ok_or_else(unknown)?;
         if !groups.is_empty() {
             let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
@@ -312,7 +312,7 @@ impl HashLists {
 /// A list that the caller may know of.
 async fn find(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
     let of = session.only_team();
-    let list = hash_list::find(session.conn(), of, list).await?;
+    let list = hash_list::find(session.conn(), of.into(), list).await?;
     list.ok_or_else(unknown)
 }
 
@@ -327,7 +327,7 @@ async fn keep(session: &mut Session, list: HashListId) -> Result<hash_list::Hash
 async fn lock(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
     let found = keep(session, list).await?;
     let of = session.only_team();
-    let locked = hash_list::lock(session.conn(), of, found.id).await?;
+    let locked = hash_list::lock(session.conn(), of.into(), found.id).await?;
     locked.ok_or_else(unknown)
 }
 

@@ -69,7 +69,7 @@ impl Images {
         if !session.has(Scope::MediaRead) {
             return Err(missing_scope(Scope::MediaRead));
         }
-        let found = matches::hashes_of(session.conn(), list.team, media).await?;
+        let found = matches::hashes_of(session.conn(), list.team.into(), media).await?;
         let found = found
             .ok_or_else(|| Refusal::invalid_field("media_id", "is no media item of the team"))?;
         let hashes = found.hashes.ok_or_else(|| {

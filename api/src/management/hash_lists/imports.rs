@@ -258,7 +258,7 @@ impl Imports {
 /// An import that the caller may know of: into a list that he keeps.
 async fn of_caller(session: &mut Session, import: HashImportId) -> Result<import::Import, Refusal> {
     let of = session.only_team();
-    let import = import::find(session.conn(), of, import).await?;
+    let import = import::find(session.conn(), of.into(), import).await?;
     import.ok_or_else(|| Refusal::not_found("import"))
 }
 

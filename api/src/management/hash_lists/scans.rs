@@ -164,7 +164,7 @@ impl Scans {
         let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let list = find(&mut session, hash_list_id.0).await?;
         let (part, of) = (Part::new(&limit, &cursor), session.only_team());
-        let scans = scan::list(session.conn(), of, list.id, part.page()).await?;
+        let scans = scan::list(session.conn(), of.into(), list.id, part.page()).await?;
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
@@ -294,7 +294,7 @@ impl Scans {
 /// A scan that the caller may know of: over items of his team.
 async fn of_caller(session: &mut Session, scan: HashScanId) -> Result<scan::Scan, Refusal> {
     let of = session.only_team();
-    let scan = scan::find(session.conn(), of, scan).await?;
+    let scan = scan::find(session.conn(), of.into(), scan).await?;
     scan.ok_or_else(|| Refusal::not_found("scan"))
 }
 
