@@ -9,6 +9,7 @@
 //! something was changed, it ends by recording that.
 
 mod caller;
+pub mod hash_lists;
 mod outlet;
 mod pace;
 mod refused;
