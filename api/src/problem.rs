@@ -8,7 +8,6 @@ use std::{borrow::Cow, time::Duration};
 
 use domain::{
     limit::{RateScope, RateStanding},
-    rules::RuleErrors,
     submission::FieldError,
 };
 use management::{Fields, Refused};
@@ -86,14 +85,6 @@ impl Refusal {
     /// One member of the request is not what it should be.
     pub(crate) fn invalid_field(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::field(Code::InvalidRequest, field, message)
-    }
-
-    /// Somebody else edited a rule group's draft between the caller's look at it and the change.
-    pub(crate) fn draft_changed(revision: i64) -> Self {
-        Self::new(
-            Code::DraftChanged,
-            format!("The draft has the revision {revision} by now: read it again."),
-        )
     }
 
     /// The request as a whole is not what it should be.
@@ -264,26 +255,6 @@ impl From<Vec<FieldError>> for Refusal {
             position: None,
         });
         Self::fields(code, errors.collect())
-    }
-}
-
-/// Rules stand in the member `rules`.
-impl From<&RuleErrors> for Refusal {
-    fn from(errors: &RuleErrors) -> Self {
-        let problems = errors.iter().map(|error| FieldProblem {
-            field: error.path(),
-            message: match error.place {
-                Some(place) => format!("{} ({place})", error.message),
-                None => error.message.clone(),
-            },
-            position: error.position,
-        });
-        let mut refusal = Self::fields(Code::InvalidRequest, problems.collect());
-        if errors.has_more() {
-            let most = RuleErrors::MOST;
-            refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
-        }
-        refusal
     }
 }
 

@@ -77,7 +77,7 @@ async fn find(
     session: &mut Session,
     delivery: DeliveryId,
 ) -> Result<Delivery, Refused> {
-    let (reach, key) = (session.reach(), &management.master_key);
+    let (reach, key) = (session.reach(), management.master_key()?);
     let delivery = delivery::find(session.conn(), key, reach, delivery).await?;
     delivery.ok_or(Refused::NotFound(Noun::Delivery))
 }

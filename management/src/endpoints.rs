@@ -36,7 +36,7 @@ pub async fn list(
 ) -> Result<Vec<Endpoint>, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(owned::list(session.conn(), &management.master_key, site, page).await?)
+    Ok(owned::list(session.conn(), management.master_key()?, site, page).await?)
 }
 
 /// An endpoint: its settings, and its delivery health.
@@ -65,7 +65,7 @@ pub async fn create(
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let team = sites::require(&mut session, site).await?;
     let settings = new.settings(team, &management.outlet)?;
-    let key = &management.master_key;
+    let key = management.master_key()?;
     // What is sealed with a key that is not this database's would be lost.
     seal::check_master_key(session.conn(), key).await?;
     let id = owned::add(session.conn(), key, site, &settings).await?;
@@ -93,7 +93,7 @@ pub async fn update(
     let Some(details) = audited::change(&before.settings, &settings) else {
         return Ok(before);
     };
-    let key = &management.master_key;
+    let key = management.master_key()?;
     seal::check_master_key(session.conn(), key).await?;
     owned::change(session.conn(), key, &before, &settings).await?;
     let after = find(management, &mut session, endpoint).await?;
@@ -188,7 +188,7 @@ async fn find(
     session: &mut Session,
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
-    let (reach, key) = (session.reach(), &management.master_key);
+    let (reach, key) = (session.reach(), management.master_key()?);
     let endpoint = owned::find(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
@@ -199,7 +199,7 @@ async fn lock(
     session: &mut Session,
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
-    let (reach, key) = (session.reach(), &management.master_key);
+    let (reach, key) = (session.reach(), management.master_key()?);
     let endpoint = owned::lock(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }

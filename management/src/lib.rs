@@ -13,6 +13,7 @@ mod caller;
 pub mod deliveries;
 pub mod endpoints;
 pub mod events;
+pub mod hash_lists;
 pub mod media;
 mod outlet;
 mod pace;
@@ -20,6 +21,7 @@ pub mod plans;
 pub mod providers;
 pub mod recoveries;
 mod refused;
+pub mod rule_groups;
 mod session;
 pub mod site_keys;
 pub mod sites;
@@ -36,7 +38,7 @@ pub use self::{
     pace::{Pace, PaceSettings},
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
-    workbench::{Analyse, Analysed, Checked, Holder, Workbench},
+    workbench::{Analyse, Analysed, Workbench},
 };
 
 use queue::Queue;

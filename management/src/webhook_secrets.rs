@@ -82,7 +82,7 @@ pub async fn rotate(
         let message = "must be at most 30 days ahead";
         return Err(Refused::field("activate_at", message));
     }
-    let key = &management.master_key;
+    let key = management.master_key()?;
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(session.conn(), key).await?;
     let rotated = webhook_secret::rotate(session.conn(), key, site, activate_at).await?;

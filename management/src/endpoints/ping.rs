@@ -23,7 +23,7 @@ pub async fn ping(
     endpoint: EndpointId,
 ) -> Result<Pinged, Refused> {
     let mut session = management.read(caller, Scope::WebhooksWrite).await?;
-    let (reach, key) = (session.reach(), &management.master_key);
+    let (reach, key) = (session.reach(), management.master_key()?);
     let target = endpoint::target(session.conn(), key, reach, endpoint).await?;
     let target = target.ok_or(Refused::NotFound(Noun::Endpoint))?;
     // No transaction waits for somebody else's machine.

@@ -90,7 +90,7 @@ impl Fixture {
 
     async fn found(&self, backtest: BacktestId) -> backtest::Backtest {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = backtest::find(&mut conn, Some(self.team), backtest).await;
+        let found = backtest::find(&mut conn, Reach::Team(self.team), backtest).await;
         found.unwrap().unwrap()
     }
 }
@@ -157,7 +157,7 @@ async fn only_the_shadows_of_an_items_own_groups_judge_it(pool: PgPool) {
     let mut tx = team.pool.begin().await.unwrap();
     let mut versions = Vec::new();
     for group in [team.group, other] {
-        let group = rule_group::lock(&mut tx, None, group)
+        let group = rule_group::lock(&mut tx, Reach::Everything, group)
             .await
             .unwrap()
             .unwrap();

@@ -10,6 +10,7 @@ use domain::{
     event::EventKind,
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
+    reach::Reach,
     rules::{Draft, Limits, Rule},
     score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
@@ -114,7 +115,7 @@ impl Fixture {
         let group = group.await.unwrap();
         tx.commit().await.unwrap();
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = rule_group::find(&mut conn, Some(self.team), group).await;
+        let found = rule_group::find(&mut conn, Reach::Team(self.team), group).await;
         (group, found.unwrap().unwrap().live)
     }
 

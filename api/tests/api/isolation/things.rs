@@ -96,7 +96,10 @@ async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'stat
         by,
     };
     let list = hash_list::create(&mut tx, new).await.unwrap().unwrap();
-    let locked = hash_list::lock(&mut tx, None, list).await.unwrap().unwrap();
+    let locked = hash_list::lock(&mut tx, Reach::Everything, list)
+        .await
+        .unwrap()
+        .unwrap();
     let new = NewEntry {
         hashes: EntryHashes::new(None, Some(Pdq::from([7; 32]))).unwrap(),
         note: "",
