@@ -14,7 +14,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::site_key::KeyRecord;
+use store::site::keys::KeyRecord;
 use uuid::Uuid;
 
 use super::{

@@ -13,7 +13,7 @@ use poem_openapi::OpenApi;
 use serde_json::{Value, json};
 use store::{
     rule_group,
-    site_settings::{self, ManagedSite},
+    site::{self, settings::ManagedSite},
 };
 
 use super::{RuleGroup, group_example, unknown};
@@ -51,7 +51,7 @@ impl Attachments {
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let mut session = management.read(&caller, Scope::SitesRead).await?;
         let of = session.reach();
-        let site = site_settings::find(session.conn(), of, site_id.0).await?;
+        let site = site::settings::find(session.conn(), of, site_id.0).await?;
         let site = site.ok_or_else(unknown_site)?;
         let groups = rule_group::attached(session.conn(), site.id).await?;
         Ok(Json(List::whole(groups)))
@@ -78,7 +78,7 @@ impl Attachments {
         let site = lock(&mut session, site_id.0).await?;
         let group = rule_group_id.0;
         // Held until the commit: nobody deletes it meanwhile.
-        let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
+        let own = site::settings::own_groups(session.conn(), site.team, &[group]).await?;
         if own.is_empty() {
             return Err(unknown());
         }
@@ -112,7 +112,7 @@ impl Attachments {
     ) -> Result<NoContent, Refusal> {
         let mut session = management.change(&caller, Scope::SitesWrite).await?;
         let site = lock(&mut session, site_id.0).await?;
-        let own = site_settings::own_groups(session.conn(), site.team, &[rule_group_id.0]).await?;
+        let own = site::settings::own_groups(session.conn(), site.team, &[rule_group_id.0]).await?;
         let group = own.first().copied().ok_or_else(unknown)?;
         if !rule_group::detach(session.conn(), site.id, group).await? {
             return Ok(NoContent);
@@ -124,14 +124,14 @@ impl Attachments {
 /// A site that the caller may know of, and that nobody else changes meanwhile.
 async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refusal> {
     let of = session.reach();
-    let site = site_settings::lock(session.conn(), of, site).await?;
+    let site = site::settings::lock(session.conn(), of, site).await?;
     site.ok_or_else(unknown_site)
 }
 
 /// Records which groups the site has instead of those that it had, and commits.
 async fn commit(mut session: Session, before: &ManagedSite) -> Result<NoContent, Refusal> {
     let after =
-        site_settings::find(session.conn(), domain::reach::Reach::Everything, before.id).await?;
+        site::settings::find(session.conn(), domain::reach::Reach::Everything, before.id).await?;
     let after = after.ok_or_else(unknown_site)?;
     let details = json!({ "changed": { "rule_group_ids": {
         "from": before.settings.rule_groups,

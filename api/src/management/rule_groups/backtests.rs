@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use store::{
     backtest::{self, NewBacktest as Wanted},
-    rule_group, site_settings,
+    rule_group, site,
 };
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
@@ -117,7 +117,7 @@ impl Backtests {
         let site = new.site_id.map(|site| site.0);
         if let Some(site) = site {
             let team = domain::reach::Reach::Team(group.team);
-            let found = site_settings::find(session.conn(), team, site).await?;
+            let found = site::settings::find(session.conn(), team, site).await?;
             found.ok_or_else(|| Refusal::invalid_field("site_id", "is no site of the team"))?;
         }
         let version = new.version_id.map(|version| version.0);

@@ -11,7 +11,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::webhook_secret::Standing;
+use store::site::webhook_secret::Standing;
 
 use crate::{
     answer::Json,
