@@ -9,8 +9,7 @@ use domain::{
 use serde_json::json;
 use store::{
     page::Page,
-    site_key::{self, KeyRecord},
-    tenant,
+    site::{self, keys::KeyRecord},
 };
 
 use crate::{Caller, Change, Management, Noun, Refused, Session, created, sites};
@@ -36,7 +35,7 @@ pub async fn list(
 ) -> Result<Vec<KeyRecord>, Refused> {
     let mut session = management.read(caller, Scope::KeysRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(site_key::list(session.conn(), site, page).await?)
+    Ok(site::keys::list(session.conn(), site, page).await?)
 }
 
 /// A site's key.
@@ -65,7 +64,7 @@ pub async fn create(
 ) -> Result<IssuedKey, Refused> {
     let mut session = management.change(caller, Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
-    let new = tenant::create_site_key(session.conn(), site).await?;
+    let new = site::keys::create(session.conn(), site).await?;
     issue(session, Action::KeyCreate, team, site, new).await
 }
 
@@ -81,7 +80,7 @@ pub async fn rotate(
 ) -> Result<IssuedKey, Refused> {
     let mut session = management.change(caller, Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
-    let new = tenant::rotate_site_key(session.conn(), site).await?;
+    let new = site::keys::rotate(session.conn(), site).await?;
     issue(session, Action::KeyRotate, team, site, new).await
 }
 
@@ -98,7 +97,7 @@ pub async fn disable(
     let mut session = management.change(caller, Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
     let found = find(&mut session, site, key).await?;
-    if !site_key::disable(session.conn(), key).await? {
+    if !site::keys::disable(session.conn(), key).await? {
         return Ok(());
     }
     session
@@ -112,7 +111,7 @@ pub async fn disable(
 }
 
 async fn find(session: &mut Session, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
-    let key = site_key::find(session.conn(), site, key).await?;
+    let key = site::keys::find(session.conn(), site, key).await?;
     key.ok_or(Refused::NotFound(Noun::SiteKey))
 }
 

@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde_json::json;
 use store::{
     seal,
-    webhook_secret::{self, Rotated, Standing},
+    site::{
+        self,
+        webhook_secret::{Rotated, Standing},
+    },
 };
 
 use crate::{Caller, Change, Management, Noun, Refused, sites};
@@ -61,7 +64,7 @@ pub async fn get(
 ) -> Result<Standing, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    let standing = webhook_secret::standing(session.conn(), site).await?;
+    let standing = site::webhook_secret::standing(session.conn(), site).await?;
     standing.ok_or(Refused::NotFound(Noun::Site))
 }
 
@@ -85,7 +88,7 @@ pub async fn rotate(
     let key = management.master_key()?;
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(session.conn(), key).await?;
-    let rotated = webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
+    let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
     let rotated = rotated.ok_or(Refused::NotFound(Noun::Site))?;
     let dropped = Dropped::by(&rotated.before);
     session

@@ -52,6 +52,14 @@ pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Resul
     })
 }
 
+/// Whether nobody has set anything up yet.
+pub async fn none_exist(conn: &mut PgConnection) -> Result<bool, Error> {
+    let empty = sqlx::query_scalar!(r#"select not exists (select from teams) as "empty!""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(empty)
+}
+
 /// Whether there is such a team.
 pub async fn exists(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error> {
     let found = sqlx::query_scalar!(

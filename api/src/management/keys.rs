@@ -14,7 +14,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::site_key::KeyRecord;
+use store::site::keys::KeyRecord;
 use uuid::Uuid;
 
 use super::{
@@ -31,10 +31,10 @@ use crate::{
     query::Query,
 };
 
-/// A site key, without the key itself.
+/// A site key without its secret.
 #[derive(Serialize, Object)]
 pub(super) struct SiteKey {
-    /// The key.
+    /// The key's id.
     id: Uuid,
     /// The site that it submits for.
     site_id: Uuid,
@@ -42,7 +42,7 @@ pub(super) struct SiteKey {
     hint: String,
     /// When it was created.
     created_at: Member<Time>,
-    /// When it was disabled; null if it was not.
+    /// When it was disabled. `null` if it works.
     #[oai(nullable)]
     disabled_at: Option<Member<Time>>,
 }
@@ -59,12 +59,12 @@ impl From<KeyRecord> for SiteKey {
     }
 }
 
-/// A new site key, with the key itself.
+/// A new site key with its secret.
 #[derive(Serialize, Object)]
 pub(super) struct IssuedSiteKey {
-    /// The key itself, which belongs in the application's back end. It is shown here and never again.
+    /// The key itself. Keep it in your application's back end. It is shown only here.
     secret: String,
-    /// What is known of it from now on.
+    /// The key as later requests show it.
     #[serde(flatten)]
     #[oai(flatten)]
     key: SiteKey,
@@ -85,7 +85,7 @@ pub(crate) struct SiteKeys;
 impl SiteKeys {
     /// List a site's keys
     ///
-    /// The oldest first, disabled ones included.
+    /// Oldest first, including disabled keys.
     #[oai(
         path = "/sites/:site_id/keys",
         method = "get",
@@ -97,9 +97,9 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -109,7 +109,8 @@ impl SiteKeys {
 
     /// Create a key for a site
     ///
-    /// The other keys go on working, so that an application can change over without a gap. The key is shown once.
+    /// The site's other keys keep working, so that your application can switch without a gap. The key is shown only in this
+    /// answer.
     #[oai(
         path = "/sites/:site_id/keys",
         method = "post",
@@ -128,8 +129,8 @@ impl SiteKeys {
 
     /// Replace a site's keys
     ///
-    /// All its keys stop working at once, and there is a new one, which is shown once. This is what to do when a key may
-    /// have become known.
+    /// All keys of the site stop working at once and a new one is created. The new key is shown only in this answer. Use
+    /// this when a key may have leaked.
     #[oai(
         path = "/sites/:site_id/keys/rotate",
         method = "post",
@@ -158,7 +159,7 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The key.
+        /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
         let key = site_keys::get(&management, &caller, site_id.0, key_id.0).await?;
@@ -167,7 +168,7 @@ impl SiteKeys {
 
     /// Disable a site key
     ///
-    /// At once and for ever. A disabled key stays in lists; disabling it again changes nothing.
+    /// The key stops working at once and cannot be enabled again. It stays in lists. Disabling it again changes nothing.
     #[oai(
         path = "/sites/:site_id/keys/:key_id",
         method = "delete",
@@ -179,7 +180,7 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The key.
+        /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
         site_keys::disable(&management, &caller, site_id.0, key_id.0).await?;

@@ -43,10 +43,9 @@ pub(crate) struct Media;
 impl Media {
     /// List media
     ///
-    /// The newest first. A part of a list looks at 5,000 items at most, so with `status`, `since` or
-    /// `until` it may have fewer than `limit`, even none, although more follow: go on as long as there is a
-    /// `next_cursor`. What waits for a moderator (`status=pending_review`) and what has an `app_media_id` is found
-    /// directly.
+    /// Newest first. One page looks at 5,000 items at most. With `status`, `since` or `until` a page may therefore hold
+    /// fewer than `limit` items, or none, although more follow: continue as long as there is a `next_cursor`. Items that
+    /// wait for a moderator (`status=pending_review`) and `app_media_id` are looked up directly.
     #[oai(path = "/media", method = "get", operation_id = "listMedia")]
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
@@ -55,17 +54,17 @@ impl Media {
         caller: Caller,
         /// Only media of this site.
         site_id: Query<Uuid>,
-        /// Only media that stand so.
+        /// Only media with this status.
         status: Query<Status>,
-        /// Only what was accepted at this time or later.
+        /// Only media accepted at this time or later.
         since: Query<Time>,
-        /// Only what was accepted before this time.
+        /// Only media accepted before this time.
         until: Query<Time>,
-        /// Only media to which the application gave this identifier.
+        /// Only media with this identifier of the application's.
         app_media_id: Query<AppMediaId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
         let filter = Filter {
@@ -101,8 +100,8 @@ impl Media {
 
     /// Get a media item's inline image
     ///
-    /// The image as it was submitted in `content_base64`, as long as it is kept. It comes from strangers: the answer says
-    /// that it is to be saved rather than shown, and by its first bytes what it is.
+    /// The image as it was submitted in `content_base64`, as long as it is kept. It comes from strangers, so the answer
+    /// tells browsers to save it and not to show it. The content type is that of its first bytes.
     #[oai(
         path = "/media/:media_id/image",
         method = "get",
@@ -121,10 +120,10 @@ impl Media {
 
     /// Decide about a media item
     ///
-    /// A moderator approves or rejects what waits for a review, or overturns an earlier verdict. The application hears of
-    /// it by `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and where the item
-    /// stood before in `previous_status`. Of two decisions at once one is refused with `media_changed`. Whoever names in
-    /// `expected_status` what the moderator saw never overturns unseen what somebody else decided meanwhile.
+    /// A moderator approves or rejects an item that waits for review, or overturns an earlier verdict. The application gets
+    /// `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and the item's earlier
+    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the status
+    /// that the moderator saw as `expected_status`: then nobody overturns by accident what somebody else decided meanwhile.
     #[oai(
         path = "/media/:media_id/decision",
         method = "post",

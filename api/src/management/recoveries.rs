@@ -32,7 +32,7 @@ use crate::{
     query::Query,
 };
 
-/// What a webhook endpoint has missed or lost, on its way to it.
+/// A background task that sends a webhook endpoint events that it has missed or lost.
 #[derive(Serialize, Object)]
 pub(super) struct Recovery {
     /// The recovery.
@@ -41,34 +41,34 @@ pub(super) struct Recovery {
     endpoint_id: Uuid,
     /// The endpoint's site.
     site_id: Uuid,
-    /// Which events are sent: those whose deliveries failed for good (`failed`), those that were delivered (`delivered`), or
-    /// those that were never to be delivered to the endpoint (`missing`).
+    /// Which events it sends: those whose deliveries failed for good (`failed`), those that were delivered (`delivered`),
+    /// or those that have no delivery to the endpoint (`missing`).
     kind: Member<RecoveryKind>,
-    /// Only events of this kind; null: of all.
+    /// Only events of this kind. `null` means all kinds.
     #[oai(nullable)]
     event: Option<Member<EventKind>>,
-    /// It sends events that happened at this time or later, the oldest first,
+    /// It sends events that happened at this time or later, oldest first.
     since: Member<Time>,
-    /// and before this time.
+    /// It sends events that happened before this time.
     until: Member<Time>,
-    /// It has dealt with all that happened before this time; null: with none yet.
+    /// All events before this time are done. `null` if none is done yet.
     #[oai(nullable)]
     reached: Option<Member<Time>>,
-    /// Where it stands.
+    /// Its state.
     state: Member<State>,
-    /// How many deliveries, or events if they are `missing`, it has looked at.
+    /// How many deliveries it has looked at, or how many events if its kind is `missing`.
     looked_at: i64,
-    /// How many of them are on their way by it.
+    /// How many of them it has put on their way.
     resent: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it did not.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it. `null` for the command line.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -95,20 +95,20 @@ impl From<recovery::Recovery> for Recovery {
     }
 }
 
-/// What is to be sent to an endpoint.
+/// Which events to send to an endpoint again.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewRecovery {
-    /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has lost
-    /// them (`delivered`), or those that were never to be delivered to the endpoint because it was not there or disabled, of
-    /// the kinds that it is told now (`missing`).
+    /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has
+    /// lost them (`delivered`), or those that have no delivery because the endpoint did not exist or was disabled, of the
+    /// kinds that it gets now (`missing`).
     kind: Member<RecoveryKind>,
-    /// Only events of this kind. Without, of all.
+    /// Only events of this kind. If omitted, all kinds.
     #[serde(default, deserialize_with = "given")]
     event: Option<Member<EventKind>>,
-    /// Only events that happened at this time or later. They are kept for `webhook_retention_days` of the site.
+    /// Only events that happened at this time or later. Events are kept for the site's `webhook_retention_days`.
     since: Member<Time>,
-    /// Only events that happened before this time; before now if nothing, or a later time, is said.
+    /// Only events that happened before this time. If omitted or in the future, before now.
     #[serde(default, deserialize_with = "given")]
     until: Option<Member<Time>>,
 }
@@ -130,7 +130,7 @@ pub(crate) struct Recoveries;
 impl Recoveries {
     /// List recoveries of a webhook endpoint
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Newest first. Recoveries are kept for 90 days.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/recoveries",
         method = "get",
@@ -142,9 +142,9 @@ impl Recoveries {
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -154,9 +154,9 @@ impl Recoveries {
 
     /// Send events to a webhook endpoint again
     ///
-    /// What the endpoint has missed or lost is put on its way in the background, the oldest first, and never so much at once that
-    /// it is flooded. Each delivery has a whole schedule of attempts before it, and the id that it had. One recovery of an
-    /// endpoint runs at a time.
+    /// Puts the events that the endpoint has missed or lost on their way in the background, oldest first, and slowly enough
+    /// not to flood the endpoint. Each delivery keeps its id and gets a whole schedule of attempts. An endpoint has at most
+    /// one running recovery.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/recoveries",
         method = "post",
@@ -180,7 +180,7 @@ impl Recoveries {
 
     /// Read a recovery
     ///
-    /// How far it has got.
+    /// Shows how far it has got.
     #[oai(
         path = "/webhook-recoveries/:recovery_id",
         method = "get",
@@ -199,7 +199,7 @@ impl Recoveries {
 
     /// Cancel a recovery
     ///
-    /// What is on its way by it goes on. One that has ended stays as it is.
+    /// Deliveries that are on their way continue. A recovery that has ended stays as it is.
     #[oai(
         path = "/webhook-recoveries/:recovery_id/cancel",
         method = "post",

@@ -29,9 +29,9 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::Sites,
+    site::{self, Sites},
     status::Statuses,
-    team, tenant,
+    team,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -125,10 +125,10 @@ impl Tenant {
         let group = rule_group::create(&mut tx, team, "default", version)
             .await
             .unwrap();
-        let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group)
+        let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, name, group)
             .await
             .unwrap();
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         Self {
             team,

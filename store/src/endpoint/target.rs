@@ -9,7 +9,7 @@ use domain::{
 use sqlx::PgConnection;
 
 use super::owned;
-use crate::{Error, seal::MasterKey, webhook_secret};
+use crate::{Error, seal::MasterKey, site};
 
 /// Where a test goes, and what goes with it.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub async fn target(
     let Some(found) = owned::find(conn, key, reach, endpoint).await? else {
         return Ok(None);
     };
-    let secrets = webhook_secret::signing(conn, key, found.site).await?;
+    let secrets = site::webhook_secret::signing(conn, key, found.site).await?;
     Ok(secrets.map(|secrets| Target {
         endpoint: found.id,
         site: found.site,

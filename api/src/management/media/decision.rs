@@ -15,15 +15,15 @@ use crate::{
     member::{Member, Time, given},
 };
 
-/// What a moderator decides.
+/// A moderator's decision.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewDecision {
     /// Whether the item may be displayed.
     decision: Member<Ruling>,
-    /// Why. The application gets to read it.
+    /// The reason. The application can read it.
     reason: Member<Reason>,
-    /// Where the item stood when the moderator looked at it: if it does not stand there any more, nothing is decided.
+    /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
     expected_status: Option<Member<Status>>,
 }
@@ -33,15 +33,15 @@ pub(crate) struct NewDecision {
 pub(crate) struct Decided {
     /// The item.
     media_id: Uuid,
-    /// Where it stands now.
+    /// Its status now.
     status: Member<Status>,
-    /// Where it stood before.
+    /// Its status before.
     previous_status: Member<Status>,
     /// Always `manual`.
     moderation_type: Member<ModerationType>,
     /// When it was decided.
     moderated_at: Member<Time>,
-    /// The number of this verdict; an item's verdicts count from 1.
+    /// The number of this verdict. An item's verdicts count from 1.
     verdict: u16,
 }
 

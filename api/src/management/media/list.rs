@@ -27,16 +27,16 @@ pub(crate) struct ListedMedia {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
-    /// `image` as soon as there is an image, else `text`.
+    /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
-    /// Where it stands.
+    /// Its status.
     status: Member<Status>,
-    /// Who or what decided last; null while pending.
+    /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
     moderation_type: Option<Member<ModerationType>>,
     /// When it was accepted.
     created_at: Member<Time>,
-    /// When it was decided last; null while pending.
+    /// When it was decided last. `null` while it is pending.
     #[oai(nullable)]
     moderated_at: Option<Member<Time>>,
 }

@@ -37,10 +37,10 @@ pub(crate) struct Deliveries;
 impl Deliveries {
     /// List a site's deliveries
     ///
-    /// Those of the newest events first, deleted endpoints' included. A part of a list looks at 5,000 deliveries at most, so with
-    /// `state`, `event`, `since` or `until` it may have fewer than `limit`, even none, although more follow: go on as long as
-    /// there is a `next_cursor`. What ended without success (`state=exhausted` or `discarded`), and what there is about an item,
-    /// is found directly. They are kept for 30 days.
+    /// Deliveries of the newest events first, including those to deleted endpoints. One page looks at 5,000 deliveries at
+    /// most. With `state`, `event`, `since` or `until` a page may therefore hold fewer than `limit` deliveries, or none,
+    /// although more follow: continue as long as there is a `next_cursor`. Deliveries that failed (`state=exhausted` or
+    /// `discarded`) and `media_id` are looked up directly. Deliveries are kept for the site's `webhook_retention_days`.
     #[oai(
         path = "/sites/:site_id/deliveries",
         method = "get",
@@ -55,19 +55,19 @@ impl Deliveries {
         site_id: Path<SiteId>,
         /// Only deliveries to this endpoint.
         endpoint_id: Query<Uuid>,
-        /// Only deliveries that stand so.
+        /// Only deliveries in this state.
         state: Query<DeliveryStatus>,
         /// Only deliveries of events of this kind.
         event: Query<EventKind>,
-        /// Only deliveries of events about this item.
+        /// Only deliveries of events about this media item.
         media_id: Query<Uuid>,
         /// Only deliveries of events that happened at this time or later.
         since: Query<Time>,
         /// Only deliveries of events that happened before this time.
         until: Query<Time>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<WebhookDelivery>>, Refusal> {
         let filter = Filter {
@@ -88,7 +88,7 @@ impl Deliveries {
 
     /// Read a delivery
     ///
-    /// What is sent, and every attempt to send it, with what came back.
+    /// The request, and every attempt to send it with the receiver's answer.
     #[oai(
         path = "/deliveries/:delivery_id",
         method = "get",
@@ -107,8 +107,9 @@ impl Deliveries {
 
     /// Send a delivery again
     ///
-    /// One that has ended, however it did: at once, and if that fails by a whole schedule of its own. Its id and its body stay
-    /// as they were, so that receivers know it again. Its attempts are counted on.
+    /// Sends a delivery that has ended, whether or not it succeeded. The first attempt is made at once. If it fails, a
+    /// whole new schedule of attempts follows. The id and the body stay the same, so that receivers recognise it. The
+    /// attempts are counted on from where they were.
     #[oai(
         path = "/deliveries/:delivery_id/resend",
         method = "post",

@@ -38,7 +38,7 @@ pub(crate) struct WebhookEndpoints;
 impl WebhookEndpoints {
     /// List a site's webhook endpoints
     ///
-    /// The oldest first, disabled ones included.
+    /// Oldest first, including disabled endpoints.
     #[oai(
         path = "/sites/:site_id/webhook-endpoints",
         method = "get",
@@ -50,9 +50,9 @@ impl WebhookEndpoints {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -62,8 +62,8 @@ impl WebhookEndpoints {
 
     /// Add a webhook endpoint to a site
     ///
-    /// It gets every event of its kinds that happens after this request is answered; the operation `pingWebhookEndpoint` tests it
-    /// before. A site has as many endpoints as its team's plan allows: 10, unless it says otherwise.
+    /// The endpoint gets every event of its kinds that happens after this request is answered. Test it with
+    /// `pingWebhookEndpoint`. The team's plan limits the endpoints of a site: 10 unless the plan says otherwise.
     #[oai(
         path = "/sites/:site_id/webhook-endpoints",
         method = "post",
@@ -87,7 +87,7 @@ impl WebhookEndpoints {
 
     /// Read a webhook endpoint
     ///
-    /// What its owner decided, and how it fares.
+    /// The endpoint's settings and delivery health.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "get",
@@ -106,8 +106,8 @@ impl WebhookEndpoints {
 
     /// Change a webhook endpoint
     ///
-    /// What waits for it goes where it is then, with the headers that it has then. When it moves, it is as new: how it fared is
-    /// forgotten, and what waits is sent at once. Headers are replaced all together, since their values are shown to nobody.
+    /// Waiting deliveries use the new settings. If the URL changes, the endpoint counts as new: its delivery health is
+    /// reset and waiting deliveries are sent at once. `headers` replaces all headers, because their values are never shown.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "patch",
@@ -128,8 +128,8 @@ impl WebhookEndpoints {
 
     /// Disable a webhook endpoint
     ///
-    /// It gets no events that happen from now on. What waits for it is discarded when its turn comes. One that is disabled
-    /// already stays so, for the reason that it was.
+    /// The endpoint gets no events that happen from now on. Waiting deliveries are discarded when their turn comes. An
+    /// endpoint that is already disabled keeps its reason.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/disable",
         method = "post",
@@ -150,8 +150,8 @@ impl WebhookEndpoints {
 
     /// Enable a webhook endpoint
     ///
-    /// Whatever disabled it, it is as new: how it fared is forgotten, it gets events that happen from now on, and what still waits
-    /// is sent at once. What was discarded can be sent again.
+    /// Whatever disabled it, the endpoint counts as new: its delivery health is reset, it gets events that happen from now
+    /// on, and deliveries that still wait are sent at once. Discarded deliveries can be sent again.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/enable",
         method = "post",
@@ -170,9 +170,10 @@ impl WebhookEndpoints {
 
     /// Send what waits for a webhook endpoint now
     ///
-    /// For a receiver that works again: what waits for its next attempt is due at once, and goes out in the order in which it
-    /// happened, as quickly as the endpoint's limits allow. How the endpoint fared is forgotten. At most 10,000 deliveries are
-    /// moved; the answer tells how many were. Changing the URL, enabling the endpoint and a test that succeeds do the same.
+    /// Use this when your receiver works again. Deliveries that wait for their next attempt are due at once. They are sent
+    /// in the order in which the events happened, as quickly as the endpoint's limits allow. The endpoint's delivery health
+    /// is reset. At most 10,000 deliveries are moved; the answer tells how many. Changing the URL, enabling the endpoint
+    /// and a successful test do the same.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/retry-now",
         method = "post",
@@ -191,8 +192,8 @@ impl WebhookEndpoints {
 
     /// Delete a webhook endpoint
     ///
-    /// Nothing more is sent to it, what waits is discarded, and its headers are no longer kept. Its deliveries can be read as
-    /// long as those of others.
+    /// Nothing more is sent to the endpoint, waiting deliveries are discarded, and its headers are erased. Its deliveries
+    /// can still be read until their retention ends.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "delete",
@@ -211,11 +212,12 @@ impl WebhookEndpoints {
 
     /// Test a webhook endpoint
     ///
-    /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events; the
-    /// signature stands in the body, too, as its last member `_service_signature`, made over the compact JSON of the others. The
-    /// answer tells what came of it within 20 s. It is not repeated. When it succeeds, what waits for the endpoint's next attempt
-    /// is sent at once; else it changes nothing that is known of the endpoint. An endpoint is tested six times a minute at most, and two tests of a team run at once. The audit log records each test
-    /// and how it ended.
+    /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events. The
+    /// body contains the signature as well, in its last member `_service_signature`, made over the compact JSON of the
+    /// other members. The answer tells you the result within 20 s. The test is not repeated. If it succeeds, deliveries
+    /// that wait for their next attempt are sent at once. Otherwise it does not change the endpoint's delivery health. An
+    /// endpoint can be tested six times a minute, and a team can run two tests at once. The audit log records each test and
+    /// its result.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/ping",
         method = "post",

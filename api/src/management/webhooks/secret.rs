@@ -11,7 +11,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::webhook_secret::Standing;
+use store::site::webhook_secret::Standing;
 
 use crate::{
     answer::Json,
@@ -26,16 +26,16 @@ use crate::{
     problem::Refusal,
 };
 
-/// Which secrets a site has, and when they sign. The secrets themselves are not shown.
+/// When a site's webhook secrets sign. The secrets themselves are not shown.
 #[derive(Serialize, Object)]
 pub(crate) struct WebhookSecret {
-    /// Since when the current one signs; null: since the site was created.
+    /// Since when the current secret signs. `null` means since the site was created.
     #[oai(nullable)]
     signs_since: Option<Member<Time>>,
-    /// Until then the one before it signs beside it; null if none does.
+    /// Until when the previous secret signs as well. `null` if there is none.
     #[oai(nullable)]
     previous_until: Option<Member<Time>>,
-    /// From then on the next one signs; null if there is none.
+    /// When the next secret begins to sign. `null` if there is none.
     #[oai(nullable)]
     next_at: Option<Member<Time>>,
 }
@@ -50,11 +50,11 @@ impl From<Standing> for WebhookSecret {
     }
 }
 
-/// When a new secret is to sign.
+/// When the new secret begins to sign.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRotation {
-    /// From when on the new secret signs, at most 30 days ahead; at once if nothing is said, or if it is past.
+    /// When the new secret begins to sign, at most 30 days ahead. If omitted or in the past, it signs at once.
     #[serde(default, deserialize_with = "given")]
     activate_at: Option<Member<Time>>,
 }
@@ -62,14 +62,14 @@ pub(crate) struct NewRotation {
 /// A new webhook secret.
 #[derive(Serialize, Object)]
 pub(crate) struct IssuedWebhookSecret {
-    /// The secret itself, for the receivers. It is shown here and never again.
+    /// The secret itself, for your receivers. It is shown only here.
     secret: String,
-    /// From then on it signs.
+    /// When it begins to sign.
     activates_at: Member<Time>,
-    /// Until then the one before it signs beside it.
+    /// Until when the previous secret signs as well.
     previous_until: Member<Time>,
-    /// Which secret this rotation has dropped, from now on: `next`, which was to sign later and never will, or `previous`, with
-    /// which nothing verifies any more although it had time left; null if none. More may be added.
+    /// Which older secret this rotation dropped at once: `next` was scheduled and will never sign; `previous` no longer
+    /// signs although its 24 hours were not over. `null` if none was dropped. More values may be added.
     #[oai(nullable)]
     dropped: Option<String>,
 }
@@ -108,11 +108,11 @@ impl WebhookSecrets {
 
     /// Rotate a site's webhook secret
     ///
-    /// The answer shows the new secret, once. From `activate_at` on it signs; for 24 hours from then the one before it signs, too,
-    /// in `X-Service-Signature-Previous` and in `webhook-signature`, so that receivers change over when they like. A site has two
-    /// secrets at most, so a rotation drops a third one at once: one that was to sign later, or one whose 24 hours are not over.
-    /// `getWebhookSecret` tells beforehand whether there is one, and `dropped` afterwards. Rotate twice when a secret has become
-    /// known: then nothing verifies with it any more.
+    /// The new secret is shown only in this answer. It signs from `activate_at` on. For 24 hours after that, the previous
+    /// secret signs as well, in `X-Service-Signature-Previous` and in `webhook-signature`, so that your receivers can
+    /// switch at any time in between. A site has at most two secrets, so a rotation drops a third one at once: one that is
+    /// scheduled, or one whose 24 hours are not over. `getWebhookSecret` tells you beforehand whether there is one, and
+    /// `dropped` tells you afterwards. If a secret has leaked, rotate twice: then no signature verifies with it any more.
     #[oai(
         path = "/sites/:site_id/webhook-secret/rotate",
         method = "post",

@@ -24,14 +24,14 @@ impl Described for EndpointUrl {
     }
 }
 
-/// A header that goes with every request.
+/// A custom header of every request.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhookHeader {
-    /// Its name: letters, digits and hyphens. Headers that the service, HTTP or proxies set are refused.
+    /// Its name: letters, digits and hyphens. Headers that the service, HTTP or proxies set are not allowed.
     #[oai(validator(pattern = "^[A-Za-z0-9-]{1,100}$"))]
     name: String,
-    /// Its value: visible ASCII characters and inner spaces. It is stored sealed and never shown.
+    /// Its value: visible ASCII characters and inner spaces. It is stored encrypted and never shown.
     #[oai(validator(pattern = "^[!-~]([ -~]{0,1998}[!-~])?$"))]
     value: String,
 }
@@ -41,24 +41,23 @@ const _: () = assert!(
     "the bounds of the patterns"
 );
 
-/// An endpoint to be created.
+/// An endpoint to create.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewWebhookEndpoint {
-    /// Where it is. Addresses that are not public, and ports other than 80, 443, 8080 and 8443, are refused unless the operator
-    /// has opened them.
+    /// Its URL. The address must be public and the port 80, 443, 8080 or 8443, unless the operator allows more.
     url: Member<EndpointUrl>,
-    /// The kinds of event that it gets; all that there are now if nothing is said.
+    /// The kinds of event that it gets. If omitted, all kinds that exist now.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
     events: Option<Vec<Member<EventKind>>>,
-    /// What it is for.
+    /// What it is for, in your own words.
     #[oai(nullable)]
     description: Option<Member<Name>>,
-    /// How many requests a second it gets at most; null is as many as there are.
+    /// The most requests a second that it gets. `null` means no limit.
     #[oai(nullable)]
     max_per_second: Option<Member<PerSecond>>,
-    /// What goes with every request, such as the credentials of a gateway before it; none if nothing is said.
+    /// Custom headers of every request, such as credentials for a gateway in front of it.
     #[serde(default)]
     #[oai(default, validator(max_items = 20))]
     headers: Vec<NewWebhookHeader>,
@@ -66,28 +65,28 @@ pub(crate) struct NewWebhookEndpoint {
 
 const _: () = assert!(MAX_HEADERS == 20, "the bound of `headers`");
 
-/// What is to be otherwise of an endpoint.
+/// Fields to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookEndpointChange {
-    /// Where it is from now on; what waits goes there, too.
+    /// Its new URL. Waiting deliveries go there, too.
     #[serde(default, deserialize_with = "given")]
     url: Option<Member<EndpointUrl>>,
-    /// All kinds of event that it gets from now on.
+    /// The kinds of event that it gets from now on. This replaces the whole list.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(min_items = 1))]
     events: Option<Vec<Member<EventKind>>>,
-    /// What it is for; null is nothing.
+    /// What it is for. `null` removes the description.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     description: Option<Option<Member<Name>>>,
-    /// How many requests a second it gets at most; null is as many as there are.
+    /// The most requests a second that it gets. `null` means no limit.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     max_per_second: Option<Option<Member<PerSecond>>>,
-    /// All that goes with every request from now on: those that were there and are not named here are gone.
+    /// Custom headers of every request from now on. This replaces the whole list: headers that you do not name are removed.
     #[serde(default, deserialize_with = "given")]
     #[oai(validator(max_items = 20))]
     headers: Option<Vec<NewWebhookHeader>>,
