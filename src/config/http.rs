@@ -7,7 +7,10 @@ use clap::Args;
 use ipnet::IpNet;
 use management::PaceSettings;
 use shares::Proxies;
-use store::{accept, gather::Bounds};
+use store::{
+    accept::{self, AcceptSettings},
+    gather::Bounds,
+};
 
 use super::{
     rules::StoredRulesOptions,
@@ -147,9 +150,9 @@ impl HttpOptions {
     }
 
     /// The bounds of submissions that wait to be stored.
-    pub(crate) fn accept(&self) -> accept::Settings {
-        let fresh = accept::Settings::default();
-        accept::Settings {
+    pub(crate) fn accept(&self) -> AcceptSettings {
+        let fresh = AcceptSettings::default();
+        AcceptSettings {
             bounds: Bounds {
                 waiting: self.waiting_submissions as usize,
                 ..fresh.bounds

@@ -19,7 +19,7 @@ use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{self, Acceptance, Acceptor, NewMedia},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
@@ -82,7 +82,7 @@ impl Fixture {
         let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), AcceptSettings::default()),
             sites: Sites::new(pool.clone()),
             endpoint: endpoint.unwrap(),
             pool,
