@@ -85,13 +85,13 @@ async fn count(pool: &PgPool, sql: &'static str) -> i64 {
     sqlx::query_scalar(sql).fetch_one(pool).await.unwrap()
 }
 
-/// The same details with other ids, times, hints, names and creators are the same.
+/// The same details with other ids, times, hints, names, numbers and creators are the same.
 fn shape(details: &Value) -> Value {
     match details {
         Value::Object(members) => {
             let members = members.iter().map(|(name, value)| {
                 let value = match name.as_str() {
-                    "hint" | "name" | "creator" | "created_by" => json!("any"),
+                    "hint" | "name" | "number" | "creator" | "created_by" => json!("any"),
                     _ => shape(value),
                 };
                 (name.clone(), value)

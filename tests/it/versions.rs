@@ -1,7 +1,11 @@
 //! The previous version of the binary runs beside this one, on one database that has this one's schema. `scripts/test-versions`
 //! builds that version and names its program in `GATEHOUSE_PREVIOUS`.
 
-use std::{env, process::Command, time::Duration};
+use std::{
+    env,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
@@ -28,6 +32,10 @@ impl Version {
         let program = env::var_os("GATEHOUSE_PREVIOUS")
             .expect("scripts/test-versions says where the previous version is");
         let mut previous = Command::new(program);
+        previous
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         for (name, value) in this.get_envs() {
             match value {
                 Some(value) => previous.env(name, value),
@@ -38,7 +46,9 @@ impl Version {
     }
 
     fn run(self, pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
-        let output = self.program(pool).args(arguments).output().unwrap();
+        let mut program = self.program(pool);
+        program.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = program.args(arguments).output().unwrap();
         assert!(
             output.status.success(),
             "{self:?} {arguments:?}: {output:?}"
