@@ -101,10 +101,6 @@ pub struct HashListChange {
     /// Its name.
     pub name: Option<Name>,
     /// Its description, which may be taken away.
-    #[expect(
-        clippy::option_option,
-        reason = "to keep and to take away are two things"
-    )]
     pub description: Option<Option<Reason>>,
     /// In how many bits the PDQ hash of an image that is on it may differ. Applies to images that come later.
     pub max_distance: Option<Distance>,
