@@ -8,7 +8,6 @@ use std::{borrow::Cow, time::Duration};
 
 use domain::{
     limit::{RateScope, RateStanding},
-    media::NoRuling,
     submission::FieldError,
 };
 use management::{Fields, Refused};
@@ -103,19 +102,6 @@ impl Refusal {
         Self::new(
             Code::InvalidToken,
             "The request needs a valid token: Authorization: Bearer mgmt_...",
-        )
-    }
-
-    /// What is not there, or not for the caller to know of.
-    pub(crate) fn not_found(noun: &str) -> Self {
-        Self::new(Code::NotFound, format!("There is no such {noun}."))
-    }
-
-    /// Somebody else decided about a media item between the caller's look at it and the decision.
-    pub(crate) fn media_changed() -> Self {
-        Self::new(
-            Code::MediaChanged,
-            "Somebody else has decided about the item meanwhile: read it again.",
         )
     }
 
@@ -264,22 +250,6 @@ impl From<Vec<FieldError>> for Refusal {
             position: None,
         });
         Self::fields(code, errors.collect())
-    }
-}
-
-impl From<NoRuling> for Refusal {
-    fn from(none: NoRuling) -> Self {
-        match none {
-            NoRuling::StillPending => Self::new(
-                Code::StillPending,
-                "The item is pending: people decide after the machine.",
-            ),
-            NoRuling::AlreadyDecided(status) => Self::new(
-                Code::AlreadyDecided,
-                format!("The item is {status} already."),
-            ),
-            NoRuling::Changed => Self::media_changed(),
-        }
     }
 }
 

@@ -114,7 +114,10 @@ pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::
     serializer.serialize_str(&timestamp(*time))
 }
 
-/// The same for a time that may be missing, which is null: `#[serde(serialize_with = "domain::event::iso8601_or_null")]`.
+/// Serializes a time like [`iso8601`], and none as null.
+///
+/// # Errors
+/// Those of the serializer.
 pub fn iso8601_or_null<S: Serializer>(
     time: &Option<DateTime<Utc>>,
     serializer: S,

@@ -8,14 +8,29 @@
 //! Every use case runs in one transaction, a `Session`. It begins by looking the caller's credential up. If
 //! something was changed, it ends by recording that.
 
+pub mod audit_log;
 mod caller;
+pub mod deliveries;
+pub mod endpoints;
+pub mod events;
 pub mod hash_lists;
+pub mod media;
 mod outlet;
 mod pace;
+pub mod plans;
+pub mod providers;
+pub mod recoveries;
 mod refused;
 pub mod rule_groups;
 mod session;
+pub mod set_up;
+pub mod site_keys;
 pub mod sites;
+pub mod subscriptions;
+pub mod teams;
+pub mod tokens;
+pub mod usage;
+pub mod webhook_secrets;
 mod workbench;
 
 pub use self::{
@@ -36,8 +51,8 @@ pub struct Management {
     pub pool: PgPool,
     /// Tells the workers about new jobs.
     pub queue: Queue,
-    /// Seals the webhook secrets of new sites.
-    pub master_key: MasterKey,
+    /// Seals webhook secrets and headers. A command that seals nothing does without.
+    pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
     pub workbench: Workbench,
     /// Judges and tests webhook endpoints.
@@ -46,4 +61,15 @@ pub struct Management {
     pub rules_per_day: u64,
     /// Counts requests.
     pub pace: Pace,
+}
+
+impl Management {
+    /// The key that seals secrets.
+    ///
+    /// # Errors
+    /// It was not given.
+    pub fn master_key(&self) -> Result<&MasterKey, Refused> {
+        let missing = || Refused::Invalid("This needs the master key.".into());
+        self.master_key.as_ref().ok_or_else(missing)
+    }
 }

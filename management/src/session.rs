@@ -125,6 +125,18 @@ impl Session {
         self.grant.scopes.contains(&scope)
     }
 
+    /// Refuses whoever does not have this scope, too.
+    ///
+    /// # Errors
+    /// The caller lacks the scope.
+    pub fn require(&self, scope: Scope) -> Result<(), Refused> {
+        if self.has(scope) {
+            Ok(())
+        } else {
+            Err(Refused::missing_scope(scope))
+        }
+    }
+
     /// Refuses a team beyond the caller's reach, as one that does not exist.
     ///
     /// # Errors

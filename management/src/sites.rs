@@ -9,8 +9,10 @@ use store::{
     PgConnection,
     page::Page,
     provider, rule_group, seal,
-    site_settings::{self, ManagedSite, Settings},
-    tenant,
+    site::{
+        self,
+        settings::{ManagedSite, Settings},
+    },
 };
 
 use crate::{Caller, Change, FieldFault, Management, Noun, Refused, Session, created, difference};
@@ -41,7 +43,7 @@ pub async fn list(
 ) -> Result<Vec<ManagedSite>, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
     let reach = session.reach();
-    Ok(site_settings::list(session.conn(), reach, page).await?)
+    Ok(site::settings::list(session.conn(), reach, page).await?)
 }
 
 /// A site.
@@ -75,27 +77,39 @@ pub async fn create(
         None => rule_group::team_of(session.conn(), group).await?,
     };
     let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
+    let (issued, change) = add(management, &mut session, team, settings).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Creates a site of this team, in a session that has the scope for it.
+pub(crate) async fn add(
+    management: &Management,
+    session: &mut Session,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(IssuedSite, Change), Refused> {
+    let group = settings.default_rule_group;
     require_groups(session.conn(), team, settings).await?;
     require_providers(session.conn(), settings).await?;
 
-    let (conn, key) = (session.conn(), &management.master_key);
+    let (conn, key) = (session.conn(), management.master_key()?);
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(conn, key).await?;
-    let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
-    site_settings::change(conn, id, settings).await?;
-    let site = find(&mut session, id).await?;
-    session
-        .commit(Change {
-            action: Action::SiteCreate,
-            team: Some(team),
-            target: site.id.as_uuid(),
-            details: created(&site),
-        })
-        .await?;
-    Ok(IssuedSite {
+    let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
+    site::settings::change(conn, id, settings).await?;
+    let site = find(session, id).await?;
+    let change = Change {
+        action: Action::SiteCreate,
+        team: Some(team),
+        target: site.id.as_uuid(),
+        details: created(&site),
+    };
+    let issued = IssuedSite {
         site,
         webhook_secret: secret.expose().to_owned(),
-    })
+    };
+    Ok((issued, change))
 }
 
 /// Changes a site's settings: `edit` gets those that it has and gives those that it is to have. The change applies to every
@@ -113,7 +127,7 @@ pub async fn update(
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let reach = session.reach();
     let conn = session.conn();
-    let before = site_settings::lock(conn, reach, site).await?;
+    let before = site::settings::lock(conn, reach, site).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Site))?;
     let team = before.team;
     let settings = edit(before.settings.clone());
@@ -122,7 +136,7 @@ pub async fn update(
     if settings.providers != before.settings.providers {
         require_providers(conn, &settings).await?;
     }
-    site_settings::change(conn, before.id, &settings).await?;
+    site::settings::change(conn, before.id, &settings).await?;
     // The groups come back in their order, and each once.
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
@@ -138,9 +152,9 @@ pub async fn update(
     Ok(after)
 }
 
-async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+pub(crate) async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
-    let site = site_settings::find(session.conn(), reach, site).await?;
+    let site = site::settings::find(session.conn(), reach, site).await?;
     site.ok_or(Refused::NotFound(Noun::Site))
 }
 
@@ -149,7 +163,7 @@ async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refuse
 /// # Errors
 /// There is no such site.
 pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
-    let team = tenant::team_of_site(session.conn(), site).await?;
+    let team = site::team_of(session.conn(), site).await?;
     team.filter(|team| session.reach().covers(*team))
         .ok_or(Refused::NotFound(Noun::Site))
 }
@@ -170,7 +184,7 @@ async fn require_groups(
         return Err(Refused::field("rule_group_ids", message));
     }
     let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
-    let own = site_settings::own_groups(conn, team, &named).await?;
+    let own = site::settings::own_groups(conn, team, &named).await?;
     let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
         return Ok(());
     };

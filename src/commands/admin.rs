@@ -15,11 +15,15 @@ use domain::{
     plan::SubscriptionState,
     webhook::EndpointUrl,
 };
+use management::Management;
+use queue::Queue;
 use serde_json::Value;
-use sqlx::{Connection as _, PgConnection};
 
+use super::face::{self, Means, told};
 use crate::{
-    config::{AnyDatabaseOptions, EgressOptions, Located, id, one_of},
+    config::{
+        AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
+    },
     service,
 };
 
@@ -44,7 +48,7 @@ enum Action {
     RotateMasterKey,
 }
 
-/// What is done in one transaction, with its row in the audit log.
+/// What a use case does, with its rows in the audit log.
 #[derive(Debug, Subcommand)]
 enum SetUp {
     /// Make a plan
@@ -89,6 +93,8 @@ enum SetUp {
         /// A YAML file with the site's default group; without, the demo's rules
         #[arg(long)]
         rules: Option<PathBuf>,
+        #[command(flatten)]
+        bounds: Bounds,
     },
     /// Make a key for a site; it is shown once
     CreateKey {
@@ -120,60 +126,99 @@ enum SetUp {
         #[arg(long, value_parser = id::<RuleGroupId>)]
         publish_to: Option<RuleGroupId>,
         file: PathBuf,
+        #[command(flatten)]
+        bounds: Bounds,
     },
+}
+
+/// How much may be stored as rules: the same bounds as the interface's.
+#[derive(Clone, Copy, Debug, Args)]
+struct Bounds {
+    #[command(flatten)]
+    rules: RuleOptions,
+    #[command(flatten)]
+    stored: StoredRulesOptions,
 }
 
 /// Does it and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
+    const NAME: &str = "gatehouse admin";
     let located = options.database.locate()?;
-    let mut conn = service::connect(&located.database, "gatehouse admin").await?;
     let made = match options.action {
-        Action::RotateMasterKey => master_key::rotate(&mut conn, &located.master_key()?).await?,
+        Action::RotateMasterKey => {
+            let mut conn = service::connect(&located.database, NAME).await?;
+            master_key::rotate(&mut conn, &located.master_key()?).await?
+        }
         Action::SetUp(action) => {
-            let mut tx = conn.begin().await?;
-            let made = set_up(&mut tx, *action, &located).await?;
-            tx.commit().await?;
-            made
+            let pool = service::open_current(&located.database, NAME).await?;
+            let means = means(&action, &located)?;
+            if let Some(key) = &means.master_key {
+                service::check_master_key(&mut *pool.acquire().await?, key).await?;
+            }
+            let queue = Queue::open_to_notify(pool.clone());
+            let management = face::management(&pool, queue, means);
+            set_up(&management, *action).await?
         }
     };
     print(&made, options.json)
 }
 
-async fn set_up(
-    conn: &mut PgConnection,
-    action: SetUp,
-    located: &Located,
-) -> anyhow::Result<Value> {
-    match action {
-        SetUp::CreatePlan(new) => plan::create(conn, new).await,
-        SetUp::ChangePlan(change) => plan::change(conn, change).await,
-        SetUp::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
+/// What an action needs.
+fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
+    let none = Means::default();
+    Ok(match action {
+        SetUp::CreateSite { bounds, .. } => Means {
+            master_key: Some(located.master_key()?),
+            rules: bounds.rules.limits(),
+            rules_per_day: bounds.stored.per_day(),
+            ..none
+        },
+        SetUp::LoadRules { bounds, .. } => Means {
+            rules: bounds.rules.limits(),
+            rules_per_day: bounds.stored.per_day(),
+            ..none
+        },
+        SetUp::CreateEndpoint { egress, .. } => Means {
+            egress: egress.policy(located.demo_exemption()?),
+            ..none
+        },
+        SetUp::CreatePlan(_)
+        | SetUp::ChangePlan(_)
+        | SetUp::CreateTeam { .. }
+        | SetUp::Subscribe { .. }
+        | SetUp::CreateToken { .. }
+        | SetUp::CreateKey { .. }
+        | SetUp::RotateKey { .. } => none,
+    })
+}
+
+async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value> {
+    let made = match action {
+        SetUp::CreatePlan(new) => plan::create(management, new).await,
+        SetUp::ChangePlan(change) => return plan::change(management, change).await,
+        SetUp::CreateTeam { name, plan } => operator::create_team(management, &name, plan).await,
         SetUp::Subscribe { team, plan, state } => {
-            operator::subscribe(conn, team, plan, state).await
+            operator::subscribe(management, team, plan, state).await
         }
         SetUp::CreateToken { name, team, scopes } => {
-            operator::create_token(conn, &name, team, &scopes).await
+            operator::create_token(management, name, team, &scopes).await
         }
-        SetUp::CreateSite { team, name, rules } => {
-            site::create(conn, &located.master_key()?, team, &name, rules).await
-        }
-        SetUp::CreateKey { site } => site::create_key(conn, site).await,
-        SetUp::RotateKey { site } => site::rotate_key(conn, site).await,
+        SetUp::CreateSite {
+            team, name, rules, ..
+        } => return site::create(management, team, name, rules).await,
+        SetUp::CreateKey { site } => site::create_key(management, site).await,
+        SetUp::RotateKey { site } => site::rotate_key(management, site).await,
         SetUp::CreateEndpoint {
-            site,
-            url,
-            events,
-            egress,
-        } => {
-            let policy = egress.policy(located.demo_exemption()?);
-            site::create_endpoint(conn, &policy, site, &url, events).await
-        }
+            site, url, events, ..
+        } => site::create_endpoint(management, site, url, events).await,
         SetUp::LoadRules {
             team,
             publish_to,
             file,
-        } => site::load_rules(conn, team, publish_to, file).await,
-    }
+            ..
+        } => return site::load_rules(management, team, publish_to, file).await,
+    };
+    made.map_err(told)
 }
 
 fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {

@@ -44,36 +44,6 @@ pub async fn create(
     Ok(id.into())
 }
 
-/// Sets where an endpoint is, enabling it again. False: there is none, or it was deleted.
-pub async fn relocate(
-    conn: &mut PgConnection,
-    endpoint: EndpointId,
-    url: &str,
-) -> Result<bool, Error> {
-    let moved = sqlx::query!(
-        "
-        update webhook_endpoints
-        set url = $2, disabled_at = null, disabled_reason = null
-        where id = $1 and deleted_at is null and (url <> $2 or disabled_at is not null)
-        ",
-        endpoint.as_uuid(),
-        url,
-    )
-    .execute(&mut *conn)
-    .await?;
-    if moved.rows_affected() > 0 {
-        health::start_afresh(conn, endpoint).await?;
-        return Ok(true);
-    }
-    let there = sqlx::query_scalar!(
-        r#"select exists (select from webhook_endpoints where id = $1 and deleted_at is null) as "there!""#,
-        endpoint.as_uuid(),
-    )
-    .fetch_one(conn)
-    .await?;
-    Ok(there)
-}
-
 /// Disables endpoints, each for a reason that its owner is shown.
 pub(crate) async fn disable(
     conn: &mut PgConnection,

@@ -1,6 +1,6 @@
 //! Media as people and tools see them: lists, one item with its whole history, its image, and a person's decision.
 //!
-//! Every function takes whose media may be seen: a team's, or, with none, everybody's. What is beyond that is not there.
+//! Every function takes the caller's [`Reach`](domain::reach::Reach). What is beyond it does not exist.
 
 mod decide;
 mod history;

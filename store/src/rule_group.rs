@@ -14,7 +14,6 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    actor::Actor,
     id::{ActorId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     plan::Limit,
     reach::Reach,
@@ -186,22 +185,6 @@ pub async fn create_as(
     version::insert(conn, first, group, version, authorship).await?;
     version::record_publication(conn, group, first, authorship.by).await?;
     Ok(group)
-}
-
-/// Adds a version to a team's group and makes it live, from the command line; none if the team has no such group. Run it in
-/// a transaction.
-pub async fn publish(
-    conn: &mut PgConnection,
-    team: TeamId,
-    group: RuleGroupId,
-    new: NewVersion<'_>,
-) -> Result<Option<GroupVersionId>, Error> {
-    let Some(group) = lock(conn, Reach::Team(team), group).await? else {
-        return Ok(None);
-    };
-    let added = add_version(conn, group.id, new, Authorship::COMMAND_LINE).await?;
-    set_live(conn, group.id, added, Actor::CommandLine).await?;
-    Ok(Some(added))
 }
 
 /// Gives a group another name.

@@ -10,6 +10,7 @@ use domain::{
     reach::Reach,
     scope::Scope,
 };
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;
 
@@ -60,12 +61,13 @@ impl Grant {
     }
 }
 
-/// A token without its secret.
-#[derive(Clone, Debug)]
+/// A token without its secret. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Token {
     /// The token.
     pub id: TokenId,
     /// The only team in which it may act; none for an operator's.
+    #[serde(rename = "team_id")]
     pub team: Option<TeamId>,
     /// What it is called.
     pub name: String,
@@ -78,10 +80,13 @@ pub struct Token {
     /// The token that created it, if one did.
     pub created_by: Option<TokenId>,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
     /// From when on it is not valid, if ever.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub expires_at: Option<DateTime<Utc>>,
     /// When it was disabled, if it was.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub disabled_at: Option<DateTime<Utc>>,
 }
 

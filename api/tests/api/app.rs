@@ -22,16 +22,16 @@ use queue::Queue;
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{self, Acceptor},
+    accept::{AcceptSettings, Acceptor},
     endpoint::{Pinged, Target},
     plan,
     rate::Rates,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::Sites,
+    site::{self, Sites},
     status::Statuses,
-    team, tenant,
+    team,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -48,7 +48,7 @@ pub(crate) struct Options {
     pub(crate) serve: Settings,
     pub(crate) body: BodySettings,
     pub(crate) deadline: Duration,
-    pub(crate) accept: accept::Settings,
+    pub(crate) accept: AcceptSettings,
     pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
@@ -63,7 +63,7 @@ impl Default for Options {
             serve: Settings::default(),
             body: BodySettings::default(),
             deadline: api::DEADLINE,
-            accept: accept::Settings::default(),
+            accept: AcceptSettings::default(),
             // Tests are compiled without optimisations.
             rule_limits: Limits {
                 time: Duration::from_mins(2),
@@ -125,10 +125,10 @@ impl Tenant {
         let group = rule_group::create(&mut tx, team, "default", version)
             .await
             .unwrap();
-        let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group)
+        let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, name, group)
             .await
             .unwrap();
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         Self {
             team,
@@ -186,7 +186,7 @@ impl App {
             management: Management {
                 pool: pool.clone(),
                 queue: queue.clone(),
-                master_key: MasterKey::new([7; 32]),
+                master_key: Some(MasterKey::new([7; 32])),
                 workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,

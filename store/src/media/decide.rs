@@ -62,16 +62,16 @@ pub struct Decided {
     pub jobs: NewJobs,
 }
 
-/// Whose an item is and where it stands; none if there is no such item or it is not the team's.
+/// An item's team and where it stands; none if there is none within reach.
 pub async fn standing(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     media: MediaId,
 ) -> Result<Option<(TeamId, Standing)>, Error> {
     let row = sqlx::query!(
         "select team_id, status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
         media.as_uuid(),
-        team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;

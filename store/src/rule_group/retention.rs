@@ -283,7 +283,7 @@ mod tests {
         rule_group::{self, Authorship, NewVersion, shadow},
         schema,
         seal::MasterKey,
-        team, tenant,
+        site, team,
     };
 
     const NO_RULES: NewVersion<'_> = NewVersion {
@@ -311,7 +311,7 @@ mod tests {
                 .await
                 .unwrap();
             let key = MasterKey::new([7; 32]);
-            let (site, _) = tenant::create_site(&mut tx, &key, team, "site", group)
+            let (site, _) = site::create(&mut tx, &key, team, "site", group)
                 .await
                 .unwrap();
             tx.commit().await.unwrap();

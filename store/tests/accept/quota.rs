@@ -3,10 +3,10 @@
 use domain::{event::EventKind, key::SiteKey};
 use sqlx::PgPool;
 use store::{
-    accept::{Acceptance, Acceptor, NewMedia, Settings},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint,
     seal::MasterKey,
-    tenant,
+    site,
 };
 
 use crate::fixture::Fixture;
@@ -34,15 +34,14 @@ impl Fixture {
             .await
             .unwrap();
         let team = self.tenant.team;
-        let (site, _) =
-            tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group.into())
-                .await
-                .unwrap();
+        let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, name, group.into())
+            .await
+            .unwrap();
         if !events.is_empty() {
             let url = "https://example.com/";
             endpoint::create(&mut tx, site, url, events).await.unwrap();
         }
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         key
     }
@@ -118,7 +117,7 @@ async fn many_at_once_through_several_processes_get_exactly_what_is_left(pool: P
             store::accept::Acceptor::start(
                 pool.clone(),
                 fixture.queue.clone(),
-                store::accept::Settings::default(),
+                store::accept::AcceptSettings::default(),
             )
         })
         .collect();
@@ -249,7 +248,13 @@ async fn case_38_many_at_once_take_exactly_the_deliveries_that_are_left(pool: Pg
         .execute("update plans set deliveries_per_period = 31")
         .await;
     let acceptors: Vec<_> = (0..4)
-        .map(|_| Acceptor::start(pool.clone(), fixture.queue.clone(), Settings::default()))
+        .map(|_| {
+            Acceptor::start(
+                pool.clone(),
+                fixture.queue.clone(),
+                AcceptSettings::default(),
+            )
+        })
         .collect();
     let mut waiting = Vec::new();
     for n in 0..240 {

@@ -1,11 +1,12 @@
 //! Endpoints: what is forgotten with a move, and what a deletion leaves.
 
-use domain::{event::EventKind, id::EndpointId};
+use domain::{event::EventKind, id::EndpointId, reach::Reach};
 use sqlx::PgPool;
 use store::{
     Error,
     endpoint::{self, owned},
-    tenant,
+    seal::MasterKey,
+    site,
 };
 
 use crate::fixture::Fixture;
@@ -39,11 +40,20 @@ async fn a_move_forgets_how_an_endpoint_fared_and_ends_the_pause_of_it(pool: PgP
     let endpoint = endpoint(&fixture).await;
     fail(&fixture.pool).await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let mut relocate =
-        async |url: &str| endpoint::relocate(&mut conn, endpoint, url).await.unwrap();
-    assert!(relocate("https://example.com/").await);
+    let key = MasterKey::new([7; 32]);
+    let found = owned::find(&mut conn, Some(&key), Reach::Everything, endpoint);
+    let found = found.await.unwrap().unwrap();
+    let mut relocate = async |url: &str| {
+        let settings = owned::Settings {
+            url: url.to_owned(),
+            ..found.settings.clone()
+        };
+        let changed = owned::change(&mut conn, Some(&key), &found, &settings);
+        changed.await.unwrap();
+    };
+    relocate("https://example.com/").await;
     assert_eq!(fixture.count(PAUSED).await, 1);
-    assert!(relocate("https://example.org/").await);
+    relocate("https://example.org/").await;
     assert_eq!(fixture.count(PAUSED).await, 0);
     let known = "select count(*) from webhook_endpoint_states";
     assert_eq!(fixture.count(known).await, 0);
@@ -214,9 +224,7 @@ async fn case_38_keys_that_are_replaced_for_ever_leave_a_bounded_number_behind(p
     .await
     .unwrap();
     let mut tx = fixture.pool.begin().await.unwrap();
-    tenant::rotate_site_key(&mut tx, fixture.site)
-        .await
-        .unwrap();
+    site::keys::rotate(&mut tx, fixture.site).await.unwrap();
     tx.commit().await.unwrap();
     let disabled =
         "select count(*) from site_keys where disabled_at > now() - interval '1001 minutes'";

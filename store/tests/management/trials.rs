@@ -198,7 +198,7 @@ async fn slices_meet_every_item_once_whoever_replays_them_twice(pool: PgPool) {
     items.sort();
     // Somebody overturned one.
     let mut tx = team.pool.begin().await.unwrap();
-    let (_, standing) = media::standing(&mut tx, None, items[0])
+    let (_, standing) = media::standing(&mut tx, Reach::Everything, items[0])
         .await
         .unwrap()
         .unwrap();

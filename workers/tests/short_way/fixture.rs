@@ -19,13 +19,13 @@ use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{self, Acceptance, Acceptor, NewMedia},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::{Judges, Sites},
-    team, tenant,
+    site::{self, Judges, Sites},
+    team,
 };
 use tokio::{
     task::JoinHandle,
@@ -75,14 +75,14 @@ impl Fixture {
         let group = group.await.unwrap();
         tx.commit().await.unwrap();
         let master_key = MasterKey::new([7; 32]);
-        let site = tenant::create_site(&mut conn, &master_key, team, "site", group);
+        let site = site::create(&mut conn, &master_key, team, "site", group);
         let (site, _) = site.await.unwrap();
         let url = "https://example.com/";
         let endpoint = endpoint::create(&mut conn, site, url, EventKind::ALL).await;
-        let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), AcceptSettings::default()),
             sites: Sites::new(pool.clone()),
             endpoint: endpoint.unwrap(),
             pool,

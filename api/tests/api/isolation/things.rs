@@ -69,7 +69,7 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BacktestId {
 
 async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> RecoveryId {
     let mut tx = pool.begin().await.unwrap();
-    let target = recovery::target(&mut tx, None, endpoint).await;
+    let target = recovery::target(&mut tx, Reach::Everything, endpoint).await;
     let target = target.unwrap().unwrap();
     let new = NewRecovery {
         target: &target,

@@ -1,0 +1,147 @@
+//! Site keys: list, create, rotate, read, disable.
+
+use domain::{
+    audit::Action,
+    id::{SiteId, SiteKeyId, TeamId},
+    key::SiteKey,
+    scope::Scope,
+};
+use serde_json::json;
+use store::{
+    page::Page,
+    site::{self, keys::KeyRecord},
+};
+
+use crate::{Caller, Change, Management, Noun, Refused, Session, created, sites};
+
+/// A site key that was just created.
+#[derive(Debug)]
+pub struct IssuedKey {
+    /// The key, without its secret.
+    pub key: KeyRecord,
+    /// The key itself. It is shown once.
+    pub secret: SiteKey,
+}
+
+/// A site's keys, the oldest first, disabled ones included.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    page: Page,
+) -> Result<Vec<KeyRecord>, Refused> {
+    let mut session = management.read(caller, Scope::KeysRead).await?;
+    sites::require(&mut session, site).await?;
+    Ok(site::keys::list(session.conn(), site, page).await?)
+}
+
+/// A site's key.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach, or no such key of it.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    key: SiteKeyId,
+) -> Result<KeyRecord, Refused> {
+    let mut session = management.read(caller, Scope::KeysRead).await?;
+    sites::require(&mut session, site).await?;
+    find(&mut session, site, key).await
+}
+
+/// Creates a key for a site. Its other keys keep working.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; the plan allows no further key.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<IssuedKey, Refused> {
+    let mut session = management.change(caller, Scope::KeysWrite).await?;
+    let team = sites::require(&mut session, site).await?;
+    let (issued, change) = add(&mut session, team, site).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Creates a key for a site of this team, in a session that has the scope for it.
+pub(crate) async fn add(
+    session: &mut Session,
+    team: TeamId,
+    site: SiteId,
+) -> Result<(IssuedKey, Change), Refused> {
+    let new = site::keys::create(session.conn(), site).await?;
+    issue(session, Action::KeyCreate, team, site, new).await
+}
+
+/// Replaces all keys of a site by a new one. The old ones stop working at once.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; it has no key to replace and the plan allows no further
+/// one.
+pub async fn rotate(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<IssuedKey, Refused> {
+    let mut session = management.change(caller, Scope::KeysWrite).await?;
+    let team = sites::require(&mut session, site).await?;
+    let new = site::keys::rotate(session.conn(), site).await?;
+    let (issued, change) = issue(&mut session, Action::KeyRotate, team, site, new).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Disables a key at once and for good. Disabling it again changes nothing.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach, or no such key of it.
+pub async fn disable(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    key: SiteKeyId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::KeysWrite).await?;
+    let team = sites::require(&mut session, site).await?;
+    let found = find(&mut session, site, key).await?;
+    if !site::keys::disable(session.conn(), key).await? {
+        return Ok(());
+    }
+    session
+        .commit(Change {
+            action: Action::KeyDisable,
+            team: Some(team),
+            target: key.as_uuid(),
+            details: json!({ "site_id": found.site, "hint": found.hint }),
+        })
+        .await
+}
+
+async fn find(session: &mut Session, site: SiteId, key: SiteKeyId) -> Result<KeyRecord, Refused> {
+    let key = site::keys::find(session.conn(), site, key).await?;
+    key.ok_or(Refused::NotFound(Noun::SiteKey))
+}
+
+/// A new key, and what is recorded of it.
+async fn issue(
+    session: &mut Session,
+    action: Action,
+    team: TeamId,
+    site: SiteId,
+    (id, secret): (SiteKeyId, SiteKey),
+) -> Result<(IssuedKey, Change), Refused> {
+    let key = find(session, site, id).await?;
+    let change = Change {
+        action,
+        team: Some(team),
+        target: key.id.as_uuid(),
+        details: created(&key),
+    };
+    Ok((IssuedKey { key, secret }, change))
+}
