@@ -26,7 +26,7 @@ impl RuleFile {
     /// # Errors
     /// Every mistake in the rules, with its place.
     pub(crate) fn parse(yaml: &str) -> anyhow::Result<Self> {
-        let document = GivenFile::from_yaml(yaml).context("the file is no rule group")?;
+        let document = GivenFile::from_yaml(yaml).context("the file is not a rule group")?;
         let rules = document.rules.into_rules(|| Uuid::now_v7().into());
         let rules = rules.map_err(|wrong| listed(&wrong.all_errors()))?;
         let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)

@@ -82,13 +82,13 @@ pub(crate) fn describe() {
         "Time from when a job is due to the start of its run"
     );
     describe_histogram!(CLAIM_DURATION, Unit::Seconds, "Time of one claim");
-    describe_counter!(
-        JOB_RETRIES,
-        Unit::Count,
-        "Failed attempts that are retried"
-    );
+    describe_counter!(JOB_RETRIES, Unit::Count, "Failed attempts that are retried");
     describe_counter!(JOBS_DEAD, Unit::Count, "Jobs that died");
-    describe_counter!(JOBS_RESCUED, Unit::Count, "Jobs taken over from dead workers");
+    describe_counter!(
+        JOBS_RESCUED,
+        Unit::Count,
+        "Jobs taken over from dead workers"
+    );
     describe_counter!(
         JOBS_FENCED,
         Unit::Count,
@@ -124,11 +124,7 @@ pub(crate) fn describe() {
         Unit::Seconds,
         "Unix time of the last reading of the queues"
     );
-    describe_gauge!(
-        SLOTS_BUSY,
-        Unit::Count,
-        "Jobs that run in this process now"
-    );
+    describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
 }
 
 /// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that

@@ -1,7 +1,7 @@
 //! Hash lists: a team's own and those that all share, what stands on them ([`entry`]), the files that they are filled from
 //! ([`import`]), and what they matched ([`matches`], [`scan`]).
 //!
-//! Whoever changes a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
+//! A change of a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
 //! seen. Functions take whose lists may be seen: a team's and the shared ones, or, with none, everybody's.
 
 pub mod delta;
@@ -214,7 +214,7 @@ pub async fn hold_usable(
     Ok(usable.into_iter().map(HashListId::from).collect())
 }
 
-/// What is to be otherwise of a list; none: it stays.
+/// Fields of a list to change. `None` keeps the value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HashListChange<'a> {
     /// What it is to be called.
