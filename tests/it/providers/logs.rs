@@ -56,7 +56,7 @@ async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
             "on_purpose",
         ],
         [
-            "a provider takes no requests from us",
+            "a provider rejects all our requests",
             "denied",
             "on_purpose",
         ],
