@@ -13,23 +13,23 @@ test: ## everything that CI runs, each step with its time
 lint-documents: ## the OpenAPI documents, by Redocly and Spectral (needs Node.js)
 	@scripts/lint-documents
 
-test-clients: ## clients by six generators against a real service (needs Node.js, Python and Java)
+test-clients: ## clients by six generators, and the applications in examples/, against a real service (needs Node.js, Python and Java)
 	@scripts/test-clients $(CLIENTS)
 
-test-receivers: ## the code of docs/webhooks.md against vectors and a real service (needs Node.js and Python)
+test-receivers: ## the code of docs/webhooks.md, against vectors and a real service (needs Node.js and Python)
 	@scripts/test-receivers $(RECEIVERS)
 
-test-providers: ## what providers are asked, and what is read of their answers, by their official SDKs (needs Node.js and Python)
+test-providers: ## requests to providers and their answers, checked with the official SDKs (needs Node.js and Python)
 	@scripts/test-providers
 
-test-schemathesis: ## thousands of requests made out of the documents, right and wrong ones (needs Python; about 5 minutes)
+test-schemathesis: ## thousands of valid and invalid requests made from the documents (needs Python; about 5 minutes)
 	@scripts/test-schemathesis
 
 test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
 	@scripts/setup test
 	@scripts/test-versions $(REVISION)
 
-reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
+reliability: ## every case of docs/reliability.md, including the long ones; CASES="4 14" runs only these (about 7 minutes)
 	@scripts/setup test
 	@scripts/reliability $(CASES)
 
@@ -37,7 +37,7 @@ audit: ## known vulnerabilities in our dependencies (needs the internet)
 	@scripts/setup test
 	@PATH="$${GATEHOUSE_TOOLS:-$${XDG_CACHE_HOME:-$$HOME/.cache}/gatehouse-tools}/bin:$$PATH" cargo deny check advisories
 
-bench: ## the service's figures of docs/performance.md, beside pgbench (about 30 minutes on an idle machine)
+bench: ## the service's numbers in docs/performance.md, compared with pgbench (about 30 minutes on an idle machine)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench submit
@@ -48,24 +48,24 @@ bench: ## the service's figures of docs/performance.md, beside pgbench (about 30
 	target/release/gatehouse-bench flow
 	target/release/gatehouse-bench limits
 
-bench-webhooks: ## webhooks beside a bare loop of requests, and well endpoints beside dead and flooded ones (about 10 minutes)
+bench-webhooks: ## webhooks compared with a bare loop of requests, and working endpoints beside dead and flooded ones (about 10 minutes)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench deliveries
 
-bench-neighbours: ## a hostile team does its worst beside a well-behaved one, and must not be felt (about 50 minutes)
+bench-neighbours: ## a hostile team does its worst beside a well-behaved one, which must not notice it (about 50 minutes)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench neighbours
 
-bench-queue: ## the queue beside graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
+bench-queue: ## the queue compared with graphile-worker and pg-boss, at scale and beside backlogs (needs Node; about an hour)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse-bench
 	target/release/gatehouse-bench queue
 	target/release/gatehouse-bench lanes
 	target/release/gatehouse-bench fairness
 
-bench-rules: ## texts against 10,000 keywords and 1,000 regexes, beside RE2 and Hyperscan (needs Python; about 12 minutes)
+bench-rules: ## texts against 10,000 keywords and 1,000 regexes, compared with RE2 and Hyperscan (needs Python; about 12 minutes)
 	@scripts/setup test
 	cargo build --release --locked --package gatehouse-bench
 	target/release/gatehouse-bench rules
@@ -89,7 +89,7 @@ chaos-failover: ## failover, read-only sessions, rolling restart, full disk, no 
 	cargo build --release --locked --package gatehouse --package gatehouse-bench
 	target/release/gatehouse-bench failover
 
-fix: ## format, and bring the described queries and the generated documents up to date
+fix: ## format, and update the described queries and the generated documents
 	cargo fmt --all
 	scripts/prepare-queries
 	scripts/documents

@@ -36,7 +36,7 @@ impl Account {
         })?;
         ensure!(
             !account.uid.is_root(),
-            "`gatehouse up` does not run as root: name an unprivileged account with --user"
+            "`gatehouse up` does not run as root: give an unprivileged account with --user"
         );
         Ok(account)
     }
@@ -100,7 +100,7 @@ impl Account {
         let status = fs::read_to_string("/proc/self/status")?;
         ensure!(
             geteuid() == uid && set_thread_uid(Uid::ROOT).is_err() && has_no_capabilities(&status),
-            "root's rights could not be given up for good: start `gatehouse up` as the user `{}`",
+            "could not give up root's rights for good: start `gatehouse up` as the user `{}`",
             self.name
         );
         Ok(())
@@ -113,7 +113,7 @@ impl Account {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn assume(&self) -> anyhow::Result<()> {
         bail!(
-            "on this system root's rights cannot be given up: start `gatehouse up` as the user `{}`",
+            "on this system, `gatehouse up` cannot give up root's rights: start it as the user `{}`",
             self.name
         )
     }

@@ -53,13 +53,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
     Up(Box<UpOptions>),
-    /// Run the HTTP interface
+    /// Run the HTTP interfaces
     Api(ApiOptions),
     /// Run workers
     Worker(WorkerOptions),
-    /// Bring the database to this binary's schema
+    /// Upgrade the database to this binary's schema
     Migrate(DatabaseOptions),
-    /// Check the configuration and what it refers to; the exit code tells
+    /// Check the configuration and what it refers to; the exit code is 0 if everything is in order
     Check(CheckOptions),
     /// Print an OpenAPI document
     Openapi {
@@ -67,31 +67,31 @@ pub(crate) enum Command {
         #[arg(default_value = "public")]
         document: Document,
     },
-    /// Set up teams, sites, keys, endpoints and rules
+    /// Create and change plans, teams, tokens, sites, keys, endpoints and rules
     Admin(admin::Options),
-    /// Look at the queue and act on it: status, dead jobs, replays, pauses
+    /// Show the queue, replay dead jobs, pause queues and lanes
     Queue(queue_command::Options),
-    /// Receive webhooks here, verify and print them
+    /// Receive webhooks on this machine, verify and print them
     Listen(listen::Args),
 }
 
 /// The interfaces that have a document.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Document {
-    /// What applications call.
+    /// The interface for applications.
     Public,
-    /// What operators and teams call.
+    /// The interface for operators and teams.
     Management,
 }
 
 /// Options of `gatehouse up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpOptions {
-    /// Where the database, its keys and demo.json are [default: /var/lib/gatehouse as root, else gatehouse in the XDG
-    /// data directory]
+    /// Directory of the private database, its keys and demo.json [default: /var/lib/gatehouse as root, else gatehouse in
+    /// the XDG data directory]
     #[arg(long, env = "GATEHOUSE_DATA_DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// The account to run as when root starts it: root's rights are given up for good once the listeners are bound
+    /// The account to run as when root starts `up`. It gives up root's rights for good when the listeners are bound
     /// [default: gatehouse]
     #[arg(long, env = "GATEHOUSE_USER")]
     pub(crate) user: Option<String>,
@@ -101,10 +101,10 @@ pub(crate) struct UpOptions {
     pub(crate) http: HttpOptions,
     #[command(flatten)]
     pub(crate) metrics: MetricsOptions,
-    /// Send the demo site's webhooks to this URL; its host and port are exempt from the egress guard for the demo team
+    /// Send the demo site's webhooks to this URL. Its host and port are exempt from the egress guard, for the demo team only
     #[arg(long, value_parser = demo_endpoint)]
     pub(crate) webhook_url: Option<Url>,
-    /// Make the demo team and site in a database that is not empty, too
+    /// Create the demo team and site even if the database is not empty
     #[arg(long)]
     pub(crate) demo: bool,
     /// Use this Postgres instead of a private one
@@ -163,8 +163,8 @@ pub(crate) struct WorkerOptions {
 /// Options of `gatehouse check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
-    /// Ask each provider once as well, with a harmless text and a small picture. Each question costs what a request costs with that
-    /// provider; without this, `check` asks nobody
+    /// Also send one test request to each provider, with a harmless text and a small picture. The provider charges it as
+    /// usual. Without this option, `check` sends no requests to providers
     #[arg(long)]
     pub(crate) providers_live: bool,
     #[command(flatten)]
@@ -188,10 +188,10 @@ pub(crate) struct DatabaseOptions {
 /// Where the database is that a command looks at or sets up.
 #[derive(Debug, Args)]
 pub(crate) struct AnyDatabaseOptions {
-    /// Postgres, as postgres://user:password@host:port/database; without, the private one of `gatehouse up`
+    /// Postgres, as postgres://user:password@host:port/database [default: the private Postgres of `gatehouse up`]
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
     database_url: Option<String>,
-    /// The data directory of that `gatehouse up` [default: the same as its]
+    /// The data directory of that `gatehouse up` [default: the default of `gatehouse up`]
     #[arg(long, env = "GATEHOUSE_DATA_DIR", global = true)]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -222,7 +222,7 @@ impl AnyDatabaseOptions {
             let file = directory.join(DATABASE_URL);
             let url = std::fs::read_to_string(&file).with_context(|| {
                 format!(
-                    "no database: name one with --database-url (DATABASE_URL), or the directory of a `gatehouse up` with \
+                    "no database: give one with --database-url (DATABASE_URL), or the directory of a `gatehouse up` with \
                      --data-dir; {} cannot be read",
                     file.display()
                 )
@@ -270,7 +270,8 @@ fn master_key_in(path: &Path) -> anyhow::Result<MasterKey> {
 /// How a process connects to Postgres.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct PoolOptions {
-    /// Most connections of this process; five more watch the database and serve the queue, and the interface has five
+    /// Maximum number of connections in the pool. Five more watch the database and serve the queue, and the interface has
+    /// another five
     #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = whole(2..=1_000_u32))]
     pub(crate) database_connections: u32,
 }
@@ -287,7 +288,7 @@ impl PoolOptions {
 /// Where the HTTP interface listens.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ListenOptions {
-    /// Where the HTTP interface listens
+    /// Address of the HTTP interface
     #[arg(long, env = "GATEHOUSE_LISTEN", default_value = "127.0.0.1:8080", value_parser = address)]
     pub(crate) listen: SocketAddr,
 }
@@ -295,7 +296,7 @@ pub(crate) struct ListenOptions {
 /// Where metrics and health are.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct MetricsOptions {
-    /// Where /metrics, /healthz and /readyz listen
+    /// Address of /metrics, /healthz and /readyz
     #[arg(
         long,
         env = "GATEHOUSE_METRICS_LISTEN",
@@ -311,17 +312,17 @@ pub(crate) struct WorkOptions {
     /// Jobs of each queue that run at the same time
     #[arg(long, env = "GATEHOUSE_CONCURRENCY", default_value_t = 64, value_parser = whole(1..=10_000_u16))]
     pub(crate) concurrency: u16,
-    /// How long a process may be silent before its jobs go to others, in seconds
+    /// Seconds without a heartbeat after which other processes take over this process's jobs
     #[arg(long, env = "GATEHOUSE_LEASE_SECONDS", default_value_t = 30, value_parser = whole(1..=86_400_u64))]
     pub(crate) lease_seconds: u64,
-    /// How long running jobs may go on after a shutdown began, in seconds
+    /// Seconds that running jobs get after a shutdown began
     #[arg(long, env = "GATEHOUSE_GRACE_SECONDS", default_value_t = 20, value_parser = whole(0..=86_400_u64))]
     pub(crate) grace_seconds: u64,
-    /// How long an item may wait, from its acceptance, for providers that limit requests or keep failing, in seconds; then
-    /// its site's `on_failure` decides
+    /// Seconds that an item waits, from its acceptance, for providers that limit requests or keep failing. After that, its
+    /// site's `on_failure` decides
     #[arg(long, env = "GATEHOUSE_ANALYSIS_PATIENCE_SECONDS", default_value_t = 3_600, value_parser = whole(0..=86_400_u64))]
     pub(crate) analysis_patience_seconds: u64,
-    /// Answers of providers that a team may have kept for equal texts, where its sites want that; 0 keeps none
+    /// Answers of providers that are kept per team for equal texts, for sites that want this. 0 turns the cache off
     #[arg(long, env = "GATEHOUSE_ANSWER_CACHE_ENTRIES", default_value_t = 10_000, value_parser = whole(0..=1_000_000_u32))]
     pub(crate) answer_cache_entries: u32,
     #[command(flatten)]
@@ -370,7 +371,7 @@ pub(crate) fn log_format() -> anyhow::Result<Option<LogFormat>> {
         None => Ok(None),
         Some("human") => Ok(Some(LogFormat::Human)),
         Some("json") => Ok(Some(LogFormat::Json)),
-        Some(other) => bail!("GATEHOUSE_LOG_FORMAT is {other:?}; it may be human or json"),
+        Some(other) => bail!("GATEHOUSE_LOG_FORMAT is {other:?}; it must be human or json"),
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) fn provide(path: &Path, account: &Account) -> anyhow::Result<PathBuf>
 
 fn make_for(path: &Path, account: &Account, owner: &Owner) -> anyhow::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        bail!("it is no name of a directory");
+        bail!("it is not the name of a directory");
     };
     let existing = parent.ancestors().find(|step| step.exists());
     owner.judge_way(&fs::canonicalize(existing.unwrap_or(parent))?)?;
@@ -117,10 +117,7 @@ fn make_for(path: &Path, account: &Account, owner: &Owner) -> anyhow::Result<()>
 
 /// Gives an open directory of root's to an account and closes it to all others.
 fn give(directory: &File, account: &Account) -> anyhow::Result<()> {
-    ensure!(
-        directory.metadata()?.uid() == 0,
-        "somebody else put it there"
-    );
+    ensure!(directory.metadata()?.uid() == 0, "another user created it");
     directory.set_permissions(fs::Permissions::from_mode(0o700))?;
     let (uid, gid) = (account.uid().as_raw(), account.gid().as_raw());
     fchown(directory, Some(uid), Some(gid))?;
@@ -257,7 +254,7 @@ fn lock(directory: &Path, owner: &Owner) -> anyhow::Result<File> {
     owner.judge_file(&path, &file.metadata()?)?;
     // Earlier versions made it for everybody to read.
     file.set_permissions(fs::Permissions::from_mode(0o600))
-        .with_context(|| format!("cannot close {} to others", path.display()))?;
+        .with_context(|| format!("cannot protect {} from other users", path.display()))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

@@ -11,11 +11,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let millis = match UNITS.iter().find(|(name, _)| *name == unit) {
         Some((_, seconds)) => seconds * 1_000,
         None if unit == "ms" => 1,
-        None => return Err("a number with a unit: 250ms, 5s, 10m, 2h, 1d".to_owned()),
+        None => return Err("must be a number with a unit: 250ms, 5s, 10m, 2h, 1d".to_owned()),
     };
     let count: u64 = digits
         .parse()
-        .map_err(|_| "not a whole number".to_owned())?;
+        .map_err(|_| "must be a whole number with a unit: 250ms, 5s, 10m, 2h, 1d".to_owned())?;
     count
         .checked_mul(millis)
         .map(Duration::from_millis)

@@ -70,7 +70,7 @@ impl EmbeddedPostgres {
     pub(crate) async fn stop(mut self) {
         self.stop.cancel();
         if let Err(error) = (&mut self.keeper).await {
-            warn!(%error, "the keeper of Postgres failed");
+            warn!(%error, "the task that watches Postgres failed");
         }
     }
 
@@ -97,7 +97,7 @@ async fn keep(cluster: Cluster, mut server: Server, stop: CancellationToken) {
             () = stop.cancelled() => return server.stop().await,
             ended = server.ended() => match ended {
                 Ok(status) => warn!(%status, "Postgres ended unexpectedly: starting it again"),
-                Err(error) => warn!(%error, "Postgres cannot be watched: starting it again"),
+                Err(error) => warn!(%error, "cannot watch Postgres: starting it again"),
             }
         }
         if started.elapsed() >= WELL {

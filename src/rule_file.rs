@@ -15,7 +15,7 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<GivenFile> {
     let yaml =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     GivenFile::from_yaml(&yaml)
-        .context("the file is no rule group")
+        .context("the file is not a rule group")
         .with_context(|| format!("{} cannot be loaded", file.display()))
 }
 

@@ -73,7 +73,7 @@ const BACKLOG: i32 = 1_024;
 /// Binds a listener, or says in one line what to do.
 pub(crate) fn bind(address: SocketAddr, option: &str) -> anyhow::Result<std::net::TcpListener> {
     let listener = std::net::TcpListener::bind(address).with_context(|| {
-        format!("cannot listen on {address}; stop what uses it or choose another with {option}")
+        format!("cannot listen on {address}; stop the process that uses it, or choose another address with {option}")
     })?;
     // The standard library lets 128 wait.
     listen(&listener, BACKLOG)?;
@@ -89,8 +89,8 @@ pub(crate) const OPERATIONS_CONNECTIONS: usize = 64;
 pub(crate) fn warn_root() {
     if geteuid().is_root() {
         warn!(
-            "running as root: whoever breaks into this process has the machine. Start it as an unprivileged user, such as \
-             `gatehouse`"
+            "running as root: an attacker who breaks into this process controls the machine. Start it as an unprivileged \
+             user, such as `gatehouse`"
         );
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn stop_signal() -> anyhow::Result<CancellationToken> {
                 _ = terminate.recv() => {}
             }
             if stopping {
-                warn!("asked twice to stop: ending at once");
+                warn!("second signal to stop: ending at once");
                 std::process::exit(130);
             }
             info!("stopping");
@@ -200,7 +200,8 @@ async fn obstacle(pool: &PgPool, key: &MasterKey) -> anyhow::Result<Option<Strin
     match schema::is_current(pool).await {
         Ok(true) => {}
         Ok(false) => {
-            let missing = "the database has not this version's schema yet: run `gatehouse migrate`";
+            let missing =
+                "the database does not have this version's schema yet: run `gatehouse migrate`";
             return Ok(Some(missing.to_owned()));
         }
         Err(error) => return Ok(Some(error.to_string())),
@@ -231,7 +232,6 @@ async fn check_key(pool: &PgPool, key: &MasterKey) -> Result<(), Error> {
 }
 
 fn wrong_key(error: Error) -> anyhow::Error {
-    anyhow::Error::new(error).context(
-        "this master key is not the one that the database's secrets were sealed with; use that one",
-    )
+    anyhow::Error::new(error)
+        .context("this master key did not seal the database's secrets; use the key that did")
 }

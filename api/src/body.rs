@@ -26,7 +26,7 @@ pub struct BodySettings {
     /// After the grace, so many bytes must have arrived in each second since.
     pub bytes_per_second: u32,
     /// Bytes that all large bodies together may hold at one time. Small ones (16 KiB) are not counted: they are
-    /// bounded by the number of connections. An address may hold as much as it leaves free.
+    /// bounded by the number of connections. One address may use at most as much as remains free.
     pub budget_bytes: usize,
     /// Who may hold all of it.
     pub proxies: Proxies,

@@ -62,7 +62,7 @@ pub(crate) trait Described: Send + Sync {
     }
 }
 
-/// A member of this type. Whoever holds one need not check it again.
+/// A member of this type. Code that holds one need not check it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Member<T>(pub(crate) T);

@@ -299,7 +299,7 @@ impl From<store::Error> for Refusal {
             store::Error::Overloaded => Self::overloaded(),
             store::Error::Unavailable => Self::unavailable(),
             store::Error::Sql(error) => {
-                error!(%error, "the database could not be asked");
+                error!(%error, "a database query failed");
                 Self::unavailable()
             }
             store::Error::Unreadable(error) => {

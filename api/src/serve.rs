@@ -51,7 +51,7 @@ pub struct Settings {
     pub idle: Duration,
     /// How long a client may take to read an answer.
     pub answer: Duration,
-    /// Open connections; more wait in the system's backlog. An address may have as many as it leaves free.
+    /// Open connections; more wait in the system's backlog. One address may use at most as many as remain free.
     pub connections: usize,
     /// Who may have all of them.
     pub proxies: Proxies,
@@ -164,7 +164,7 @@ where
         "no longer accepting connections"
     );
     if timeout(settings.drain, graceful.shutdown()).await.is_err() {
-        warn!("requests were still running at the end of the drain limit and were cut off");
+        warn!("some requests were still running at the end of the drain limit and were stopped");
         cut_off.cancel();
     }
     Ok(())

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub enum Unfit {
     /// Texts do not fit into it.
     #[error(
-        "the database's encoding is {0}, in which not every text can be stored: create one with `encoding 'UTF8'`"
+        "the database's encoding is {0}, which cannot store every text: create a database with `encoding 'UTF8'`"
     )]
     Encoding(String),
     /// It lacks what is used.
@@ -27,7 +27,7 @@ pub enum Unfit {
     Version(String),
     /// Settings, listening and locks belong to a session, which such a pooler does not keep.
     #[error(
-        "a pooler in transaction mode stands before the database: connect without it, or set it to session mode"
+        "there is a pooler in transaction mode in front of the database: connect without it, or set it to session mode"
     )]
     Pooled,
     /// It could not be asked.

@@ -35,7 +35,7 @@ const PROOF: &str = "
 
 /// The server of a session does not write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this server is {0}: Gatehouse needs one that can write (the primary)")]
+#[error("this server is {0}: Gatehouse needs one that accepts writes (the primary)")]
 pub struct Unwritable(String);
 
 impl From<Unwritable> for sqlx::Error {

@@ -131,14 +131,14 @@ impl Watcher {
         let options = &self.hosts.each()[place];
         let host = url::name(options);
         if place != self.place {
-            info!(host, "another host of the database can write; going there");
+            info!(host, "another database host accepts writes now; using it");
             for pool in lock(&self.pools).iter() {
                 pool.set_connect_options(named_alike(options, pool));
             }
             self.place = place;
         }
         if self.trouble.take().is_some() {
-            info!(host, "the database is there again");
+            info!(host, "the database is back");
         }
     }
 

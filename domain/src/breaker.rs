@@ -1,4 +1,4 @@
-//! A circuit breaker: when somebody who keeps failing is left alone, and how it is found out that he is well again.
+//! A circuit breaker: when requests to a receiver that keeps failing stop, and how one request tests whether it works again.
 //!
 //! Failures in a row open it; a refusal that no other call would escape opens it at once. While it is open nobody asks. When its time is over, one process alone may ask, under a lease:
 //! success closes the breaker, failure opens it again for longer. All of this is arithmetic on one row, which whoever
@@ -77,7 +77,7 @@ impl Breaker {
         }
     }
 
-    /// Takes the probe, if it is to be had: nobody else gets it before `lease` is over.
+    /// Takes the probe if it is free. Nobody else gets it before `lease` is over.
     pub fn probe(&mut self, now: DateTime<Utc>, lease: Duration) -> Option<Right> {
         match self.allows(now) {
             Allowed::Probing => {

@@ -105,7 +105,7 @@ impl EventId {
 }
 
 impl DeliveryId {
-    /// An event's way to an endpoint: there is one, whoever sends it and how often.
+    /// The delivery of an event to an endpoint. There is only one, no matter who sends it and how often.
     pub fn of(event: EventId, endpoint: EndpointId) -> Self {
         Self(derived(event.0, endpoint.0.as_bytes()))
     }

@@ -32,7 +32,7 @@ impl From<[u8; 32]> for SecretHash {
     }
 }
 
-/// The text has not the shape of such a secret. Says no more: a malformed key is answered like an unknown one.
+/// The text does not have the format of such a secret. Says no more: a malformed key is answered like an unknown one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed key")]
 pub struct MalformedKey;

@@ -3,7 +3,7 @@
 use crate::media::named_set;
 
 named_set! {
-    /// One thing that a management token may do. None includes another: writing is not reading.
+    /// One thing that a management token may do. Scopes are independent: writing does not include reading.
     Scope {
         /// See teams.
         TeamsRead = "teams:read",

@@ -1,4 +1,4 @@
-//! What an endpoint's answer means, when a failed delivery is tried again, and how an endpoint fares.
+//! What an endpoint's answer means, when a failed delivery is tried again, and an endpoint's delivery health.
 
 mod address;
 mod headers;

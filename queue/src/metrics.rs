@@ -59,7 +59,7 @@ pub(crate) fn describe() {
     describe_counter!(
         JOBS_FINISHED,
         Unit::Count,
-        "Outcomes of jobs written to the database"
+        "Ended runs by outcome, once written to the database"
     );
     describe_counter!(
         JOB_CHECKPOINTS,
@@ -69,66 +69,62 @@ pub(crate) fn describe() {
     describe_counter!(
         JOBS_HANDED_OVER,
         Unit::Count,
-        "Jobs that started without a claim"
+        "Jobs that the enqueuing process ran without a claim"
     );
     describe_histogram!(
         JOB_DURATION,
         Unit::Seconds,
-        "From the start of a run to its end"
+        "Time from the start of a run to its end"
     );
     describe_histogram!(
         JOB_WAIT,
         Unit::Seconds,
-        "From being due to the start of the run"
+        "Time from when a job is due to the start of its run"
     );
-    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "How long a claim took");
-    describe_counter!(
-        JOB_RETRIES,
-        Unit::Count,
-        "Failed attempts that are tried again"
-    );
+    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "Time of one claim");
+    describe_counter!(JOB_RETRIES, Unit::Count, "Failed attempts that are retried");
     describe_counter!(JOBS_DEAD, Unit::Count, "Jobs that died");
-    describe_counter!(JOBS_RESCUED, Unit::Count, "Jobs taken from dead workers");
+    describe_counter!(
+        JOBS_RESCUED,
+        Unit::Count,
+        "Jobs taken over from dead workers"
+    );
     describe_counter!(
         JOBS_FENCED,
         Unit::Count,
-        "Outcomes refused: the job was another's by then"
+        "Results refused because another worker had taken the job over"
     );
     describe_gauge!(
         WORKER_HEARTBEAT,
         Unit::Seconds,
-        "Unix time of the last heartbeat that arrived"
+        "Unix time of the last successful heartbeat"
     );
     describe_gauge!(
         QUEUE_JOBS,
         Unit::Count,
-        "Jobs by state, read by two processes"
+        "Jobs by state; two processes read this for all"
     );
     describe_gauge!(
         QUEUE_RUNNABLE,
         Unit::Count,
-        "Due jobs that neither a pause nor a cap holds back"
+        "Due jobs that no pause and no cap holds back"
     );
     describe_gauge!(
         QUEUE_OLDEST_DUE,
         Unit::Seconds,
-        "How long the oldest due job had been due when that was read"
+        "How long the oldest due job had waited at the last reading"
     );
     describe_gauge!(
         QUEUE_OLDEST_DUE_AT,
         Unit::Seconds,
-        "Unix time at which the oldest due job became due; without one, the time of the reading"
+        "Unix time at which the oldest due job became due; without due jobs, the time of the reading"
     );
     describe_gauge!(
         QUEUE_STATS_AT,
         Unit::Seconds,
-        "Unix time at which the queues' depth was read"
+        "Unix time of the last reading of the queues"
     );
-    describe_gauge!(
-        SLOTS_BUSY,
-        Unit::Count,
-        "Jobs that this process runs at the moment"
-    );
+    describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
 }
 
 /// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that

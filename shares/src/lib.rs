@@ -1,6 +1,6 @@
 //! Divides a bounded resource (slots, sockets, bytes) among its holders, so that no holder can use it up.
 //!
-//! A holder may have as much as it leaves free. One that takes all it can gets a half, two get a third each, and so on: a
+//! A holder may have at most as much as remains free. One that takes all it can gets a half, two get a third each, and so on: a
 //! newcomer always finds room. This is the dynamic threshold of shared switch buffers (Choudhury and Hahne, 1998). It needs
 //! no setting, and unlike a fixed share it wastes little while others ask for nothing. Holders are teams, or addresses.
 //!
@@ -65,7 +65,7 @@ pub struct Spent;
 /// Why a holder cannot have an amount now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Denied {
-    /// The holder would have more than it leaves free.
+    /// The holder would have more than remains free.
     Greedy,
     /// The holder may have it, but it is not free.
     Full,

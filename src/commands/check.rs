@@ -84,7 +84,7 @@ async fn check_database(
 async fn require_schema(pool: &PgPool) -> anyhow::Result<()> {
     anyhow::ensure!(
         schema::is_current(pool).await?,
-        "the database has not this version's schema yet: run `gatehouse migrate`"
+        "the database does not have this version's schema yet: run `gatehouse migrate`"
     );
     Ok(())
 }

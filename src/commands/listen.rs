@@ -42,27 +42,27 @@ pub(crate) struct Args {
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1:9000", value_parser = address)]
     listen: SocketAddr,
-    /// The webhook secret to verify with. Other users of this machine can read it in the list of processes:
-    /// `--secret-file` and the variable `GATEHOUSE_WEBHOOK_SECRET` do not show it
+    /// The webhook secret for verification. Other users of this machine can read it in the list of processes, so prefer
+    /// `--secret-file` or the variable `GATEHOUSE_WEBHOOK_SECRET`
     #[arg(long, value_name = "whsec_...", conflicts_with_all = ["demo", "secret_file"])]
     secret: Option<WebhookSecret>,
-    /// A file that holds the webhook secret to verify with
+    /// A file with the webhook secret for verification
     #[arg(long, value_name = "FILE", conflicts_with = "demo")]
     secret_file: Option<PathBuf>,
-    /// The demo.json to read the webhook secret from [default: the one in the data directory]
+    /// A demo.json with the webhook secret [default: the one in the data directory]
     #[arg(long, value_name = "FILE")]
     demo: Option<PathBuf>,
-    /// Pass what verifies on to this URL, and answer what is answered there
+    /// Forward verified webhooks to this URL, and answer with its answer
     #[arg(
         long,
         value_name = "http://localhost:3000/path",
         conflicts_with = "status"
     )]
     forward: Option<Target>,
-    /// Answer with this status instead of 200 (or 401 when the signature is wrong)
+    /// Answer with this status instead of 200 (or 401 if the signature is wrong)
     #[arg(long, value_parser = final_status)]
     status: Option<StatusCode>,
-    /// Wait this long before answering, such as 5s or 250ms
+    /// Wait this long before answering, for example 5s or 250ms
     #[arg(long, value_parser = duration::parse, default_value = "0s")]
     delay: Duration,
 }
@@ -111,7 +111,7 @@ pub(crate) async fn run(args: Args, defaults: Defaults) -> anyhow::Result<()> {
     });
     let listener = TcpListener::bind(args.listen).await.with_context(|| {
         format!(
-            "cannot listen on {}; choose another with --listen",
+            "cannot listen on {}; choose another address with --listen",
             args.listen
         )
     })?;
@@ -240,7 +240,7 @@ fn final_status(text: &str) -> Result<StatusCode, String> {
         .parse()
         .ok()
         .filter(|status: &StatusCode| !status.is_informational());
-    status.ok_or_else(|| "an HTTP status from 200 to 999".to_owned())
+    status.ok_or_else(|| "must be an HTTP status from 200 to 999".to_owned())
 }
 
 #[cfg(test)]

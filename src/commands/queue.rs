@@ -34,38 +34,38 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show what waits, runs and is dead in each queue, what holds it back, and who works
+    /// Show the waiting, running and dead jobs of each queue, its pauses and caps, and the live workers
     Status(status::Args),
-    /// List live jobs, the longest due first
+    /// List live jobs, those that have been due longest first
     Jobs(jobs::Args),
-    /// List dead jobs, the latest first, or sum them up
+    /// List dead jobs, latest first, or count them
     Dead(dead::Args),
-    /// Run dead jobs again; Ctrl-C stops it, and the same command goes on
+    /// Run dead jobs again. Ctrl-C stops the replay, and the same command continues it
     Replay(replay::Args),
-    /// Stop starting jobs of a queue, or of one of its groups or lanes; what runs goes on
+    /// Start no more jobs of a queue, or of one of its groups or lanes. Running jobs continue
     Pause(pause::PauseArgs),
     /// End the pause of a queue, or of one of its groups or lanes
     Resume(pause::ResumeArgs),
-    /// Set how many jobs of a group or a lane may run at once, over all processes
+    /// Set how many jobs of a group or a lane can run at once, over all processes
     Cap(pause::CapArgs),
 }
 
 /// Which jobs, alive or dead.
 #[derive(Debug, Args)]
 struct Which {
-    /// Of this queue
+    /// Only jobs of this queue
     #[arg(long, value_parser = queue_name())]
     queue: Option<QueueName>,
-    /// Of this group: a team, with all its lanes
+    /// Only jobs of this group: a team, with all its lanes
     #[arg(long, value_name = "UUID", value_parser = group)]
     group: Option<Group>,
-    /// Of this lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
+    /// Only jobs of this lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
     #[arg(long, value_name = "UUID", value_parser = lane)]
     lane: Option<Lane>,
-    /// With this id; may be given several times
+    /// Only the job with this id. You can repeat the option
     #[arg(long = "id", value_name = "ID", value_parser = job_id)]
     ids: Vec<JobId>,
-    /// With this text in the last error
+    /// Only jobs with this text in the last error
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     error: Option<String>,
 }
@@ -73,10 +73,10 @@ struct Which {
 /// How many jobs a listing shows, and what of them.
 #[derive(Clone, Copy, Debug, Args)]
 struct Shown {
-    /// Show at most so many
+    /// Show at most this many jobs
     #[arg(long, default_value_t = 50, value_parser = whole(1..=10_000_u32))]
     limit: u32,
-    /// Show what the jobs carry, too
+    /// Also show the content of the jobs
     #[arg(long)]
     payload: bool,
 }

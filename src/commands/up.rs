@@ -77,7 +77,7 @@ fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf
             let current = Account::current()?;
             ensure!(
                 user == current.name(),
-                "only root can start `gatehouse up` for another user: start it as `{user}`, or leave --user out"
+                "only root can start `gatehouse up` for another user: start it as `{user}`, or omit --user"
             );
         }
         return Ok(data_dir);
@@ -231,7 +231,7 @@ async fn serve(
         () = stop.cancelled() => {}
         ended = &mut workers => {
             ended??;
-            bail!("the workers ended by themselves");
+            bail!("the workers ended unexpectedly");
         }
     }
     ready.send_replace(service::stopping());
@@ -275,7 +275,7 @@ async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> 
     database::fit(pool).await?;
     schema::migrate(pool)
         .await
-        .context("the database cannot be brought to this version's schema")?;
+        .context("cannot upgrade the database to this version's schema")?;
     service::check_master_key(&mut *pool.acquire().await?, key).await
 }
 

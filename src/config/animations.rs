@@ -8,12 +8,12 @@ use super::whole;
 /// The bounds of animations.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct AnimationOptions {
-    /// Frames of an animated GIF, WebP or PNG that providers are shown: the first, the last, and evenly spaced ones between. Each
-    /// is a request
+    /// Frames of an animated GIF, WebP or PNG that are sent to providers: the first, the last, and evenly spaced ones between.
+    /// Each frame is a request
     #[arg(long, env = "GATEHOUSE_ANIMATION_FRAMES", default_value_t = 5, value_parser = whole(1..=20_u32))]
     animation_frames: u32,
-    /// Pixels that are decoded of one animation, in millions, over all its frames; what is beyond is not checked, and the
-    /// site's `on_failure` decides
+    /// Millions of pixels that are decoded of one animation, over all its frames. The rest is not checked, and the site's
+    /// `on_failure` decides
     #[arg(long, env = "GATEHOUSE_ANIMATION_MEGAPIXELS", default_value_t = 500, value_parser = whole(10..=10_000_u32))]
     animation_megapixels: u32,
 }

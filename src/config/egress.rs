@@ -13,9 +13,9 @@ use super::whole;
 /// The egress guard's exceptions.
 #[derive(Debug, Args)]
 pub(crate) struct EgressOptions {
-    /// What webhooks and images by URL may reach although it is not public: host:port, or a network with or without
-    /// ports (10.1.0.0/16, 10.1.0.0/16:9000). All teams may, unless a team's id and `=` stand before it
-    /// (018f3f3e-...=10.1.0.0/16:9000). Separate several by commas
+    /// Addresses that are not public and that webhooks and images by URL may reach: host:port, or a network with or without
+    /// a port (10.1.0.0/16, 10.1.0.0/16:9000). Put a team's id and `=` before it to open it for this team only
+    /// (018f3f3e-...=10.1.0.0/16:9000). Separate several with commas
     #[arg(long, env = "GATEHOUSE_EGRESS_ALLOW", value_delimiter = ',')]
     pub(crate) egress_allow: Vec<Allowed>,
 }
@@ -23,14 +23,14 @@ pub(crate) struct EgressOptions {
 /// How much is opened on behalf of tenants.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct OutboundOptions {
-    /// Connections to webhook receivers and image servers in use at once; a team may have as many as it leaves free
+    /// Connections to webhook receivers and image servers in use at once. A team may use at most as many as remain free
     /// [default: 32 times --concurrency]
     #[arg(id = "outbound_connections", long = "outbound-connections", env = "GATEHOUSE_OUTBOUND_CONNECTIONS", value_parser = whole(8..=100_000_u32))]
     connections: Option<u32>,
-    /// Idle connections kept for the next webhook; the team that has most of them makes room for others
+    /// Idle connections kept for the next webhook. When the limit is reached, the team with the most loses one
     #[arg(id = "outbound_idle", long = "outbound-idle", env = "GATEHOUSE_OUTBOUND_IDLE", default_value_t = 512, value_parser = whole(0..=100_000_u32))]
     idle: u32,
-    /// Names of receivers and servers that are looked up at once; a team may have as many as it leaves free
+    /// DNS lookups of receivers and servers that run at once. A team may use at most as many as remain free
     #[arg(id = "outbound_lookups", long = "outbound-lookups", env = "GATEHOUSE_OUTBOUND_LOOKUPS", default_value_t = 32, value_parser = whole(2..=256_u32))]
     lookups: u32,
 }

@@ -20,23 +20,23 @@ use super::{
 /// Bounds of the HTTP interface.
 #[derive(Debug, Args)]
 pub(crate) struct HttpOptions {
-    /// Addresses or networks of the proxies in front, separated by commas: they stand for many clients, so no share of
-    /// theirs is bounded
+    /// Addresses or networks of the proxies in front of Gatehouse, separated by commas. A proxy sends the requests of many
+    /// clients, so the limits per address do not apply to it
     #[arg(long, env = "GATEHOUSE_PROXIES", value_delimiter = ',', value_parser = network)]
     proxies: Vec<IpNet>,
-    /// Open connections; an address may have as many as it leaves free
+    /// Open connections. One address may use at most as many as remain free
     #[arg(long, env = "GATEHOUSE_CONNECTIONS", default_value_t = 10_000, value_parser = whole(2..=1_000_000_u32))]
     connections: u32,
-    /// How long a request's head may take to arrive, in seconds
+    /// Seconds within which a request's head must arrive
     #[arg(long, env = "GATEHOUSE_HEAD_SECONDS", default_value_t = 5, value_parser = seconds())]
     head_seconds: u64,
-    /// How long a connection may stay open between two requests, in seconds
+    /// Seconds that a connection may stay open between two requests
     #[arg(long, env = "GATEHOUSE_IDLE_SECONDS", default_value_t = 75, value_parser = seconds())]
     idle_seconds: u64,
-    /// How long a request's body may take to arrive, in seconds
+    /// Seconds within which a request's body must arrive
     #[arg(long, env = "GATEHOUSE_BODY_SECONDS", default_value_t = 30, value_parser = seconds())]
     body_seconds: u64,
-    /// How many bytes of a body must arrive in each second after the first ten
+    /// Bytes of a body that must arrive per second on average, after the first ten seconds
     #[arg(
         long,
         env = "GATEHOUSE_BODY_BYTES_PER_SECOND",
@@ -44,45 +44,45 @@ pub(crate) struct HttpOptions {
         value_parser = whole(0..=u32::MAX)
     )]
     body_bytes_per_second: u32,
-    /// Memory for all bodies over 16 KiB together, in MiB; an address may have as much as it leaves free
+    /// Memory for all bodies over 16 KiB together, in MiB. One address may use at most as much as remains free
     #[arg(long, env = "GATEHOUSE_BODY_MEMORY_MIB", default_value_t = 256, value_parser = whole(32..=65_536_u32))]
     body_memory_mib: u32,
-    /// How long a request may take in all, its body included, in seconds
+    /// Seconds that a whole request may take, including its body
     #[arg(long, env = "GATEHOUSE_REQUEST_SECONDS", default_value_t = 60, value_parser = seconds())]
     request_seconds: u64,
-    /// How long a client may take to read an answer, in seconds
+    /// Seconds that a client has to read an answer
     #[arg(long, env = "GATEHOUSE_ANSWER_SECONDS", default_value_t = 30, value_parser = seconds())]
     answer_seconds: u64,
-    /// Submissions that may wait to be stored
+    /// Submissions that can wait to be stored
     #[arg(long, env = "GATEHOUSE_WAITING_SUBMISSIONS", default_value_t = 4_096, value_parser = whole(1..=1_000_000_u32))]
     waiting_submissions: u32,
     /// Memory for inline images that wait to be stored, in MiB
     #[arg(long, env = "GATEHOUSE_WAITING_IMAGES_MIB", default_value_t = 256, value_parser = whole(16..=65_536_u32))]
     waiting_images_mib: u32,
-    /// Requests of one management token in a minute, in each process
+    /// Requests of one management token per minute, in each process
     #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TOKEN", default_value_t = 600, value_parser = requests())]
     management_requests_per_token: u32,
-    /// Requests of all management tokens of one team in a minute, in each process
+    /// Requests of all management tokens of one team per minute, in each process
     #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_TEAM", default_value_t = 1_200, value_parser = requests())]
     management_requests_per_team: u32,
-    /// Requests to the management interface from one address in a minute, in each process
+    /// Requests to the management interface from one address per minute, in each process
     #[arg(long, env = "GATEHOUSE_MANAGEMENT_REQUESTS_PER_ADDRESS", default_value_t = 2_400, value_parser = requests())]
     management_requests_per_address: u32,
-    /// Refusals (answers 400 to 499) to one address in a second, in each process; twice as many at once, and more of them wait
-    /// up to 2 s
+    /// Answers with status 400 to 499 to one address per second, in each process. Twice as many can be sent at once; further
+    /// ones are delayed by up to 2 s
     #[arg(long, env = "GATEHOUSE_REFUSALS_PER_SECOND", default_value_t = 100, value_parser = requests())]
     refusals_per_second: u32,
-    /// For how many seconds connections are still accepted after a signal to stop, while `/readyz` answers 503 and answers say
-    /// `Connection: close` [default: 5, and 0 for `up`]
+    /// Seconds during which connections are still accepted after a signal to stop. Meanwhile `/readyz` answers 503 and
+    /// answers have `Connection: close` [default: 5, and 0 for `up`]
     #[arg(long, env = "GATEHOUSE_LINGER_SECONDS", value_parser = whole(0..=600_u64))]
     linger_seconds: Option<u64>,
-    /// How long a submission may wait out an outage of Postgres, in seconds
+    /// Seconds that a submission waits for Postgres to come back
     #[arg(long, env = "GATEHOUSE_OUTAGE_SECONDS", default_value_t = 10, value_parser = seconds())]
     outage_seconds: u64,
-    /// For how many days old versions of rule groups stay that no item was judged by
+    /// Days that old versions of rule groups are kept if no item was judged by them
     #[arg(long, env = "GATEHOUSE_UNUSED_VERSION_DAYS", default_value_t = 90, value_parser = days())]
     unused_version_days: u64,
-    /// For how many days the rules of an ended backtest stay, and the items that it lists; its counts stay 90 days
+    /// Days that the rules of an ended backtest, and the items that it lists, are kept. Its counts are kept for 90 days
     #[arg(long, env = "GATEHOUSE_BACKTEST_DETAIL_DAYS", default_value_t = 30, value_parser = days())]
     backtest_detail_days: u64,
     #[command(flatten)]

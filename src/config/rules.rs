@@ -11,10 +11,10 @@ use super::whole;
 /// The limits of one rule group. The API and the workers need the same ones.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct RuleOptions {
-    /// Memory that one compiled rule group may need, in MiB; heavier ones are refused, and judge nothing
+    /// Memory that one compiled rule group may need, in MiB. Larger groups are refused and judge nothing
     #[arg(long, env = "GATEHOUSE_RULE_GROUP_MEMORY_MIB", default_value_t = 64, value_parser = whole(4..=4_096_u32))]
     rule_group_memory_mib: u32,
-    /// Processor time that compiling one rule group may take, in seconds; workers allow ten times as much
+    /// CPU time that compiling one rule group may take, in seconds. Workers allow ten times as much
     #[arg(long, env = "GATEHOUSE_RULE_GROUP_COMPILE_SECONDS", default_value_t = 2, value_parser = whole(1..=600_u64))]
     rule_group_compile_seconds: u64,
 }
@@ -53,7 +53,7 @@ impl StoredRulesOptions {
 /// What a worker keeps of rule groups.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct KeptRulesOptions {
-    /// Memory for the compiled rule groups that a worker keeps, in MiB; the teams that use the most make room
+    /// Memory for compiled rule groups that a worker keeps, in MiB. Groups of the teams that use the most are dropped first
     #[arg(long, env = "GATEHOUSE_RULE_MEMORY_MIB", default_value_t = 128, value_parser = whole(8..=65_536_u32))]
     rule_memory_mib: u32,
 }

@@ -74,7 +74,7 @@ impl Owner {
             let strangers = if group_is_ours { 0o002 } else { 0o022 };
             if metadata.mode() & strangers != 0 && metadata.mode() & STICKY == 0 {
                 bail!(
-                    "other users may write to {0}, and so could replace the data directory in it: close it with \
+                    "other users can write to {0}, and so could replace the data directory in it: close it with \
                      `chmod go-w {0}`{ELSEWHERE}",
                     step.display()
                 );
@@ -107,7 +107,7 @@ pub(crate) fn foreign(path: &Path, owner: u32, user: &str) -> anyhow::Error {
 fn closed(path: &Path, metadata: &Metadata) -> anyhow::Result<()> {
     if metadata.mode() & WRITABLE_BY_OTHERS != 0 {
         bail!(
-            "other users may write to {0} (mode {1:04o}): close it with `chmod go-w {0}` if nobody changed what is in it{ELSEWHERE}",
+            "other users can write to {0} (mode {1:04o}): if nobody changed its content, run `chmod go-w {0}`{ELSEWHERE}",
             path.display(),
             metadata.mode() & 0o7777
         );

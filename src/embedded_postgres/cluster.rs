@@ -112,7 +112,7 @@ fn existing_version(directory: &Path) -> anyhow::Result<Option<u32>> {
 /// Runs `initdb` in a directory of another name, which gets the real one only when everything in it is on the disk: an
 /// `initdb` that was cut off leaves nothing that looks like a database.
 async fn initialise(data: &DataDir, binaries: &Binaries, directory: &Path) -> anyhow::Result<()> {
-    info!(version = binaries.major(), directory = %directory.display(), "making the database");
+    info!(version = binaries.major(), directory = %directory.display(), "creating the database");
     let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
     DirBuilder::new()
         .mode(0o700)
@@ -142,7 +142,7 @@ async fn initialise(data: &DataDir, binaries: &Binaries, directory: &Path) -> an
             .unwrap_or("it gave no reason");
         discard_drafts(data);
         bail!(
-            "cannot make a database in {}: {complaint}{}",
+            "cannot create a database in {}: {complaint}{}",
             data.path().display(),
             advice(complaint)
         );

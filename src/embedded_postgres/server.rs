@@ -106,7 +106,7 @@ impl Server {
     pub(super) async fn stop(mut self) {
         self.signal(Signal::INT);
         if timeout(ORDERLY, self.child.wait()).await.is_err() {
-            warn!("Postgres takes long to stop, so it stops without a checkpoint");
+            warn!("Postgres takes long to stop; stopping it without a checkpoint");
             self.signal(Signal::QUIT);
             if let Err(error) = self.child.wait().await {
                 warn!(%error, "cannot wait for Postgres");

@@ -364,7 +364,7 @@ impl Obituary for AnalysisDied {
         let mut created = Vec::new();
         for job in dead {
             let Ok(job_args) = job.args::<MediaJob>() else {
-                error!(job.id = %job.id, "a dead analysis names no media item");
+                error!(job.id = %job.id, "a dead analysis job has no readable item id");
                 continue;
             };
             let media = job_args.media;

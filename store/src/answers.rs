@@ -1,5 +1,5 @@
 //! What providers said of whole texts, kept for as long as a site wants, so that an equal text of the same site need not be shown
-//! to them again. Losing an answer costs a request and nothing else: nobody waits for one, and nothing fails for want of one.
+//! to them again. Losing an answer costs a request and nothing else: nobody waits for one, and nothing fails without one.
 
 mod kept;
 mod sweep;

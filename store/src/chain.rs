@@ -61,7 +61,7 @@ impl<C: Chain> Obituary for Died<C> {
         for job in dead {
             let row = job.args().map(|named: C::Job| C::row(&named));
             let Ok(row) = row else {
-                error!(job.id = %job.id, table = C::TABLE, "a dead job names no chain");
+                error!(job.id = %job.id, table = C::TABLE, "a dead job has no readable chain id");
                 continue;
             };
             end::<C>(tx.conn, row, "failed", Some(job.cause.as_str())).await?;

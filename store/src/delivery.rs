@@ -71,11 +71,11 @@ pub struct ToDeliver {
     pub secrets: SigningSecrets,
     /// What the endpoint's owner wants on every request.
     pub headers: Vec<CustomHeader>,
-    /// How the endpoint fares.
+    /// The endpoint's delivery health.
     pub health: Health,
     /// By Postgres's clock, when all of this was so.
     pub at: DateTime<Utc>,
-    /// How many requests a second the endpoint takes; none: as many as there are.
+    /// The endpoint's limit of requests per second. `None` means no limit.
     pub max_per_second: Option<u32>,
     /// What the endpoint should be told first and has not been told: the acceptance of the same item.
     pub held_by: Option<DeliveryId>,
@@ -213,7 +213,7 @@ async fn load(
         let loaded = match row.prepare(key, held_by) {
             Ok(prepared) => Loaded::Ready(Arc::new(prepared)),
             Err(error) => {
-                error!(%error, delivery.id = %delivery, "a delivery cannot be prepared");
+                error!(%error, delivery.id = %delivery, "cannot prepare a delivery");
                 Loaded::Unreadable
             }
         };

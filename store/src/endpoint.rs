@@ -1,4 +1,4 @@
-//! Webhook endpoints: where a site's events go, and how it stands with each.
+//! Webhook endpoints: where a site's events go, and each endpoint's delivery health.
 
 pub(crate) mod health;
 pub mod owned;

@@ -139,7 +139,7 @@ where
         F: Fn(Vec<Call<Q, A, H>>) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
     {
-        // Never full: whoever sends has one of as many places.
+        // Never full: each sender holds one of the places.
         let (calls, arriving) = mpsc::channel(bounds.waiting);
         let away = Arc::<AtomicBool>::default();
         tokio::spawn(gather(bounds, arriving, Arc::clone(&away), run));

@@ -1,7 +1,7 @@
 //! Hash lists: a team's own and those that all share, what stands on them ([`entry`]), the files that they are filled from
 //! ([`import`]), and what they matched ([`matches`], [`scan`]).
 //!
-//! Whoever changes a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
+//! A change of a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
 //! seen. Everybody may find and read shared lists. Only operators may change them, which the caller checks.
 
 pub mod delta;
@@ -215,7 +215,7 @@ pub async fn hold_usable(
     Ok(usable.into_iter().map(HashListId::from).collect())
 }
 
-/// What is to be otherwise of a list; none: it stays.
+/// Fields of a list to change. `None` keeps the value.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HashListChange<'a> {
     /// What it is to be called.

@@ -1,4 +1,4 @@
-//! The images step: where an item's image is to be had, and the effect of having examined it.
+//! The images step: where to get an item's image, and the effect of having examined it.
 //!
 //! The bytes of a fetched image are stored by themselves, before the step ends ([`keep`]): a file of 10 MB has no place in the
 //! transaction that finishes hundreds of jobs. What is known of the image is the step's effect.
@@ -39,7 +39,7 @@ pub struct ToExamine {
     pub uses_ai: bool,
 }
 
-/// Where an image is to be had.
+/// Where to get an image.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Here: so many bytes that were sent along, or that an earlier run has fetched.
@@ -219,7 +219,7 @@ impl Obituary for ExaminationDied {
         let mut died = Vec::new();
         for job in dead {
             let Ok(MediaJob { media, .. }) = job.args() else {
-                error!(job.id = %job.id, "a dead examination names no media item");
+                error!(job.id = %job.id, "a dead image job has no readable item id");
                 continue;
             };
             died.push(media.as_uuid());

@@ -54,7 +54,7 @@ pub enum Error {
     #[error("overloaded")]
     Overloaded,
     /// A shared query failed; its own error was logged where it ran.
-    #[error("the database could not be asked")]
+    #[error("the database query failed")]
     Unavailable,
     /// Another thing of the kind has this name.
     #[error("the name is taken")]

@@ -1,6 +1,6 @@
 //! Rule groups: what a team edits as a draft, publishes as immutable versions, and attaches to sites.
 //!
-//! Whoever changes a group locks it first ([`lock`]), so that versions get their numbers one by one and nobody overwrites
+//! A change of a group locks it first ([`lock`]), so that versions get their numbers one by one and nobody overwrites
 //! what somebody else edited. Groups are never deleted, because verdicts name their versions: [`disable`] hides them. Versions that no
 //! verdict can name are removed when they are old ([`retention`]).
 

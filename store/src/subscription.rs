@@ -1,4 +1,4 @@
-//! Subscriptions: which plan a team has, and how it stands with it.
+//! Subscriptions: which plan a team has, and the state of the subscription.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -19,7 +19,7 @@ pub struct Subscription {
     /// Its plan.
     #[serde(rename = "plan_id")]
     pub plan: PlanId,
-    /// How it stands.
+    /// The state.
     pub state: SubscriptionState,
     /// The billing periods are the UTC months from here on.
     #[serde(serialize_with = "domain::event::iso8601")]
@@ -34,7 +34,7 @@ pub struct Subscription {
 pub struct Wanted {
     /// The plan.
     pub plan: PlanId,
-    /// How it stands.
+    /// The state.
     pub state: SubscriptionState,
     /// From when the billing periods are counted; none leaves that as it is.
     pub started_at: Option<DateTime<Utc>>,

@@ -35,7 +35,7 @@ pub struct Grant {
 pub const LAST_GENERATION: u16 = 100;
 
 impl Grant {
-    /// Whoever may open the database may do everything.
+    /// The command line: anyone with access to the database can do everything.
     pub fn command_line() -> Self {
         Self {
             actor: Actor::CommandLine,

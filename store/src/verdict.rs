@@ -248,7 +248,7 @@ impl Obituary for JudgementDied {
         let mut created = Vec::new();
         for job in dead {
             let Ok(judgement) = job.args::<MediaJob>() else {
-                error!(job.id = %job.id, "a dead judgement names no media item");
+                error!(job.id = %job.id, "a dead rules job has no readable item id");
                 continue;
             };
             let media = judgement.media;

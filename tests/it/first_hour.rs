@@ -279,7 +279,7 @@ fn a_wrong_variable_is_named_and_an_empty_one_counts_as_not_set() {
         ("GATEHOUSE_QUEUES", "rules,x", "[possible values: images,"),
         ("GATEHOUSE_CONCURRENCY", "many", "from 1 to 10000"),
         ("GATEHOUSE_EGRESS_ALLOW", "x", "neither host:port nor"),
-        ("GATEHOUSE_LOG_FORMAT", "x", "it may be human or json"),
+        ("GATEHOUSE_LOG_FORMAT", "x", "it must be human or json"),
     ] {
         let (_, error, done) = printed(&[(variable, value)], &worker);
         let is_named = error.contains(variable);

@@ -120,7 +120,7 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
         up.submit(json!({ "body": format!("nobody takes this ({n})") }))
             .await;
     }
-    // Until nobody is asked for as long as it takes to scrape that.
+    // Until the provider is paused for long enough to scrape that.
     let (failed_analyses, failed_webhooks) = eventually("a pause", SOON, async || {
         let before = (provider.asked(), receiver.received().len());
         sleep(SCRAPED).await;

@@ -81,10 +81,7 @@ async fn case_32_a_wrong_or_malformed_master_key_refuses_to_start(pool: PgPool) 
     let in_file = file.to_str().unwrap();
     let new = new_key();
     for (content, word) in [
-        (
-            new.as_str(),
-            "is not the one that the database's secrets were sealed with",
-        ),
+        (new.as_str(), "did not seal the database's secrets"),
         (&new[..20], "15 bytes instead of 32"),
         ("not base64!", "not base64"),
         ("", "empty"),

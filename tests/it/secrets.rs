@@ -406,8 +406,8 @@ async fn case_31_neither_database_nor_logs_nor_metrics_hold_a_secret(pool: PgPoo
     let told = service.told().await;
     for heard in [
         "answered",
-        "submissions could not be stored",
-        "a provider failed for good",
+        "could not store submissions",
+        "a provider failed permanently for an item",
         "TRACE",
         "gatehouse_http_requests_total",
     ] {

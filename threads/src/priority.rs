@@ -60,7 +60,7 @@ mod linux {
             // On Linux, the number of a thread stands for that thread alone.
             let lowered = setpriority_process(Some(self.0), LOW).and_then(|()| self.leave_half());
             if let Err(error) = lowered {
-                debug!(%error, "a thread keeps its priority or its processors");
+                debug!(%error, "could not change a thread's priority or CPUs");
             }
         }
 

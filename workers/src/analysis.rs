@@ -1,4 +1,4 @@
-//! Analyse: the text and the image, each goes to the first provider of its site's preference that is to be had and looks at such.
+//! Analyse: the text and the image, each goes to the first available provider in its site's order of preference that supports it.
 //! The next one is asked when that one has failed for good or is paused, and for what it cannot score. What is found of the two is
 //! kept apart until the end, where the higher score counts. When all is found, the rules judge the item in the same run, if they
 //! can do so now.
@@ -94,7 +94,7 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// How far a run came with one modality.
 enum Course {
-    /// Everybody was asked who is to be had.
+    /// All available providers were asked.
     Through,
     /// The next run, which is to begin in so long, has time or room for the rest.
     Later(Duration),
@@ -185,11 +185,11 @@ impl Analyst {
             },
             Ok(Ok(Ok(Reached::Later(wait)))) => kept(analysed, wait),
             Ok(Ok(Err(error))) => {
-                warn!(media.id = %item.media, %error, "an item could not be judged at once: it gets a job of the rules");
+                warn!(media.id = %item.media, %error, "could not judge an item in the run of its analysis; it gets a job in the queue `rules`");
                 kept(analysed, Duration::ZERO)
             }
             Ok(Err(_)) => {
-                warn!(media.id = %item.media, "judging an item at once panicked: it gets a job of the rules");
+                warn!(media.id = %item.media, "judging an item in the run of its analysis panicked; it gets a job in the queue `rules`");
                 kept(analysed, Duration::ZERO)
             }
             // The rules have a job's time.
@@ -197,7 +197,7 @@ impl Analyst {
         }
     }
 
-    /// Whether whoever would ask providers about the image knows it, and has it on an allow list.
+    /// Whether a rule that needs scores of the image knows the image by an allow list.
     async fn allows(&self, item: &ToAnalyse) -> Result<bool, BoxDynError> {
         if item.image_matches.is_empty() {
             return Ok(false);
@@ -289,7 +289,7 @@ impl Analyst {
                     Err(Unseen::Gone) => break,
                     Err(Unseen::Crowded) => return Ok(Course::Later(CROWDED)),
                     Err(Unseen::Problem(problem)) => {
-                        warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be shown to a provider");
+                        warn!(media.id = %item.media, provider = name, ?problem, "an image cannot be sent to a provider");
                         inquiry.unseen(problem, can);
                         continue;
                     }
@@ -302,7 +302,7 @@ impl Analyst {
                     }
                     inquiry.said(name, &categories, answer, elapsed);
                     if let Some(problem) = unseen {
-                        warn!(media.id = %item.media, provider = name, ?problem, "some of an image cannot be shown to a provider");
+                        warn!(media.id = %item.media, provider = name, ?problem, "part of an image cannot be sent to a provider");
                         inquiry.saw_in_part(problem);
                     }
                 }
@@ -313,7 +313,7 @@ impl Analyst {
                 }
                 Asked::Failed(error, elapsed) => {
                     let (code, cause) = (error.code(), error.cause());
-                    warn!(media.id = %item.media, provider = name, %modality, %error, code, cause, "a provider failed for good");
+                    warn!(media.id = %item.media, provider = name, %modality, %error, code, cause, "a provider failed permanently for an item");
                     inquiry.failed(name, can, &error, elapsed);
                 }
             }

@@ -1,5 +1,5 @@
 //! Replay: a slice of stored items is judged again, with other rules in the place of their group's. Nothing is sent and
-//! nobody is asked: texts and scores are those that are stored.
+//! no provider is asked: texts and scores are those that are stored.
 
 use std::time::{Duration, Instant};
 

@@ -95,7 +95,7 @@ impl Darkroom {
             work(&claim.decode(&file)?)
         });
         developing.await.unwrap_or_else(|error| {
-            warn!(%error, "a picture could not be decoded");
+            warn!(%error, "could not decode a picture");
             Err(ImageProblem::Undecodable)
         })
     }
@@ -140,7 +140,7 @@ impl Projector {
             animation.film(&file, &limits)
         });
         projecting.await.unwrap_or_else(|error| {
-            warn!(%error, "an animation could not be decoded");
+            warn!(%error, "could not decode an animation");
             Err(ImageProblem::Undecodable)
         })
     }

@@ -167,7 +167,7 @@ impl Groups {
         }
     }
 
-    /// What is there already. Whoever holds a group keeps its memory in use, so hold it only while it judges.
+    /// What is there already. A group that you hold keeps its memory in use, so hold it only while it judges.
     pub(crate) fn kept(&self, key: Key) -> Option<Compiled> {
         lock(&self.shared.kept).get(&key)
     }
@@ -254,7 +254,7 @@ impl Shared {
             Ok(compiled) => Compiled::Ready(Arc::new(compiled)),
             Err(errors) if errors.is_too_heavy() => {
                 warn!(%errors, rule_group.id = %group, version.id = %version,
-                    "a rule group is too heavy to judge: its items follow their site's `on_failure`");
+                    "a rule group is too large to judge; its items follow their site's `on_failure`");
                 Compiled::TooHeavy(Arc::new(TooHeavy { group, name }))
             }
             Err(errors) => {

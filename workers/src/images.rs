@@ -93,12 +93,12 @@ pub(crate) async fn examine(
             Ok(file) => Some(file),
             Err(FetchError::Outbound(OutboundError::Busy(_))) => return Ok(later()),
             Err(error) if error.is_passing() && !run.is_last_attempt() => {
-                debug!(media.id = %item.media, %error, "an image could not be fetched and will be tried again");
+                debug!(media.id = %item.media, %error, "could not fetch an image; trying again");
                 return Ok(again(&error, run));
             }
             Err(error) => {
                 // Once for each item: a server that always fails must not fill the log with every attempt.
-                info!(media.id = %item.media, attempts = run.attempt, %error, "an image could not be fetched");
+                info!(media.id = %item.media, attempts = run.attempt, %error, "could not fetch an image");
                 return Ok(done(&item, Err(not_had(&error)), None));
             }
         },
@@ -221,7 +221,7 @@ fn done(
     let outcome = problem.map_or(EXAMINED, ImageProblem::as_str);
     examined(outcome).increment(1);
     if problem == Some(ImageProblem::Undecodable) {
-        debug!(media.id = %item.media, "an image could not be decoded");
+        debug!(media.id = %item.media, "could not decode an image");
     }
     Finish::Done(Some(Examined {
         media: item.media,

@@ -96,7 +96,7 @@ impl Judges {
             examined: Vec::with_capacity(versions.len() + 1),
         };
         loop {
-            // Only whoever has a turn holds a group, so the groups in use are as few as the turns.
+            // Only a judgement with a turn holds a group, so no more groups are in use than there are turns.
             let turn = self.turn(team).await;
             let next = self.work(turn, move || sitting.go_on()).await?;
             match next {
@@ -148,7 +148,7 @@ impl Judges {
             Speed::Quick => {
                 let lowered = || {
                     lock(&self.paces).judged(team, MOST_OWED, Instant::now());
-                    // If the team has its share of the slow turns already, it keeps this one: it never has more than half of both.
+                    // If the team has used up its share of the slow turns, it keeps this one: it never has more than half of both.
                     if let Ok(other) = self.slow.try_take(team, 1, Limit::Fair) {
                         *lock(&share) = other;
                     }

@@ -166,12 +166,12 @@ async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: Canc
         loop {
             ticks.tick().await;
             if let Err(error) = item_worker::tell(&pool, worker, &queues).await {
-                warn!(%error, "could not tell that this process works on items; trying again");
+                warn!(%error, "could not register this process as a worker for items; trying again");
             }
         }
     };
     stop.run_until_cancelled(telling).await;
     if let Err(error) = item_worker::take_back(&pool, worker).await {
-        warn!(%error, "could not tell that this process works on items no longer: it is noticed a little later");
+        warn!(%error, "could not unregister this process as a worker for items; others notice this a little later");
     }
 }

@@ -56,11 +56,11 @@ const IDLE_FOR: Duration = Duration::from_secs(30);
 /// How much a process opens on behalf of tenants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections in use: one for each request under way. A team may have as many as it leaves free.
+    /// Connections in use: one for each running request. A team may have at most as many as remain free.
     pub connections: usize,
-    /// Connections kept for the next request. The team that has most of them makes room for others.
+    /// Connections kept for the next request. At the limit, the team with the most loses one.
     pub idle: usize,
-    /// Names looked up at once. A team may have as many as it leaves free.
+    /// Names looked up at once. A team may have at most as many as remain free.
     pub lookups: usize,
 }
 

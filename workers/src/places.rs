@@ -1,4 +1,4 @@
-//! Places among the items that a process judges at once. A team may have as many as it leaves free, so that a team whose
+//! Places among the items that a process judges at once. A team may have at most as many as remain free, so that a team whose
 //! items take long, or wait for heavy rules, leaves places to others.
 //!
 //! An item that gets no place soon is put back: its job would keep a slot that others need. It stays away for about as long as
@@ -138,7 +138,7 @@ mod tests {
                 Err(delay) => away.push(delay),
             }
         }
-        assert_eq!(held.len(), 4, "as many as it leaves free");
+        assert_eq!(held.len(), 4, "as many as remain free");
         assert!(
             away.iter()
                 .all(|delay| (SHORTEST..=LONGEST).contains(delay))

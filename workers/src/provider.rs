@@ -154,7 +154,7 @@ pub struct Access {
     pub concurrency: usize,
     /// How long it may take for one.
     pub deadline: Duration,
-    /// When it is left alone.
+    /// When it is paused.
     pub breaker: BreakerSettings,
 }
 

@@ -93,7 +93,7 @@ impl Telling {
             Err(error) if is_outage(&error) => Err(error),
             Err(error) => {
                 if let Err(error) = self.now().await {
-                    warn!(%error, "an acceptance could not be told: the next run tells it");
+                    warn!(%error, "could not send media.created for an item; the next run tries again");
                 }
                 Err(error)
             }

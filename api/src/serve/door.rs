@@ -22,7 +22,7 @@ use crate::{
     request_id::RequestId,
 };
 
-/// After a failed accept, which is nearly always for want of file descriptors.
+/// After a failed accept, nearly always because no file descriptor was free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How often the log tells of failed accepts.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
@@ -117,12 +117,12 @@ impl Door {
                 Ok((stream, peer)) => {
                     // Answers are small and complete: waiting to send more together only delays them.
                     if let Err(error) = stream.set_nodelay(true) {
-                        debug!(%error, "a connection was gone before it was served");
+                        debug!(%error, "a client disconnected before its connection was served");
                     }
                     return (stream, peer);
                 }
                 Err(error) if is_of_one_connection(&error) => {
-                    debug!(%error, "a connection was gone before it was accepted");
+                    debug!(%error, "a client disconnected before its connection was accepted");
                 }
                 Err(error) => {
                     self.failed.increment(1);
@@ -170,6 +170,6 @@ fn refuse(stream: TcpStream) {
         .into_std()
         .and_then(|mut stream| stream.write_all(&answer));
     if let Err(error) = sent {
-        debug!(%error, "a connection was gone before it was refused");
+        debug!(%error, "a client disconnected before its connection was refused");
     }
 }

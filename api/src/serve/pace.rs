@@ -31,7 +31,7 @@ pub(super) struct Patience {
     pub(super) answer: Duration,
 }
 
-/// How long a connection is left alone between two requests before it counts as idle and may be closed for others.
+/// How long a connection may be idle between two requests before it can be closed for others.
 const BREATH: Duration = Duration::from_secs(1);
 
 /// Whose turn it is on a connection: even while the client owes a request, odd while we work on one.

@@ -65,7 +65,7 @@ fn assert_turned_away(answer: &Answer) {
 #[sqlx::test(migrations = false)]
 async fn more_than_may_wait_is_turned_away_and_what_waits_is_stored(pool: PgPool) {
     let mut options = Options::default();
-    // Of which a team may have as many as it leaves free: three.
+    // A team may have as many of them as remain free: three.
     options.accept.bounds.waiting = 6;
     options.accept.bounds.batch = 1;
     let app = App::with(pool, options).await;
@@ -94,7 +94,7 @@ async fn more_than_may_wait_is_turned_away_and_what_waits_is_stored(pool: PgPool
 #[sqlx::test(migrations = false)]
 async fn what_waits_with_its_image_counts_as_waiting(pool: PgPool) {
     let mut options = Options::default();
-    // Of which a team may have as many as it leaves free: three.
+    // A team may have as many of them as remain free: three.
     options.accept.images.waiting = 6;
     options.accept.images.batch = 1;
     let app = App::with(pool, options).await;

@@ -58,7 +58,7 @@ impl HashIndex {
         (found == digest).then_some(*entry)
     }
 
-    /// Adds an entry, which the index has not yet. Many are added in a fraction of the time by [`Extend`].
+    /// Adds an entry that is not in the index yet. Many are added in a fraction of the time by [`Extend`].
     pub fn insert(&mut self, entry: HashEntryId, hash: ImageHash) {
         self.extend([(entry, hash)]);
     }

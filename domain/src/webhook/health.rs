@@ -1,4 +1,4 @@
-//! How an endpoint fares: a circuit breaker that spares an endpoint which keeps failing, and the end of one that is dead.
+//! An endpoint's delivery health: a circuit breaker for an endpoint that keeps failing, and when a dead one is disabled.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub const BREAKER: BreakerSettings = BreakerSettings {
 /// What is known of an endpoint. One that nothing is known of is well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Whether it is being left alone.
+    /// Whether it is paused.
     pub breaker: Breaker,
     /// Its first failure since its last success; none when its last attempt succeeded.
     pub failing_since: Option<DateTime<Utc>>,

@@ -89,8 +89,7 @@ fn advice(kind: &str, error: &ProviderError) -> String {
     match error {
         ProviderError::Unreachable(_) => unreachable(&error.cause().unwrap_or_default()).to_owned(),
         ProviderError::TimedOut => {
-            "check its url, this machine's way to it and the proxy, or raise deadline_seconds"
-                .into()
+            "check its url, this machine's network and the proxy, or raise deadline_seconds".into()
         }
         ProviderError::Limited { .. } => {
             "the key and the address are right: wait, or ask the provider for a higher quota".into()
@@ -98,10 +97,10 @@ fn advice(kind: &str, error: &ProviderError) -> String {
         ProviderError::Failed(_) => "try again later, and see the provider's status page".into(),
         ProviderError::NoCredentials(_) => "check the role that this process has in AWS".into(),
         ProviderError::Malformed(_) => format!(
-            "check its url: what answers there does not speak the interface of the kind {kind}"
+            "check its url: the server there does not support the interface of the kind {kind}"
         ),
         ProviderError::Refused(told) if (300..400).contains(&told.status) => {
-            "its url leads elsewhere: write the address to which it redirects".into()
+            "its url redirects: use the address to which it redirects".into()
         }
         ProviderError::Refused(_) => settings(kind).into(),
         ProviderError::Denied(told) => denied(kind, told),
@@ -113,11 +112,11 @@ fn unreachable(cause: &str) -> &'static str {
     if has(&["proxy", "tunnel"]) {
         "check GATEHOUSE_PROVIDER_PROXY or its proxy, and the user and password there"
     } else if has(&["dns", "lookup", "resolve"]) {
-        "check the host in its url, and this machine's name servers"
+        "check the host in its url, and this machine's DNS servers"
     } else if has(&["certificate", "Certificate"]) {
         "check the host in its url, or install the authority that issued its certificate on this machine"
     } else {
-        "check the host and port in its url, and whether this machine may reach it or needs a proxy"
+        "check the host and port in its url, and whether this machine can reach it or needs a proxy"
     }
 }
 
@@ -133,7 +132,7 @@ fn denied(kind: &str, told: &Told) -> String {
     if SPENT.contains(&code) || told.status == 402 {
         "the account has no quota or credit left: add some in the provider's console".into()
     } else if SESSION_OVER.contains(&code) {
-        "the session is over: give a new session token, or use credentials = \"role\"".into()
+        "the session has ended: give a new session token, or use credentials = \"role\"".into()
     } else if NOT_ENABLED.contains(&code) {
         "enable the service for the account or project that the key belongs to".into()
     } else if code == "model_not_found" {

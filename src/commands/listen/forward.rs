@@ -116,12 +116,14 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let url: Url = text
             .parse()
-            .map_err(|_| "not a URL such as http://localhost:3000/hooks")?;
+            .map_err(|_| "must be a URL such as http://localhost:3000/hooks")?;
         if url.scheme() != "http" {
-            return Err("only http:// URLs, which are enough for an application on this machine");
+            return Err(
+                "must begin with http://, which is enough for an application on this machine",
+            );
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("a URL without user name and password");
+            return Err("must not contain a user name or a password");
         }
         Ok(Self {
             url,

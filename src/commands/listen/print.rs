@@ -19,7 +19,7 @@ pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()>
 
 pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
     let passing = match &receiver.forward {
-        Some(target) => format!(", passing on to {target}"),
+        Some(target) => format!(", forwarding to {target}"),
         None => String::new(),
     };
     let verifying = match (&receiver.secret, receiver.secret.load()) {

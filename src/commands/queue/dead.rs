@@ -21,7 +21,7 @@ use crate::config::one_of;
 pub(super) struct Args {
     #[command(flatten)]
     which: WhichDead,
-    /// Count them by queue, cause and error instead
+    /// Count the jobs by queue, cause and error instead
     #[arg(long, conflicts_with = "payload")]
     summary: bool,
     #[command(flatten)]
@@ -33,10 +33,10 @@ pub(super) struct Args {
 pub(super) struct WhichDead {
     #[command(flatten)]
     which: Which,
-    /// Dead for this reason
+    /// Only jobs that died of this cause
     #[arg(long, value_parser = one_of(DeathCause::ALL, DeathCause::as_str))]
     cause: Option<DeathCause>,
-    /// Dead before this job was
+    /// Only jobs that died before this one
     #[arg(long, value_name = "ID", value_parser = job_id)]
     before: Option<JobId>,
 }
@@ -72,7 +72,7 @@ async fn find(conn: &mut PgConnection, id: JobId) -> anyhow::Result<Buried> {
         ..Filter::default()
     };
     let found = dead::list(conn, filter, 1).await?.pop();
-    found.with_context(|| format!("there is no dead job {id} (any more) for --before"))
+    found.with_context(|| format!("--before: there is no dead job {id} (any more)"))
 }
 
 pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<Report> {
@@ -102,7 +102,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     if more && let Some(last) = found.last() {
         let _ = writeln!(
             text,
-            "\nThe latest {limit}; go on with --before {}.",
+            "\nThese are the latest {limit}. For the next ones, add --before {}.",
             last.id
         );
     }

@@ -17,7 +17,7 @@ use crate::{config::one_of, duration::humane};
 pub(super) struct Args {
     #[command(flatten)]
     which: Which,
-    /// In this state
+    /// Only jobs in this state
     #[arg(long, value_parser = one_of(State::ALL, State::as_str))]
     state: Option<State>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     if more {
         let _ = writeln!(
             text,
-            "\nThe first {limit}; narrow the search, or raise --limit."
+            "\nThese are the first {limit}. To see others, add filters or raise --limit."
         );
     }
     let document = json!({ "at": now, "jobs": documents, "more": more });

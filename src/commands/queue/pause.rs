@@ -72,7 +72,7 @@ impl fmt::Display for Target {
 pub(super) struct PauseArgs {
     #[command(flatten)]
     target: Target,
-    /// For how long, such as 10m or 2h; a pause that already lasts longer stays [default: until it is resumed]
+    /// How long, for example 10m or 2h. A pause that already lasts longer stays [default: until you resume it]
     #[arg(long = "for", value_name = "DURATION", value_parser = pause_duration)]
     duration: Option<Duration>,
 }
@@ -90,7 +90,7 @@ pub(super) struct CapArgs {
     queue: QueueName,
     #[command(flatten)]
     part: Part,
-    /// How many jobs may run at once, or `none` for the queue's default
+    /// How many jobs can run at once, or `none` for the queue's default
     #[arg(value_parser = cap_value)]
     cap: Cap,
 }
@@ -101,7 +101,7 @@ struct Cap(Option<u32>);
 fn pause_duration(text: &str) -> Result<Duration, String> {
     let duration = duration::parse(text)?;
     if duration.is_zero() {
-        return Err("a pause has to last; `resume` ends one".to_owned());
+        return Err("a pause must be longer than 0; to end a pause, use `resume`".to_owned());
     }
     Ok(duration)
 }
@@ -111,8 +111,9 @@ fn cap_value(text: &str) -> Result<Cap, String> {
         return Ok(Cap(None));
     }
     let cap = text.parse().ok().filter(|cap| *cap > 0);
-    cap.map(|cap| Cap(Some(cap)))
-        .ok_or_else(|| "a whole number from 1, or none; `pause` stops a group or a lane".to_owned())
+    cap.map(|cap| Cap(Some(cap))).ok_or_else(|| {
+        "must be a whole number from 1, or none; to stop a group or a lane, use `pause`".to_owned()
+    })
 }
 
 pub(super) async fn pause(conn: &mut PgConnection, args: PauseArgs) -> anyhow::Result<Report> {
@@ -151,21 +152,21 @@ pub(super) async fn resume(conn: &mut PgConnection, args: ResumeArgs) -> anyhow:
     if !is_whole && after.queue.is_paused {
         let _ = writeln!(
             text,
-            "The whole queue is paused, so it waits on: gatehouse queue resume --queue {queue}"
+            "The whole queue is still paused. To end that: gatehouse queue resume --queue {queue}"
         );
     }
     if is_whole && after.queue.paused_groups > 0 {
         let groups = counted(after.queue.paused_groups, "group", "groups");
         let _ = writeln!(
             text,
-            "{groups} of it stay paused: gatehouse queue status --groups"
+            "{groups} of the queue stay paused. To see them: gatehouse queue status --groups"
         );
     }
     if is_whole && after.queue.paused_lanes > 0 {
         let lanes = counted(after.queue.paused_lanes, "lane", "lanes");
         let _ = writeln!(
             text,
-            "{lanes} of it stay paused: gatehouse queue status --lanes"
+            "{lanes} of the queue stay paused. To see them: gatehouse queue status --lanes"
         );
     }
     let mut document = after.document;
@@ -181,12 +182,12 @@ pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Resul
     match args.part.held() {
         Held::Group(group) => groups::set_cap(conn, args.queue, group, args.cap.0).await?,
         Held::Lane(lane) => lanes::set_cap(conn, args.queue, lane, args.cap.0).await?,
-        Held::Queue => anyhow::bail!("a cap is for a group or a lane: give --group or --lane"),
+        Held::Queue => anyhow::bail!("a cap applies to a group or a lane: give --group or --lane"),
     }
     queue::wake(conn, &[args.queue.as_str()]).await?;
     let after = After::read(conn, target).await?;
     let cap = match args.cap.0 {
-        Some(cap) => format!("runs {} at once at most", counted(cap, "job", "jobs")),
+        Some(cap) => format!("runs at most {} at once", counted(cap, "job", "jobs")),
         None => "has the default cap of its queue".to_owned(),
     };
     let text = format!("{target} {cap}. {}\n", after.load());

@@ -44,7 +44,7 @@ pub(super) struct Args {
     /// Replay every dead job
     #[arg(long, conflicts_with_all = ["queue", "group", "lane", "ids", "error", "cause", "before"])]
     all: bool,
-    /// Only say what would be replayed
+    /// Only show what would be replayed
     #[arg(long)]
     dry_run: bool,
 }
@@ -82,7 +82,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
         let left = counted(left, "job is", "jobs are");
         let _ = writeln!(
             text,
-            "{left} in the hands of another command; run this one again."
+            "{left} being replayed by another command. Run this command again."
         );
     } else if progress.replayed < matching {
         text += "The others were replayed or removed by another command meanwhile.\n";
@@ -104,12 +104,12 @@ async fn go_through(
                 progress.clear();
                 let done = progress.done();
                 return Err(error).context(format!(
-                    "{done} replayed; run the same command again to go on"
+                    "{done} replayed. Run the same command again to continue"
                 ));
             }
         };
         if let Err(error) = queue::wake(conn, &batch.queues).await {
-            debug!(%error, "no worker was woken; their poll finds the jobs");
+            debug!(%error, "cannot notify the workers; they find the jobs by polling");
         }
         progress.add(batch.replayed);
         if batch.is_last {
@@ -145,7 +145,7 @@ async fn dry_run(
 fn interrupted(progress: &Progress) -> Report {
     Report {
         text: format!(
-            "{} replayed; run the same command again to go on.\n",
+            "{} replayed. Run the same command again to continue.\n",
             progress.done()
         ),
         document: progress.document(true),

@@ -193,7 +193,7 @@ pub(super) fn queue_document(stats: &QueueStats, restrictions: &Restrictions) ->
 
 fn worker_table(now: DateTime<Utc>, workers: &[Worker]) -> String {
     if workers.is_empty() {
-        return "\nNo process is alive: nothing runs until a worker starts.\n".to_owned();
+        return "\nThere is no live worker. Jobs run when a worker starts.\n".to_owned();
     }
     let mut table = Table::new([
         ("PROCESS", Left),
@@ -294,7 +294,7 @@ fn held_table<'a>(
         ]);
     }
     let more = if is_cut {
-        format!("\nThe first {MOST_LANES}, by their due jobs.\n")
+        format!("\nThese are the {MOST_LANES} with the most due jobs.\n")
     } else {
         String::new()
     };

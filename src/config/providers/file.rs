@@ -1,4 +1,4 @@
-//! The file that describes providers. Whatever cannot be meant is refused in one line that names each provider concerned.
+//! The file that describes providers. Wrong settings are refused in one line that names each affected provider.
 
 mod access;
 mod entry;

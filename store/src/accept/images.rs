@@ -99,7 +99,7 @@ impl Images {
         let pool = self.pool.clone();
         tokio::spawn(async move {
             if let Err(error) = remove(&pool, media).await {
-                debug!(%error, "an image that nobody needs is left to the retention");
+                debug!(%error, "could not remove an unused image; the retention removes it");
             }
         });
     }
@@ -123,7 +123,7 @@ async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
                 }
             }
             Err(error) => {
-                error!(%error, images = piece.len(), "images could not be stored");
+                error!(%error, images = piece.len(), "could not store images");
                 piece.into_iter().for_each(Call::give_up);
                 continue;
             }
@@ -151,7 +151,7 @@ async fn store(
         if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
             return Err(error);
         }
-        warn!(%error, images = images.len(), "storing images failed, trying again");
+        warn!(%error, images = images.len(), "could not store images; trying again");
         sleep(PAUSE).await;
     }
 }

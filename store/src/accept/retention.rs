@@ -40,38 +40,38 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
     loop {
         tokio::time::sleep(EVERY).await;
         if let Err(error) = forget(&pool).await {
-            warn!(%error, "expired idempotency keys could not be removed; trying again later");
+            warn!(%error, "could not remove expired idempotency keys; trying again later");
         }
         if let Err(error) = images::forget_orphans(&pool).await {
-            warn!(%error, "images of submissions that were not accepted could not be removed; trying again later");
+            warn!(%error, "could not remove images of submissions that were not accepted; trying again later");
         }
         if let Err(error) = forget_files(&pool).await {
-            warn!(%error, "old files of images could not be removed; trying again later");
+            warn!(%error, "could not remove old files of images; trying again later");
         }
         if let Err(error) = shadow::forget_old(&pool).await {
-            warn!(%error, "old differences of shadows could not be removed; trying again later");
+            warn!(%error, "could not remove old differences of shadows; trying again later");
         }
         if let Err(error) = backtest::forget_details(&pool, retention.backtest_details).await {
-            warn!(%error, "details of old backtests could not be removed; trying again later");
+            warn!(%error, "could not remove details of old backtests; trying again later");
         }
         let unused = retention.unused_versions;
         if let Err(error) = rule_group::retention::forget_unused(&pool, unused).await {
-            warn!(%error, "unused versions of rule groups could not be removed; trying again later");
+            warn!(%error, "could not remove unused versions of rule groups; trying again later");
         }
         if let Err(error) = backtest::forget_old(&pool).await {
-            warn!(%error, "old backtests could not be removed; trying again later");
+            warn!(%error, "could not remove old backtests; trying again later");
         }
         if let Err(error) = delivery::retention::forget_old(&pool).await {
-            warn!(%error, "old events could not be removed; trying again later");
+            warn!(%error, "could not remove old events; trying again later");
         }
         if let Err(error) = recovery::forget_old(&pool).await {
-            warn!(%error, "old recoveries could not be removed; trying again later");
+            warn!(%error, "could not remove old recoveries; trying again later");
         }
         if let Err(error) = answers::forget_old(&pool).await {
-            warn!(%error, "old answers of providers could not be removed; trying again later");
+            warn!(%error, "could not remove old answers of providers; trying again later");
         }
         if let Err(error) = hash_list::forget_old(&pool).await {
-            warn!(%error, "removed hashes could not be forgotten; trying again later");
+            warn!(%error, "could not delete the records of removed hashes; trying again later");
         }
     }
 }

@@ -40,7 +40,7 @@ impl Ways {
 pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
     while !ways.is_closed() {
         let found = read(&pool).await.unwrap_or_else(|error| {
-            warn!(%error, "cannot read what holds items back: their acceptances are told at once");
+            warn!(%error, "cannot read the pauses and caps of queues; media.created is sent at once");
             Ways::default()
         });
         ways.send_replace(Arc::new(found));

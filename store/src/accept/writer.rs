@@ -80,7 +80,7 @@ pub(super) async fn write(
                 writing.answered();
             }
             Err(error) => {
-                error!(%error, rows = requests.len(), "submissions could not be stored");
+                error!(%error, rows = requests.len(), "could not store submissions");
                 let calls = requests.into_iter().flat_map(Request::into_calls);
                 calls.for_each(Call::give_up);
             }
@@ -101,16 +101,16 @@ pub(super) fn spoiled<T>(
     let rows = failed.len();
     match pieces.split(failed) {
         None => {
-            debug!(%error, rows, "a row spoils its batch, which is split to find it");
+            debug!(%error, rows, "a row makes its batch fail; splitting the batch to find it");
             (Vec::new(), Acceptance::Untried)
         }
         Some(Spoiled::Row(row)) => {
             let answer = verdict_on(error);
-            error!(%error, "one submission could not be stored; it is answered with {answer:?}");
+            error!(%error, "could not store a submission; it is answered with {answer:?}");
             (vec![row], answer)
         }
         Some(Spoiled::Rest(rest)) => {
-            error!(%error, rows, "submissions were not tried alone: too many of their team's failed");
+            error!(%error, rows, "did not try some submissions one by one, because too many of their team failed");
             (rest, Acceptance::Untried)
         }
     }
@@ -171,7 +171,7 @@ impl Writing {
                     return Err(error);
                 }
                 Err(error) => {
-                    warn!(%error, rows = left.len(), "storing submissions failed, trying again");
+                    warn!(%error, rows = left.len(), "could not store submissions; trying again");
                     self.in_doubt = true;
                     tokio::time::sleep(PAUSE).await;
                     continue;

@@ -34,7 +34,7 @@ pub(super) fn keeper(pool: PgPool, bounds: Bounds, most: u32) -> Gather<NewAnswe
             let answers: Vec<&NewAnswer> = batch.iter().map(|call| &call.question).collect();
             let kept = keep(&pool, &answers, most).await;
             if let Err(error) = &kept {
-                warn!(%error, "answers of providers could not be kept for equal texts");
+                warn!(%error, "could not keep providers' answers for equal texts");
             }
             for call in batch {
                 call.answer(kept.is_ok());

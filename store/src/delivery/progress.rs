@@ -72,7 +72,7 @@ impl Obituary for DeliveryDied {
         let mut died = Vec::new();
         for job in dead {
             let Ok(DeliveryJob { turns, .. }) = job.args() else {
-                error!(job.id = %job.id, "a dead delivery job names no delivery");
+                error!(job.id = %job.id, "a dead delivery job has no readable payload");
                 continue;
             };
             died.extend(turns.into_iter().flatten().map(|delivery| Attempted {

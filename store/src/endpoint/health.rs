@@ -68,11 +68,11 @@ async fn steer(
     let lane = lane(endpoint);
     match (before.open_until, after.open_until) {
         (before, Some(until)) if before != Some(until) => {
-            info!(endpoint.id = %endpoint, %until, "an endpoint keeps failing and is left alone");
+            info!(endpoint.id = %endpoint, %until, "an endpoint keeps failing and is paused");
             lanes::pause_until(conn, jobs::WEBHOOKS, lane, until).await
         }
         (Some(_), None) => {
-            info!(endpoint.id = %endpoint, "an endpoint is well again");
+            info!(endpoint.id = %endpoint, "an endpoint works again");
             // The pause of the probe's lease.
             match before.probe_until {
                 Some(lease) => lanes::resume_before(conn, jobs::WEBHOOKS, lane, lease).await,
@@ -83,7 +83,7 @@ async fn steer(
     }
 }
 
-/// Whether the caller may be the one that finds out how an endpoint fares whose breaker's time is over.
+/// Whether the caller may send the one request that tests an endpoint after its breaker's time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// It may send now, with this right.

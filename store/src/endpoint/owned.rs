@@ -22,7 +22,7 @@ pub struct Settings {
     pub events: Vec<EventKind>,
     /// What it is for.
     pub description: Option<String>,
-    /// How many requests a second it takes; none: as many as there are.
+    /// Its limit of requests per second. `None` means no limit.
     pub max_per_second: Option<i32>,
     /// What goes with every request.
     pub headers: Vec<CustomHeader>,
@@ -45,7 +45,7 @@ pub struct Endpoint {
     pub disabled_at: Option<DateTime<Utc>>,
     /// Why.
     pub disabled_reason: Option<String>,
-    /// How it fares.
+    /// Its delivery health.
     pub health: Health,
     /// By Postgres's clock, when all of this was so.
     pub at: DateTime<Utc>,

@@ -130,21 +130,21 @@ where
             }
             Err(error) if error.is_of_a_row() => match pieces.split(piece) {
                 None => {
-                    debug!(%error, loader = name, calls, "a row spoils its batch, which is split to find it");
+                    debug!(%error, loader = name, calls, "a row makes its batch fail; splitting the batch to find it");
                 }
                 Some(Spoiled::Row(calls)) => {
-                    warn!(%error, loader = name, "a row could not be loaded");
+                    warn!(%error, loader = name, "could not load a row");
                     for call in calls {
                         call.answer(Err(error.to_string()));
                     }
                 }
                 // Dropped, so that those who asked hear "unavailable" and ask again. The database is there.
                 Some(Spoiled::Rest(_)) => {
-                    warn!(%error, loader = name, calls, "rows were not loaded alone: too many others failed");
+                    warn!(%error, loader = name, calls, "did not load some rows one by one, because too many others failed");
                 }
             },
             Err(error) => {
-                warn!(%error, loader = name, calls, "could not load");
+                warn!(%error, loader = name, calls, "could not load rows");
                 piece.into_iter().flatten().for_each(Call::give_up);
             }
         }

@@ -121,7 +121,7 @@ async fn the_burst_of_one_holder_neither_delays_nor_turns_away_another() {
     }
     assert!(
         accepted <= 500,
-        "{accepted}: a has as many places as it leaves free"
+        "{accepted}: a has as many places as remain free"
     );
 }
 

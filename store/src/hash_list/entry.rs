@@ -1,5 +1,5 @@
 //! What stands on a list: one hash, or both of one picture, each pair once. What was taken off stays for a while as a row
-//! that says so, so that whoever holds the list in memory learns of it by asking for what is newer than he knows.
+//! that says so. A process that holds the list in memory sees the removal when it asks for newer rows.
 
 use std::time::Duration;
 

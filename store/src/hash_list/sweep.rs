@@ -15,7 +15,7 @@ pub async fn forget_old(pool: &PgPool) -> Result<u64, Error> {
     Ok(removed + import::forget_old(pool).await? + scan::forget_old(pool).await?)
 }
 
-/// Whoever holds a list in memory and has not asked since then learns by `swept_revision` that it must be read anew.
+/// A process that holds a list in memory and has not asked since then sees by `swept_revision` that it must read it again.
 async fn forget_removed(pool: &PgPool) -> Result<u64, Error> {
     let mut removed = 0;
     loop {

@@ -1,4 +1,4 @@
-//! How it stands with a provider's credential, for all workers together: one row, read often and written on change.
+//! The state of a provider's credential, for all workers together: one row, read often and written on change.
 
 use chrono::{DateTime, Utc};
 use domain::{breaker::Breaker, throttle::Throttle};
@@ -6,7 +6,7 @@ use sqlx::{Connection as _, PgConnection, PgPool};
 
 use crate::Error;
 
-/// How it stands with a credential. One that nothing is known of is well.
+/// The state of a credential. An unknown credential counts as working.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Until when it asked not to be asked.

@@ -75,7 +75,7 @@ impl Asker {
             .map(|limited| listener::message(self.holder, limited))
             .collect();
         if let Err(error) = windows::call_in(&self.pool, listener::CHANNEL, &messages).await {
-            debug!(%error, "other processes were not asked for their shares");
+            debug!(%error, "could not ask other processes for their shares of rate limits");
         }
         let deadline = Instant::now() + RECLAIM;
         let mut pause = SHORTEST_PAUSE;
@@ -91,7 +91,7 @@ impl Asker {
         }
     }
 
-    /// Answers whoever can be answered now.
+    /// Answers the callers that can be answered now.
     async fn round(&self, waiting: &mut Waiting) {
         let _turn = self.turn.lock().await;
         // What came in since they began to wait.
@@ -161,7 +161,7 @@ impl Asker {
             Ok(Err(error)) => error,
             Err(_) => Error::Unavailable,
         };
-        warn!(%error, requests = unspent, "a part of a rate limit was not given back and is lost for this minute");
+        warn!(%error, requests = unspent, "could not return a part of a rate limit; it is lost for this minute");
     }
 }
 
@@ -179,6 +179,6 @@ fn answer(calls: Vec<Asked>, mut next: impl FnMut() -> Option<Admission>) -> Vec
 
 fn fail(waiting: &mut Waiting, error: &Error) {
     let calls: Vec<Asked> = waiting.drain().flat_map(|(_, calls)| calls).collect();
-    warn!(%error, calls = calls.len(), "rate limits could not be asked for");
+    warn!(%error, calls = calls.len(), "could not read rate limits");
     calls.into_iter().for_each(Call::give_up);
 }

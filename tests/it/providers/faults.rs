@@ -22,7 +22,7 @@ enum Course {
     Attempts,
     /// It is final.
     Once,
-    /// The provider is left alone for a while, then asked by one, and so on; no attempt is charged.
+    /// The provider is paused for a while, then gets one request, and so on; no attempt is charged.
     Paused,
 }
 
@@ -204,7 +204,7 @@ async fn fail_in_every_way(pool: &PgPool, shown: Shown, wires: &[Wire]) {
     let memory = worker.most_memory();
     assert!(memory < MEMORY, "{memory} bytes");
     let logged = panel.logged();
-    assert!(logged.contains("a provider failed for good"));
+    assert!(logged.contains("a provider failed permanently for an item"));
     for secret in [
         FakeProvider::KEY,
         FakeProvider::VIOLENT,

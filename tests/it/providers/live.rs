@@ -111,7 +111,7 @@ async fn what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgPool) {
             "moved",
             Mode::Status(301),
             "",
-            vec!["(HTTP 301)", "leads elsewhere"],
+            vec!["(HTTP 301)", "its url redirects"],
         ),
         (
             "silent",
@@ -169,7 +169,7 @@ async fn what_is_wrong_with_a_provider_is_told_with_what_to_do(pool: PgPool) {
         .entry("unknown", "")
         .replace("127.0.0.1", "no-such-host.invalid");
     entries.push(entry);
-    expected.push(("unknown", vec!["dns error", "this machine's name servers"]));
+    expected.push(("unknown", vec!["dns error", "this machine's DNS servers"]));
     let panel = Panel::start(&pool, 0, &entries, HOUR, &["violence"]).await;
     let (is_well, told) = live(&panel, &[("WRONG_KEY", "sk-wrong")]).await;
     assert!(!is_well);

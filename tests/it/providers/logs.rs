@@ -50,9 +50,13 @@ async fn logs_tell_codes_and_causes_and_tenants_neither(pool: PgPool) {
         panel.submit(&key, TEXT).await;
     }
     for words in [
-        ["a provider failed for good", "coded", "on_purpose"],
         [
-            "a provider takes no requests from us",
+            "a provider failed permanently for an item",
+            "coded",
+            "on_purpose",
+        ],
+        [
+            "a provider rejects all our requests",
             "denied",
             "on_purpose",
         ],

@@ -1,4 +1,4 @@
-//! An endpoint that keeps failing is left alone, found well again by one request, and disabled when it is dead.
+//! An endpoint that keeps failing is paused, tested with one request, and disabled when it is dead.
 
 use std::time::Duration;
 

@@ -124,7 +124,7 @@ async fn an_endpoint_that_moves_gets_at_once_what_waited_for_it_and_what_ended_c
         (service.count(attempted).await == 2).then_some(())
     })
     .await;
-    // As after ten failures: it is left alone, and what waits would wait for long.
+    // As after ten failures: it is paused, and deliveries would wait for long.
     service
         .run(
             "with failing as (

@@ -118,7 +118,7 @@ async fn case_59_a_team_with_many_slow_endpoints_leaves_slots_to_another(pool: P
         ("GATEHOUSE_OUTBOUND_CONNECTIONS", "64"),
     ];
     let _worker = first.worker(&settings).await;
-    eventually("the slow team has its share", SOON, async || {
+    eventually("the slow team has used up its share", SOON, async || {
         (slow.asked("/") >= 16).then_some(())
     })
     .await;

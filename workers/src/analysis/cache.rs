@@ -90,7 +90,7 @@ impl Asking<'_> {
         let found = match timeout(PATIENCE, looking).await {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {
-                debug!(media.id = %self.item.media, %error, "could not look for an answer to an equal text");
+                debug!(media.id = %self.item.media, %error, "could not look up an earlier answer to an equal text");
                 desk.count_lookup(Lookup::Failed);
                 return None;
             }
@@ -131,7 +131,7 @@ impl Asking<'_> {
         match timeout(PATIENCE, keeping).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                warn!(media.id = %self.item.media, %error, "an answer was not kept for equal texts");
+                warn!(media.id = %self.item.media, %error, "could not keep an answer for equal texts");
             }
             Err(_) => {
                 warn!(media.id = %self.item.media, "keeping an answer for equal texts took too long");

@@ -109,11 +109,11 @@ struct Said {
 }
 
 impl Pieces<'_> {
-    /// Shows it to a provider, piece by piece, as long as there is time. Whoever has a turn already gives it to the first one. What
+    /// Shows it to a provider, piece by piece, as long as there is time. A caller that has a turn already gives it to the first piece. What
     /// was said of pieces, unless all of them are done, comes beside what became of it.
     ///
     /// # Errors
-    /// How it stands with the provider could not be read.
+    /// The provider's state could not be read.
     pub(super) async fn show(
         &self,
         desk: &Desk,

@@ -100,7 +100,7 @@ impl<'a> Sight<'a> {
     /// Shows it to a provider, an animation frame by frame, as long as there is time. There must be room for it.
     ///
     /// # Errors
-    /// How it stands with the provider, or the bytes, could not be read from the database.
+    /// The provider's state, or the bytes, could not be read from the database.
     pub(super) async fn show(
         &mut self,
         desk: &Desk,

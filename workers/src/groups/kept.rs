@@ -1,4 +1,4 @@
-//! A cache that is divided by team: whoever holds the most makes room.
+//! A cache that is divided by team: when it is full, the team that holds the most loses entries.
 
 use std::{
     collections::{BTreeMap, HashMap},

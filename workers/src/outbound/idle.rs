@@ -1,4 +1,4 @@
-//! Connections kept for the next request: a bounded number in all, and the team that has most of them makes room for others.
+//! Connections kept for the next request: a limited number in all. At the limit, the team with the most loses one.
 //!
 //! A connection belongs to the team for which it was opened. Teams share none, so what the operator opened for one team
 //! serves no other.

@@ -24,7 +24,7 @@ pub struct Socket {
 
 /// The team has as many connections open as it may have, and none became free in time. This is not the receiver's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the team's other requests take all connections that it may have")]
+#[error("the team's other requests use all connections of its share")]
 pub struct Busy;
 
 impl Sockets {

@@ -22,7 +22,7 @@ pub(crate) struct Desk {
     gate: Option<Gate>,
 }
 
-/// What whoever wants to ask is told.
+/// The answer to a request for a turn.
 pub(crate) enum Turn<'a> {
     /// He may ask, once.
     Open(Seat<'a>),
@@ -86,7 +86,7 @@ impl Desk {
     /// Asks for a turn with a request of this size. What is to be shown need not be at hand before it is one's own.
     ///
     /// # Errors
-    /// How it stands with the provider could not be read.
+    /// The provider's state could not be read.
     pub(crate) async fn turn(&self, size: Size) -> Result<Turn<'_>, Error> {
         let pass = match &self.gate {
             None => None,
@@ -150,7 +150,7 @@ impl Desk {
         (answer, elapsed)
     }
 
-    /// Shows how it stands with it.
+    /// Shows its state.
     pub(super) async fn look(&self) {
         if let Some(gate) = &self.gate {
             gate.look().await;
@@ -159,7 +159,7 @@ impl Desk {
 }
 
 impl Seat<'_> {
-    /// Whether nobody else may ask until this one has: its answer is to show how it stands with the provider.
+    /// Whether nobody else may ask until this one has: its answer tests whether the provider works.
     pub(crate) fn is_probe(&self) -> bool {
         self.pass.as_ref().is_some_and(|(_, pass)| pass.is_probe())
     }

@@ -211,10 +211,10 @@ impl Gate {
             && self.is_open().await
         {
             let (code, cause) = (error.code(), error.cause());
-            error!(provider = self.provider, %error, code, cause, "a provider takes no requests from us; correct its key, account or address");
+            error!(provider = self.provider, %error, code, cause, "a provider rejects all our requests; correct its key, account or address");
         }
         if let Err(error) = &known {
-            warn!(provider = self.provider, %error, "could not tell the others how it stands with a provider");
+            warn!(provider = self.provider, %error, "could not share a provider's state with other processes");
         }
         let is_theirs = match lesson {
             Lesson::Well | Lesson::Spent(_) => {
@@ -314,7 +314,7 @@ impl Gate {
     /// Reads the state, for what it shows.
     pub(super) async fn look(&self) {
         if let Err(error) = self.known().await {
-            warn!(provider = self.provider, %error, "could not see how it stands with a provider");
+            warn!(provider = self.provider, %error, "could not read a provider's state");
         }
     }
 
@@ -377,7 +377,7 @@ impl Gate {
     }
 }
 
-/// Shows whether a provider is left alone, and why.
+/// Shows whether a provider is paused, and why.
 pub(super) fn show(provider: &str, limit: bool, breaker: bool) {
     for (cause, holds) in [("limit", limit), ("breaker", breaker)] {
         gauge!("gatehouse_provider_paused", "provider" => provider.to_owned(), "cause" => cause)
@@ -388,7 +388,7 @@ pub(super) fn show(provider: &str, limit: bool, breaker: bool) {
 /// Who may ask with a request of some size.
 enum Verdict {
     Everybody,
-    /// One alone, to see how it stands.
+    /// One request alone, to test the provider.
     OneAlone,
     /// Nobody, for so long.
     Nobody(Duration),
@@ -413,7 +413,7 @@ fn allowed(state: &State, size: Size, now: DateTime<Utc>) -> Verdict {
     }
 }
 
-/// Takes the right to see how it stands, from the breaker, the limit, or both.
+/// Takes the right to test the provider, from the breaker, the limit, or both.
 fn take(state: &mut State, size: Size, now: DateTime<Utc>, lease: Duration) -> Rights {
     let (breaker, throttle) = (&mut state.breaker, &mut state.throttle);
     Rights {

@@ -41,7 +41,7 @@ impl Panel {
         self.desks.iter().map(Desk::name)
     }
 
-    /// Tells which providers there are and shows how it stands with them, for ever.
+    /// Reports this process's providers and their states, for ever.
     pub(crate) async fn tell(&self) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -50,7 +50,7 @@ impl Panel {
             if tick % TELL == 0
                 && let Err(error) = register(&self.pool, &self.registrations()).await
             {
-                warn!(%error, "could not tell which providers there are; trying again");
+                warn!(%error, "could not report this process's providers; trying again");
             }
             for desk in &self.desks {
                 desk.look().await;

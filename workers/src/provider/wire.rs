@@ -60,7 +60,7 @@ pub struct Remote {
     pub deadline: Duration,
     /// Requests that one process makes at the same time.
     pub concurrency: usize,
-    /// When it is left alone.
+    /// When it is paused.
     pub breaker: BreakerSettings,
     /// Bytes of text that it takes in one piece.
     pub piece_bytes: usize,

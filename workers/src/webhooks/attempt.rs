@@ -21,7 +21,7 @@ pub(super) fn expect_none() {
     }
 }
 
-/// Sends a delivery. None: nothing was sent for want of a connection, and the endpoint has nothing to do with it.
+/// Sends a delivery. `None`: no connection was free, so nothing was sent. This is not the endpoint's fault.
 pub(super) async fn attempt(
     courier: &Courier,
     delivery: &ToDeliver,

@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
             Ok(end) => end,
             // What was sent must be recorded, whatever happened then.
             Err(Failure::Store(error)) if !self.is_recorded() => {
-                warn!(%error, endpoint.id = %self.endpoint, "the rest of a page has to wait");
+                warn!(%error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
                 End::Later(soon())
             }
             Err(Failure::Store(error)) => return Err(error.into()),
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
         for (delivery, found) in wanted.into_iter().zip(found) {
             let found = match found {
                 Err(Error::Unreadable(error)) if !self.is_single => {
-                    debug!(%error, delivery.id = %delivery, "a delivery of a page cannot be read");
+                    debug!(%error, delivery.id = %delivery, "cannot read a delivery of a webhook page");
                     Some(Loaded::Unreadable)
                 }
                 found => found?,

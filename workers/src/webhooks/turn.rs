@@ -1,4 +1,4 @@
-//! Whether it is a delivery's turn: its endpoint is not being left alone, takes one more request this second, and has been
+//! Whether it is a delivery's turn: its endpoint is not paused, takes one more request this second, and has been
 //! told what goes before, and its team may open another connection. Whatever has to wait is charged no attempt.
 
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub(super) async fn turn(
     let Ok(socket) = outbound.socket(delivery.team).await else {
         return Ok(Turn::Later(soon()));
     };
-    // Before the probe: whoever has it sends at once, or it would keep the others out for nothing.
+    // Before the probe: its holder must send at once, or it would keep the others out for nothing.
     if let Some(max) = delivery.max_per_second
         && let Some(wait) = endpoint::permit(pool, delivery.endpoint, max).await?
     {

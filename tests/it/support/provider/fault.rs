@@ -67,9 +67,9 @@ pub(crate) enum Fault {
     After(&'static str),
     /// The right answer to something calm comes behind an error.
     Behind,
-    /// The answer is to be had elsewhere.
+    /// The answer is at another address.
     Redirect(u16, &'static str),
-    /// The answer is to be had here, for who asks again.
+    /// The answer is at this address, for a second request.
     Loop(u16),
     /// An error of this status, with these headers.
     Error(u16, &'static [(&'static str, &'static str)]),

@@ -206,12 +206,12 @@ impl Holder {
         let mut state = self.state();
         match asked {
             Ok(issued) => {
-                info!("credentials for AWS were issued");
+                info!("got AWS credentials");
                 state.issued = Some(issued);
                 state.last = Some((Instant::now(), None));
             }
             Err(error) => {
-                warn!(%error, "no new credentials for AWS; those there are stay in use until they expire");
+                warn!(%error, "could not renew the AWS credentials; the current ones are used until they expire");
                 state.last = Some((Instant::now(), Some(error)));
             }
         }

@@ -1,4 +1,4 @@
-//! For how long a provider wants to be left alone, by the headers of its answer.
+//! For how long a provider wants no requests, by the headers of its answer.
 
 use std::time::Duration;
 
