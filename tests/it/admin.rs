@@ -222,5 +222,5 @@ rules:
     ] {
         assert!(several.contains(mistake), "{mistake}: {several}");
     }
-    assert!(told("name: [").contains("the file is no rule group"));
+    assert!(told("name: [").contains("the file is not a rule group"));
 }
