@@ -125,21 +125,28 @@ impl Interface<'_> {
         let fields = json!({ "api_key": site.key, "body": "maybe", "rule_group_id": group });
         let (status, submitted) = api.post("submit-media", None, &fields).await.unwrap();
         assert_eq!(status, 200, "{submitted}");
-        let media = format!("/media/{}", text(&submitted, "mediaId"));
+        let media = format!("/media/{}", text(&submitted, "id"));
         eventually("a verdict", VERDICT, async || {
             let item = self.ask(Method::GET, &media, Value::Null).await;
             (item["status"] == "pending_review").then_some(())
         })
         .await;
-        let decided = post(
-            &format!("{media}/decision"),
-            json!({ "decision": "approve" }),
-        )
-        .await;
+        let decision = json!({ "decision": "approve", "reason": "It is fine." });
+        let decided = post(&format!("{media}/decision"), decision).await;
         assert_eq!(decided["status"], "approved");
 
         let backtest = json!({ "since": "2026-01-01T00:00:00Z" });
-        post(&format!("/rule-groups/{group}/backtests"), backtest).await;
+        let backtests = format!("/rule-groups/{group}/backtests");
+        let backtest = format!(
+            "/backtests/{}",
+            text(&post(&backtests, backtest).await, "id")
+        );
+        // A team has one at a time.
+        eventually("the end of a backtest", VERDICT, async || {
+            let backtest = self.ask(Method::GET, &backtest, Value::Null).await;
+            (backtest["state"] == "finished").then_some(())
+        })
+        .await;
         let endpoint = json!({ "url": "https://example.com/" });
         let endpoints = format!("/sites/{}/webhook-endpoints", site.id);
         let endpoint = text(&post(&endpoints, endpoint).await, "id");

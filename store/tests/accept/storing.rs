@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use domain::{event::EventKind, id::GroupVersionId};
+use domain::{actor::Actor, event::EventKind, id::GroupVersionId};
 use sqlx::PgPool;
 use store::{
     accept::Acceptance,
     endpoint,
-    rule_group::{self, NewVersion},
+    rule_group::{self, Authorship, NewVersion},
     site,
 };
 use uuid::Uuid;
@@ -131,7 +131,11 @@ async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: 
         rules: &[],
         categories: &[],
     };
-    let published = rule_group::publish(&mut tx, fixture.tenant.team, group.into(), version)
+    let by = Authorship::COMMAND_LINE;
+    let published = rule_group::add_version(&mut tx, group.into(), version, by)
+        .await
+        .unwrap();
+    rule_group::set_live(&mut tx, group.into(), published, Actor::CommandLine)
         .await
         .unwrap();
     tx.commit().await.unwrap();
@@ -152,7 +156,7 @@ async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: 
         .unwrap();
     assert_eq!(
         after.judges.versions,
-        Vec::<GroupVersionId>::from_iter(published)
+        Vec::<GroupVersionId>::from([published])
     );
     assert!(!after.judges.uses_ai);
     assert_eq!(

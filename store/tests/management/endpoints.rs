@@ -1,11 +1,10 @@
 //! Endpoints: what is forgotten with a move, and what a deletion leaves.
 
 use domain::{event::EventKind, id::EndpointId, reach::Reach};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use store::{
     Error,
     endpoint::{self, owned},
-    seal::MasterKey,
     site,
 };
 
@@ -19,6 +18,20 @@ async fn endpoint(fixture: &Fixture) -> EndpointId {
     endpoint::create(&mut conn, fixture.site, url, EventKind::ALL)
         .await
         .unwrap()
+}
+
+/// Moves an endpoint to this URL. False: there is none.
+async fn relocate(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> bool {
+    let found = owned::lock(conn, None, Reach::Everything, endpoint).await;
+    let Some(found) = found.unwrap() else {
+        return false;
+    };
+    let settings = owned::Settings {
+        url: url.to_owned(),
+        ..found.settings.clone()
+    };
+    owned::change(conn, None, &found, &settings).await.unwrap();
+    true
 }
 
 /// Makes it one that is probed by somebody, with the pause of that.
@@ -40,20 +53,9 @@ async fn a_move_forgets_how_an_endpoint_fared_and_ends_the_pause_of_it(pool: PgP
     let endpoint = endpoint(&fixture).await;
     fail(&fixture.pool).await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let key = MasterKey::new([7; 32]);
-    let found = owned::find(&mut conn, Some(&key), Reach::Everything, endpoint);
-    let found = found.await.unwrap().unwrap();
-    let mut relocate = async |url: &str| {
-        let settings = owned::Settings {
-            url: url.to_owned(),
-            ..found.settings.clone()
-        };
-        let changed = owned::change(&mut conn, Some(&key), &found, &settings);
-        changed.await.unwrap();
-    };
-    relocate("https://example.com/").await;
+    assert!(relocate(&mut conn, endpoint, "https://example.com/").await);
     assert_eq!(fixture.count(PAUSED).await, 1);
-    relocate("https://example.org/").await;
+    assert!(relocate(&mut conn, endpoint, "https://example.org/").await);
     assert_eq!(fixture.count(PAUSED).await, 0);
     let known = "select count(*) from webhook_endpoint_states";
     assert_eq!(fixture.count(known).await, 0);
@@ -105,11 +107,7 @@ async fn case_55_what_waits_for_an_endpoint_that_works_again_is_due_at_once_and_
     assert_eq!(owned::retry_now(&mut conn, one).await.unwrap(), 0);
     // Moving does the same.
     let elsewhere = "https://example.org/";
-    assert!(
-        endpoint::relocate(&mut conn, other, elsewhere)
-            .await
-            .unwrap()
-    );
+    assert!(relocate(&mut conn, other, elsewhere).await);
     assert_eq!(fixture.count(soon).await, 6);
     assert_eq!(fixture.count(pauses).await, 0);
 }
@@ -143,8 +141,7 @@ async fn a_deletion_discards_a_bounded_number_at_once_and_waits_for_nobody(pool:
     assert_eq!(fixture.count(discarded).await, 4_999);
     let mut conn = fixture.pool.acquire().await.unwrap();
     let elsewhere = "https://example.org/";
-    let moved = endpoint::relocate(&mut conn, endpoint, elsewhere).await;
-    assert!(!moved.unwrap());
+    assert!(!relocate(&mut conn, endpoint, elsewhere).await);
     assert!(!owned::enable(&mut conn, endpoint).await.unwrap());
 }
 
