@@ -209,7 +209,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "cannot score anything of its modality image",
+            "cannot score anything in its modality image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
