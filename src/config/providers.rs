@@ -24,16 +24,16 @@ const CONCURRENCY: usize = 32;
 /// The providers of a process.
 #[derive(Debug, Args)]
 pub(crate) struct ProviderOptions {
-    /// Who analyses texts and images, in the order of preference, where no file says so [default: builtin]
+    /// Providers that analyse texts and images, in order of preference, if there is no file [default: builtin]
     #[arg(long, env = "GATEHOUSE_PROVIDERS", value_delimiter = ',')]
     providers: Vec<ProviderName>,
-    /// Where OpenAI's interface, or a compatible one, is; its key is in `GATEHOUSE_OPENAI_API_KEY`
+    /// Base URL of OpenAI's interface or a compatible one. Its key is in `GATEHOUSE_OPENAI_API_KEY`
     #[arg(long, env = "GATEHOUSE_OPENAI_URL", default_value = OpenAi::URL, value_parser = openai_base)]
     openai_url: Url,
-    /// A TOML file that describes who analyses texts and images, in the order of preference
+    /// A TOML file that describes the providers, in order of preference
     #[arg(long, env = "GATEHOUSE_PROVIDERS_FILE")]
     providers_file: Option<PathBuf>,
-    /// A proxy to reach providers through, as http://host:port or http://user@host:port; its password is in
+    /// A proxy for requests to providers: http://host:port or http://user@host:port. Its password is in
     /// `GATEHOUSE_PROVIDER_PROXY_PASSWORD`. Webhooks and images by URL do not use it
     #[arg(long, env = "GATEHOUSE_PROVIDER_PROXY", hide_env_values = true)]
     provider_proxy: Option<String>,
@@ -73,7 +73,7 @@ impl ProviderOptions {
         let Some(url) = self.provider_proxy.as_deref().filter(|url| !url.is_empty()) else {
             ensure!(
                 password.is_none(),
-                "GATEHOUSE_PROVIDER_PROXY_PASSWORD is set, and GATEHOUSE_PROVIDER_PROXY is not"
+                "GATEHOUSE_PROVIDER_PROXY_PASSWORD is set, but GATEHOUSE_PROVIDER_PROXY is not"
             );
             return Ok(None);
         };

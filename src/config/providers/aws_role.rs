@@ -20,7 +20,7 @@ const INSTANCE_IPV6: &str = "http://[fd00:ec2::254]";
 pub(super) fn aws_role(region: &str) -> anyhow::Result<AwsRole> {
     if let Some(file) = variable("AWS_WEB_IDENTITY_TOKEN_FILE")? {
         let role = variable("AWS_ROLE_ARN")?;
-        let role = role.context("AWS_WEB_IDENTITY_TOKEN_FILE is set, and AWS_ROLE_ARN is not")?;
+        let role = role.context("AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not")?;
         let session = variable("AWS_ROLE_SESSION_NAME")?;
         let sts = variable("AWS_ENDPOINT_URL_STS")?
             .unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com"));
@@ -34,7 +34,7 @@ pub(super) fn aws_role(region: &str) -> anyhow::Result<AwsRole> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")?;
     if let Some(relative) = relative {
         let name = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
-        ensure!(relative.starts_with('/'), "{name} does not begin with /");
+        ensure!(relative.starts_with('/'), "{name} must begin with /");
         let url = address(name, &format!("{CONTAINER}{relative}"))?;
         return container(url);
     }
@@ -44,7 +44,7 @@ pub(super) fn aws_role(region: &str) -> anyhow::Result<AwsRole> {
         // As AWS's SDKs have it: what is shown there must not cross a network in the clear.
         ensure!(
             url.scheme() == "https" || is_near(&url),
-            "{name} is neither https nor on this machine"
+            "{name} must be an https URL or an address on this machine"
         );
         return container(url);
     }
@@ -79,7 +79,7 @@ fn container(url: Url) -> anyhow::Result<AwsRole> {
 fn address(name: &str, text: &str) -> anyhow::Result<Url> {
     let url: Option<Url> = text.parse().ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        .with_context(|| format!("{name} is not a URL of http or https"))
+        .with_context(|| format!("{name} is not an http or https URL"))
 }
 
 fn is_near(url: &Url) -> bool {

@@ -240,7 +240,7 @@ async fn a_role_s_credentials_come_from_where_the_environment_says(pool: PgPool)
         (
             "AWS_CONTAINER_CREDENTIALS_FULL_URI",
             "http://elsewhere.example/",
-            "is neither https nor on this machine",
+            "must be an https URL or an address on this machine",
         ),
         ("AWS_WEB_IDENTITY_TOKEN_FILE", "/t", "AWS_ROLE_ARN is not"),
     ] {

@@ -39,7 +39,7 @@ impl Entry {
             Some(CredentialsName::Role) => {
                 ensure!(
                     !has_key && token_env.is_none() && token_file.is_none(),
-                    "it has credentials = \"role\" and a key; give one"
+                    "it has credentials = \"role\" and a key; give only one"
                 );
                 Ok(AwsAccess::Role(aws_role(region)?))
             }
@@ -69,7 +69,7 @@ impl Entry {
         )?;
         match self.proxy.as_deref() {
             None | Some(DIRECT) if password.is_some() => {
-                bail!("it has a proxy_password and no proxy")
+                bail!("it has a proxy_password but no proxy")
             }
             None => Ok(surroundings.proxy.cloned()),
             Some(DIRECT) => Ok(None),
@@ -89,9 +89,9 @@ impl Entry {
     pub(super) fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
         match (self.key(directory)?, self.auth, &self.key_header) {
             (None, None, None) => Ok(Auth::Nothing),
-            (None, Some(_), _) => bail!("it has auth and no key"),
-            (None, None, Some(_)) => bail!("it has a key_header and no key"),
-            (Some(_), Some(_), Some(_)) => bail!("it has auth and key_header; give one"),
+            (None, Some(_), _) => bail!("it has auth but no key"),
+            (None, None, Some(_)) => bail!("it has a key_header but no key"),
+            (Some(_), Some(_), Some(_)) => bail!("it has auth and key_header; give only one"),
             (Some(key), None, Some(name)) => header(name, key),
             (Some(key), None | Some(AuthName::Bearer), None) => Ok(Auth::Bearer(key)),
             (Some(key), Some(AuthName::Hmac), None) => Ok(Auth::Hmac(key)),
@@ -104,7 +104,7 @@ impl Entry {
         for (name, value) in self.headers.iter().flatten() {
             let known: HeaderName = name
                 .parse()
-                .map_err(|_| anyhow!("its headers have a name that is none: {name:?}"))?;
+                .map_err(|_| anyhow!("its headers have an invalid name: {name:?}"))?;
             ensure!(
                 !matches!(
                     known.as_str(),
@@ -116,9 +116,8 @@ impl Entry {
                 ),
                 "its headers have {known}, which is set otherwise"
             );
-            let value = HeaderValue::try_from(value).map_err(|_| {
-                anyhow!("its header {known} has characters that no header may have")
-            })?;
+            let value = HeaderValue::try_from(value)
+                .map_err(|_| anyhow!("its header {known} has invalid characters"))?;
             headers.insert(known, value);
         }
         Ok(headers)
@@ -152,7 +151,7 @@ impl Entry {
 pub(super) fn header(name: &str, key: String) -> anyhow::Result<Auth> {
     let name = name
         .parse()
-        .map_err(|_| anyhow!("its key_header is no name of a header"))?;
+        .map_err(|_| anyhow!("its key_header is not a valid header name"))?;
     Ok(Auth::Header(name, key))
 }
 
@@ -164,7 +163,7 @@ fn secret(
     directory: &Path,
 ) -> anyhow::Result<Option<String>> {
     let secret = match (env, file) {
-        (Some(_), Some(_)) => bail!("it has {what}_env and {what}_file; give one"),
+        (Some(_), Some(_)) => bail!("it has {what}_env and {what}_file; give only one"),
         (Some(name), None) => {
             let secret = variable(name)?;
             Some(

@@ -105,7 +105,7 @@ impl Entry {
                 let least = self.flagged_at_least.unwrap_or(OpenAi::FLAGGED_AT_LEAST);
                 ensure!(
                     (0.0..=1.0).contains(&least),
-                    "its flagged_at_least is not from 0 to 1"
+                    "its flagged_at_least must be from 0 to 1"
                 );
                 let model = self.model.unwrap_or_else(|| OpenAi::MODEL.to_owned());
                 Arc::new(OpenAi::new(remote, model, least).map_err(failed)?)
@@ -163,7 +163,7 @@ impl Entry {
                 let modalities = self.modalities.as_ref();
                 ensure!(
                     modalities.is_none_or(|named| named.len() == 1),
-                    "a project of Hive's looks at texts or at images; make it two providers"
+                    "a Hive project analyses texts or images; configure two providers"
                 );
                 let key = format!("token {}", self.needed_key(directory)?);
                 let auth = header(Hive::KEY_HEADER, key)?;
@@ -281,10 +281,10 @@ impl Entry {
     fn scope(&self, style: Option<&Style>) -> anyhow::Result<Scope> {
         let usual = self.kind.usual_modalities();
         let modalities = self.modalities.as_deref().unwrap_or(usual);
-        ensure!(!modalities.is_empty(), "its modalities are none");
+        ensure!(!modalities.is_empty(), "its modalities are empty");
         ensure!(
             self.categories.is_some() || !self.kind.is_taught(style),
-            "it needs the categories that it is to score"
+            "it needs its categories"
         );
         let can = |modality: Modality| {
             let looks = modalities.contains(&modality);
@@ -292,7 +292,7 @@ impl Entry {
             if looks { can } else { &[] }
         };
         if let Some(named) = &self.categories {
-            ensure!(!named.is_empty(), "its categories are none");
+            ensure!(!named.is_empty(), "its categories are empty");
             let cannot = |c: &&Category| Modality::ALL.iter().all(|m| !can(*m).contains(c));
             if let Some(other) = named.iter().find(cannot) {
                 bail!("it cannot score {other}");
@@ -313,7 +313,7 @@ impl Entry {
         };
         let named = self.modalities.iter().flatten();
         if let Some(idle) = named.copied().find(|named| scope.of(*named).is_empty()) {
-            bail!("it cannot score anything of its modality {idle}");
+            bail!("it cannot score anything in its modality {idle}");
         }
         Ok(scope)
     }
@@ -345,7 +345,7 @@ impl Entry {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         ensure!(
             !region.is_empty() && region.chars().all(allowed),
-            "its region is not of a-z, 0-9 and -"
+            "its region must consist of a-z, 0-9 and -"
         );
         Ok(region)
     }
@@ -358,7 +358,7 @@ impl Entry {
             |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
         ensure!(
             !languages.is_empty() && languages.iter().all(is_code),
-            "its languages are not codes of two letters"
+            "its languages must be codes of two letters"
         );
         Ok(languages.join(","))
     }
@@ -368,14 +368,14 @@ impl Entry {
         let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
         ensure!(
             !id.is_empty() && is_plain(&id),
-            "its guardrail is not an id of letters and digits"
+            "its guardrail must be an id of letters and digits"
         );
         let version = self.guardrail_version.clone();
         let version = version.context("it needs its guardrail_version")?;
         let is_number = version.chars().all(|c| c.is_ascii_digit()) && !version.starts_with('0');
         ensure!(
             version == "DRAFT" || !version.is_empty() && is_number,
-            "its guardrail_version is neither a number nor DRAFT"
+            "its guardrail_version must be a number or DRAFT"
         );
         Ok(GuardrailId { id, version })
     }
@@ -389,12 +389,12 @@ impl Entry {
         let completion = most("max_completion_tokens", self.max_completion_tokens)?;
         ensure!(
             answer.is_none() || completion.is_none(),
-            "it has max_tokens and max_completion_tokens; give one"
+            "it has max_tokens and max_completion_tokens; give only one"
         );
         let path = self.path.as_deref().unwrap_or(ChatSettings::PATH);
         ensure!(
             path.starts_with('/') && !path.contains(['?', '#']),
-            "its path does not begin with /, or has a query or a fragment"
+            "its path must begin with / and have no query and no fragment"
         );
         Ok(ChatSettings {
             path: path.to_owned(),
@@ -488,7 +488,7 @@ fn within(
     let (least, most) = (range.start(), range.end());
     ensure!(
         range.contains(&value),
-        "its {member} is not from {least} to {most}"
+        "its {member} must be from {least} to {most}"
     );
     Ok(value)
 }

@@ -170,14 +170,14 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             http.replace("\"spam\"", "\"gore\""),
             "unknown variant `gore`",
         ),
-        (http.replace("[\"spam\"]", "[]"), "categories are none"),
+        (http.replace("[\"spam\"]", "[]"), "categories are empty"),
         (
             format!("{http}model = \"m\""),
             "a: its kind has no member model",
         ),
         (
             format!("{http}deadline_seconds = 46"),
-            "deadline_seconds is not from 1 to 45",
+            "deadline_seconds must be from 1 to 45",
         ),
         (
             format!("{http}key_env = \"GATEHOUSE_NO_SUCH_VARIABLE\""),
@@ -187,7 +187,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             format!("{http}key_file = \"no-such-file\""),
             "cannot read /nowhere/no-such-file",
         ),
-        (format!("{http}auth = \"hmac\""), "auth and no key"),
+        (format!("{http}auth = \"hmac\""), "auth but no key"),
         (chat.to_owned(), "its style"),
         (format!("{chat}style = \"policy\""), "a policy_file"),
         (
@@ -202,14 +202,14 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "[[provider]]\nname = \"a\"\nkind = \"builtin\"\nurl = \"http://h/\"".into(),
             "no member url",
         ),
-        (format!("{http}modalities = []"), "its modalities are none"),
+        (format!("{http}modalities = []"), "its modalities are empty"),
         (
             format!("{http}modalities = [\"sound\"]"),
             "unknown variant `sound`",
         ),
         (
             format!("{chat}style = \"llama_guard\"\nmodalities = [\"image\"]"),
-            "cannot score anything of its modality image",
+            "cannot score anything in its modality image",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"azure\"\nurl = \"http://h/\"".into(),
@@ -229,7 +229,7 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
             "no member piece_bytes",
         ),
         (aws.replace("region = \"eu-west-1\"\n", ""), "its region"),
-        (aws.replace("eu-west-1", "h/?x="), "its region is not"),
+        (aws.replace("eu-west-1", "h/?x="), "its region must"),
         (
             aws.replace("key_id = \"AK\"\n", ""),
             "its key_id with key_env or key_file, or credentials = \"role\"",
@@ -253,7 +253,7 @@ fn the_version_of_a_guardrail_is_a_number_or_draft() {
     }
     for version in ["", "0", "01", "+1", "draft", "DRAFT 1", "1/apply"] {
         let told = format!("{:#}", parsed(&of(version)).err().unwrap());
-        assert!(told.contains("neither a number nor DRAFT"), "{told}");
+        assert!(told.contains("must be a number or DRAFT"), "{told}");
     }
 }
 
@@ -265,7 +265,7 @@ fn wrong_ways_to_a_provider_are_refused_in_one_line() {
     for (text, word) in [
         (
             format!("{aws}credentials = \"role\""),
-            "credentials = \"role\" and a key; give one",
+            "credentials = \"role\" and a key; give only one",
         ),
         (
             format!("{aws}key_env = \"PATH\"\nsession_token_file = \"none\""),
@@ -285,7 +285,7 @@ fn wrong_ways_to_a_provider_are_refused_in_one_line() {
         ),
         (
             format!("{http}proxy_password_env = \"PATH\""),
-            "proxy_password and no proxy",
+            "proxy_password but no proxy",
         ),
         (
             "[[provider]]\nname = \"a\"\nkind = \"openai\"\nkey_env = \"PATH\"\n\
