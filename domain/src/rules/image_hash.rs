@@ -127,7 +127,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::rules::{CompiledGroup, Content, Draft, RuleErrors};
+    use crate::rules::{CompiledGroup, Content, RuleBody, RuleErrors};
     use crate::score::Scores;
 
     fn list(number: u128) -> HashListId {
@@ -141,8 +141,8 @@ mod tests {
             .as_object_mut()
             .unwrap()
             .append(&mut serde_json::from_value(more).unwrap());
-        let draft: Draft = serde_json::from_value(document).unwrap();
-        let rules = [draft.into_rule(Uuid::from_u128(7).into())];
+        let body: RuleBody = serde_json::from_value(document).unwrap();
+        let rules = [body.into_rule(Uuid::from_u128(7).into())];
         CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
     }
 

@@ -11,7 +11,7 @@ use domain::{
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
     reach::Reach,
-    rules::{Draft, Limits, Rule},
+    rules::{Limits, Rule, RuleBody},
     score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
 };
@@ -97,8 +97,8 @@ impl Fixture {
         let rules: Vec<Rule> = documents
             .iter()
             .map(|rule| {
-                let draft: Draft = serde_json::from_value(rule.clone()).unwrap();
-                draft.into_rule(Uuid::now_v7().into())
+                let body: RuleBody = serde_json::from_value(rule.clone()).unwrap();
+                body.into_rule(Uuid::now_v7().into())
             })
             .collect();
         let categories: Vec<Category> = documents

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::*;
-use crate::rules::{Draft, Evidence, RuleType, View};
+use crate::rules::{Evidence, RuleBody, RuleType, View};
 
-fn compile(drafts: Value) -> Result<CompiledGroup, RuleErrors> {
-    let drafts: Vec<Draft> = serde_json::from_value(drafts).unwrap();
-    let rules: Vec<Rule> = drafts
+fn compile(bodies: Value) -> Result<CompiledGroup, RuleErrors> {
+    let bodies: Vec<RuleBody> = serde_json::from_value(bodies).unwrap();
+    let rules: Vec<Rule> = bodies
         .into_iter()
         .enumerate()
-        .map(|(at, draft)| draft.into_rule(Uuid::from_u128(at as u128).into()))
+        .map(|(at, body)| body.into_rule(Uuid::from_u128(at as u128).into()))
         .collect();
     CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
 }
