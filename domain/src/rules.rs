@@ -174,7 +174,7 @@ impl fmt::Display for RuleType {
 /// What a match of a rule means for the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum RuleEffect {
     /// The content is rejected.
     Reject,
     /// A person must look at it.
@@ -193,7 +193,7 @@ pub struct Violation {
     pub rule_type: RuleType,
     /// What the match asks for.
     #[serde(skip)]
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// The score for an `ai_threshold`, 1 for rules that match or do not. From 0 to 1.
     pub confidence: f64,
     /// One sentence for people. Holds nothing of the content.

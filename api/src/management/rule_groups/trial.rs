@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{Effect, Evidence, Violation},
+    rules::{Evidence, RuleEffect, Violation},
     scope::Scope,
     score::{Category, Scores},
 };
@@ -155,8 +155,8 @@ impl TestMatch {
             rule_name: violation.rule_name.clone(),
             rule_type: violation.rule_type.to_string(),
             effect: match violation.effect {
-                Effect::Reject => "reject".to_owned(),
-                Effect::Review => "review".to_owned(),
+                RuleEffect::Reject => "reject".to_owned(),
+                RuleEffect::Review => "review".to_owned(),
             },
             matched_text: None,
             view: None,

@@ -56,10 +56,10 @@ fn each_rule_answers_once_in_the_order_of_the_group() {
     assert_eq!(
         told,
         [
-            ("c", RuleType::Regex, Effect::Review, 1.0),
-            ("t", RuleType::AiThreshold, Effect::Reject, 0.95),
-            ("a", RuleType::Keyword, Effect::Reject, 1.0),
-            ("b", RuleType::Keyword, Effect::Review, 1.0),
+            ("c", RuleType::Regex, RuleEffect::Review, 1.0),
+            ("t", RuleType::AiThreshold, RuleEffect::Reject, 0.95),
+            ("a", RuleType::Keyword, RuleEffect::Reject, 1.0),
+            ("b", RuleType::Keyword, RuleEffect::Review, 1.0),
         ]
     );
     assert_eq!(found[0].matched_text.as_deref(), Some("r*********4"));
