@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    backtest::State,
+    chain::State,
     event::EventKind,
     id::{ActorId, EndpointId, RecoveryId, TeamId},
     recovery::RecoveryKind,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{
-    backtest::State,
+    chain::State,
     id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{
-    backtest::State,
+    chain::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,

@@ -1,7 +1,8 @@
 //! How a backtest stands, and what it has found.
 
 use domain::{
-    backtest::{Agreement, Count, Decided, State},
+    backtest::{Agreement, Count, Decided},
+    chain::State,
     id::{ActorId, GroupVersionId, RuleId, SiteId},
     media::Status,
 };
