@@ -13,7 +13,7 @@ use tracing::{error, warn};
 
 use crate::{
     BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
-    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
+    fault::Fault, metrics, settle::Failure, shared::Shared, supervise::panic_text,
 };
 
 /// The most jobs buried in one transaction.

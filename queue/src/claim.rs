@@ -1,5 +1,6 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
+mod take;
 mod walk;
 
 use std::{
@@ -21,9 +22,9 @@ use self::walk::Walk;
 use crate::{
     BackendSettings, DeathCause, Group, JobId, Lane, Retry,
     buffer::{Buffer, Full, Limits, Room},
-    handle::Shared,
-    hold::Hold,
-    outcome::{Claim, Ended, Outcome, bounded},
+    hold::{Claim, Hold},
+    outcome::{Ended, Outcome, bounded},
+    shared::Shared,
 };
 
 /// The shortest time between two claims that look for newcomers while there is no room here for those who have jobs.

@@ -1,15 +1,12 @@
 //! Putting jobs into a queue: many at once, inside the caller's transaction.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Group, Lane, QueueName, held::Inserted};
+use crate::{Group, Lane, QueueName};
 
 /// Charged attempts of a job that does not ask for another number.
 pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
@@ -175,25 +172,6 @@ impl NewJobs {
             delays_ms: &self.delays_ms,
             max_attempts: &self.max_attempts,
         })
-    }
-
-    /// Of the jobs that were inserted: how many for each queue, and the queues of those that are due and in nobody's hands.
-    pub(crate) fn left_to_claims(
-        &self,
-        inserted: &Inserted,
-    ) -> (BTreeMap<&'static str, u64>, BTreeSet<&'static str>) {
-        let mut counts = BTreeMap::new();
-        let mut due = BTreeSet::new();
-        for (place, (&queue, &delay_ms)) in self.queues.iter().zip(&self.delays_ms).enumerate() {
-            let Some(is_held) = inserted.at(place) else {
-                continue;
-            };
-            *counts.entry(queue).or_default() += 1;
-            if !is_held && delay_ms == 0 {
-                due.insert(queue);
-            }
-        }
-        (counts, due)
     }
 
     /// How many jobs for each queue, and whether any of them is due at once.

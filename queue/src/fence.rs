@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     JobId,
-    outcome::{Ended, Verdict},
+    outcome::{Disposition, Ended},
 };
 
 /// The rows that were still ours: two parallel arrays, because hundreds of rows cost more to send and to read.
@@ -50,28 +50,28 @@ impl<'a> Columns<'a> {
     fn of(ended: &'a [Ended]) -> Self {
         let mut columns = Self::default();
         for ended in ended {
-            let (state, charged, delay_ms, cause, error) = match ended.verdict() {
-                Verdict::Delete => {
+            let (state, charged, delay_ms, cause, error) = match ended.disposition() {
+                Disposition::Delete => {
                     columns.done.push(ended);
                     continue;
                 }
-                Verdict::GoOn => {
+                Disposition::GoOn => {
                     columns.running.push(ended);
                     continue;
                 }
                 // It keeps its place: `run_at` stays as it was.
-                Verdict::Release => (0, false, None, None, None),
-                Verdict::Schedule {
+                Disposition::Release => (0, false, None, None, None),
+                Disposition::Schedule {
                     delay_ms: 0,
                     charged,
                     error,
                 } => (0, charged, Some(0), None, error),
-                Verdict::Schedule {
+                Disposition::Schedule {
                     delay_ms,
                     charged,
                     error,
                 } => (2, charged, Some(delay_ms), None, error),
-                Verdict::Doom { cause, error } => {
+                Disposition::Doom { cause, error } => {
                     (3, true, Some(0), Some(cause.as_str()), Some(error))
                 }
             };

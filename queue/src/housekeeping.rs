@@ -22,11 +22,11 @@ use uuid::Uuid;
 
 use crate::{
     Config, dead,
+    gauges::Gauges,
     generations::{self, Collector},
-    handle::Shared,
     link::Link,
     promote, rescue,
-    stats::Gauges,
+    shared::Shared,
 };
 
 /// How often dead jobs past their retention are deleted, how many at once, and how many times each time.

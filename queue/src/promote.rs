@@ -6,7 +6,7 @@
 
 use sqlx::PgConnection;
 
-use crate::handle::Shared;
+use crate::shared::Shared;
 
 /// How far the line stays behind the present: a job committed later than this after it was due waits for the next sweep.
 const SLACK_SECONDS: i32 = 10;

@@ -4,7 +4,7 @@
 use sqlx::{Connection, PgConnection};
 use tracing::warn;
 
-use crate::{DeathCause, JobId, enqueue::millis, handle::Shared, metrics};
+use crate::{DeathCause, JobId, enqueue::millis, metrics, shared::Shared};
 
 /// The most jobs rescued in one transaction, and the most transactions in one sweep.
 const BATCH: i64 = 500;

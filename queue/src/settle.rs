@@ -19,8 +19,8 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, fault::Fault, fence, handle::Shared,
-    held::enqueue_held, link::Link, outcome::Ended, report::Written, supervise::panic_text,
+    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, fault::Fault, fence, held::enqueue_held,
+    link::Link, outcome::Ended, report::Written, shared::Shared, supervise::panic_text,
 };
 
 /// Why a batch was not written; everything is rolled back.

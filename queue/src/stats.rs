@@ -1,13 +1,8 @@
 //! How much waits in the queues.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use sqlx::PgConnection;
 
-use crate::{QueueName, handle::Shared, metrics};
+use crate::QueueName;
 
 /// The depth of one queue.
 #[derive(Clone, Debug, Default, PartialEq, sqlx::FromRow)]
@@ -112,59 +107,4 @@ pub async fn read(
     .bind(group_caps)
     .fetch_all(conn)
     .await
-}
-
-/// The gauges of the queues' depth, kept by the two eldest processes.
-#[derive(Debug, Default)]
-pub(crate) struct Gauges {
-    /// The queues that were reported before: one that has emptied since must say so.
-    reported: BTreeSet<String>,
-}
-
-impl Gauges {
-    pub(crate) async fn publish(
-        &mut self,
-        conn: &mut PgConnection,
-        shared: &Shared,
-    ) -> Result<(), sqlx::Error> {
-        let known = shared.config.queues.iter().copied();
-        let known = known.chain(shared.known_queues());
-        self.reported
-            .extend(known.map(|queue| queue.as_str().to_owned()));
-        let mut stats: BTreeMap<String, QueueStats> =
-            read(conn, shared.config.lane_caps, shared.config.group_caps)
-                .await?
-                .into_iter()
-                .map(|stats| (stats.queue.clone(), stats))
-                .collect();
-        for queue in &self.reported {
-            let empty = || QueueStats {
-                queue: queue.clone(),
-                ..QueueStats::default()
-            };
-            stats.entry(queue.clone()).or_insert_with(empty);
-        }
-        let read_at = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs_f64();
-        for stats in stats.values() {
-            metrics::depth(stats, Some(read_at));
-        }
-        metrics::read_at(Some(read_at));
-        self.reported.extend(stats.into_keys());
-        Ok(())
-    }
-
-    /// Leaves no old figures behind when other processes publish them.
-    pub(crate) fn forget(&self) {
-        for queue in &self.reported {
-            let nothing = QueueStats {
-                queue: queue.clone(),
-                ..QueueStats::default()
-            };
-            metrics::depth(&nothing, None);
-        }
-        metrics::read_at(None);
-    }
 }

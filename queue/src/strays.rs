@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::{JobId, handle::Shared, hold::Holds};
+use crate::{JobId, hold::Holds, shared::Shared};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {

@@ -17,10 +17,11 @@ use crate::{
     dead,
     effect::AnyEffect,
     enqueue::enqueue,
+    heartbeat,
     held::{Enqueued, insert},
-    hold::Hold,
-    lanes, lease,
-    outcome::{Claim, Ended, Outcome as Actually},
+    hold::{Claim, Hold},
+    lanes,
+    outcome::{Ended, Outcome as Actually},
     rescue,
     settle::settle,
     strays,
@@ -436,7 +437,9 @@ impl Actual {
                 .await
                 .unwrap();
         } else {
-            lease::surrender(&mut *self.conn().await, id).await.unwrap();
+            heartbeat::surrender(&mut *self.conn().await, id)
+                .await
+                .unwrap();
         }
     }
 

@@ -13,8 +13,8 @@ use crate::{
     BackendSettings, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob, Obituary,
     QueueName, Retry, Survivor,
     effect::AnyEffect,
-    hold::{Hold, Holds},
-    outcome::{Claim, Outcome as Actually, RetryReason},
+    hold::{Claim, Hold, Holds},
+    outcome::{Outcome as Actually, RetryReason},
     takers::{Places, Taker},
 };
 

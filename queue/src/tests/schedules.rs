@@ -5,17 +5,17 @@
 //! model must allow it.
 
 mod actual;
-#[path = "../tests/model/eager.rs"]
+#[path = "../../tests/model/eager.rs"]
 mod eager;
 mod process;
-#[path = "../tests/model/protocol.rs"]
+#[path = "../../tests/model/protocol.rs"]
 mod protocol;
 mod seen;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
-#[path = "../tests/model/state.rs"]
+#[path = "../../tests/model/state.rs"]
 mod state;
 mod work;
 
