@@ -92,7 +92,6 @@ pub(crate) async fn bury(
     Err((failure, first))
 }
 
-#[derive(sqlx::FromRow)]
 struct Doomed {
     id: JobId,
     lane: Lane,
@@ -121,9 +120,14 @@ async fn bury_in(
     let mut tx = conn
         .begin_with(bounded_begin(shared.config.deadline))
         .await?;
-    let doomed: Vec<Doomed> = sqlx::query_as("select * from queue.doomed($1, $2)")
-        .bind(settings.queue.as_str())
-        .bind(limit)
+    let doomed = sqlx::query_as!(
+            Doomed,
+            r#"select id as "id!: JobId", lane as "lane!: Lane", attempt as "attempt!", cause as "cause!: DeathCause",
+                      error as "error!", payload as "payload!"
+                 from queue.doomed($1, $2)"#,
+            settings.queue.as_str(),
+            limit,
+        )
         .fetch_all(&mut *tx)
         .await?;
     *first = doomed.first().map(|job| job.id);
@@ -140,8 +144,8 @@ async fn bury_in(
     }
     let FinishTx { conn, jobs } = finish;
     enqueue(conn, &jobs).await?;
-    sqlx::query(
-        "with gone as (
+    sqlx::query!(
+            "with gone as (
              delete from queue.jobs where id = any ($1) returning *
          )
          insert into queue.dead_jobs
@@ -149,8 +153,8 @@ async fn bury_in(
          select id, queue, grp, lane, format, priority, attempt, max_attempts, created_at, cause,
                 coalesce(last_error, ''), payload
            from gone",
-    )
-    .bind(dead.iter().map(|job| job.id).collect::<Vec<_>>())
+            &dead.iter().map(|job| job.id).collect::<Vec<_>>() as &[JobId],
+        )
     .execute(&mut *conn)
     .await?;
     tx.commit().await?;
@@ -173,13 +177,13 @@ impl From<Doomed> for DeadJob {
 /// Leaves a job whose obituary failed for later.
 async fn postpone(shared: &Shared, job: JobId) -> Result<(), sqlx::Error> {
     let wait: Duration = shared.config.sweep * 6;
-    sqlx::query(
+    sqlx::query!(
         "update queue.jobs
-            set run_at = now() + $2 * interval '1 millisecond'
+            set run_at = now() + $2::bigint * interval '1 millisecond'
           where id = $1 and state = 3",
+        job.0,
+        crate::enqueue::millis(wait),
     )
-    .bind(job)
-    .bind(crate::enqueue::millis(wait))
     .execute(&shared.pool)
     .await?;
     Ok(())

@@ -216,17 +216,19 @@ pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx
     let columns = jobs.columns()?;
     for start in (0..jobs.len()).step_by(CHUNK) {
         let chunk = start..jobs.len().min(start + CHUNK);
-        sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6, $7, $8)")
-            .bind(&columns.queues[chunk.clone()])
-            .bind(&columns.groups[chunk.clone()])
-            .bind(&columns.lanes[chunk.clone()])
-            .bind(&columns.payloads[chunk.clone()])
-            .bind(&columns.formats[chunk.clone()])
-            .bind(&columns.priorities[chunk.clone()])
-            .bind(&columns.delays_ms[chunk.clone()])
-            .bind(&columns.max_attempts[chunk])
-            .execute(&mut *conn)
-            .await?;
+        sqlx::query!(
+            "select queue.enqueue($1, $2, $3, $4, $5, $6, $7, $8)",
+            &columns.queues[chunk.clone()] as &[&str],
+            &columns.groups[chunk.clone()],
+            &columns.lanes[chunk.clone()],
+            &columns.payloads[chunk.clone()],
+            &columns.formats[chunk.clone()],
+            &columns.priorities[chunk.clone()],
+            &columns.delays_ms[chunk.clone()],
+            &columns.max_attempts[chunk],
+        )
+        .fetch_one(&mut *conn)
+        .await?;
     }
     Ok(())
 }

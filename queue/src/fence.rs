@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The rows that were still ours: two parallel arrays, because hundreds of rows cost more to send and to read.
-#[derive(Debug, Default, sqlx::FromRow)]
+#[derive(Debug, Default)]
 pub(crate) struct Ours {
     pub(crate) ids: Vec<JobId>,
     pub(crate) fences: Vec<i32>,
@@ -96,26 +96,33 @@ pub(crate) async fn settle(
     let columns = Columns::of(ended);
     if columns.kept.ids.is_empty() && columns.running.ids.is_empty() {
         // Nearly always: the shortest statement.
-        return sqlx::query_as("select * from queue.finish($1, $2, $3)")
-            .bind(worker)
-            .bind(columns.done.ids)
-            .bind(columns.done.fences)
+        return sqlx::query_as!(
+            Ours,
+            r#"select ids as "ids!: Vec<JobId>", fences as "fences!", transaction from queue.finish($1, $2, $3)"#,
+            worker,
+            &columns.done.ids as &[JobId],
+            &columns.done.fences,
+        )
             .fetch_one(conn)
             .await;
     }
-    sqlx::query_as("select * from queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
-        .bind(worker)
-        .bind(columns.done.ids)
-        .bind(columns.done.fences)
-        .bind(columns.running.ids)
-        .bind(columns.running.fences)
-        .bind(columns.kept.ids)
-        .bind(columns.kept.fences)
-        .bind(columns.states)
-        .bind(columns.refunds)
-        .bind(columns.delays_ms)
-        .bind(columns.causes)
-        .bind(columns.errors)
-        .fetch_one(conn)
-        .await
+    sqlx::query_as!(
+        Ours,
+        r#"select ids as "ids!: Vec<JobId>", fences as "fences!", transaction
+                 from queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
+        worker,
+        &columns.done.ids as &[JobId],
+        &columns.done.fences,
+        &columns.running.ids as &[JobId],
+        &columns.running.fences,
+        &columns.kept.ids as &[JobId],
+        &columns.kept.fences,
+        &columns.states,
+        &columns.refunds,
+        &columns.delays_ms as &[Option<i64>],
+        &columns.causes as &[Option<&str>],
+        &columns.errors as &[Option<&str>],
+    )
+    .fetch_one(conn)
+    .await
 }

@@ -58,13 +58,13 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
 
 /// Shows that a worker lives; its claims hold for the length of the lease from now.
 async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.workers (id, expires_at)
-         values ($1, now() + $2 * interval '1 millisecond')
+         values ($1, now() + $2::bigint * interval '1 millisecond')
          on conflict (id) do update set expires_at = excluded.expires_at",
+        worker,
+        millis(lease),
     )
-    .bind(worker)
-    .bind(millis(lease))
     .execute(conn)
     .await?;
     Ok(())
@@ -72,8 +72,7 @@ async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<
 
 /// Ends a worker's lease: what it still holds may be rescued at once.
 pub(crate) async fn surrender(conn: &mut PgConnection, worker: Uuid) -> Result<(), sqlx::Error> {
-    sqlx::query("delete from queue.workers where id = $1")
-        .bind(worker)
+    sqlx::query!("delete from queue.workers where id = $1", worker,)
         .execute(conn)
         .await?;
     Ok(())

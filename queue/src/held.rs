@@ -323,23 +323,24 @@ pub(crate) async fn insert(
 ) -> Result<(Vec<i32>, Vec<Option<i64>>), sqlx::Error> {
     let columns = jobs.columns()?;
     let held = offer.columns();
-    sqlx::query_as(
-        "select places, ids
-           from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    let answer = sqlx::query!(
+        r#"select places as "places!", ids as "ids!: Vec<Option<i64>>"
+           from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"#,
+        held.worker,
+        held.places,
+        columns.queues as &[&str],
+        columns.groups,
+        columns.lanes,
+        columns.payloads,
+        columns.formats,
+        columns.priorities,
+        columns.delays_ms,
+        columns.max_attempts,
+        held.wanted,
+        held.group_caps as &[Option<i32>],
+        held.lane_caps as &[Option<i32>],
     )
-    .bind(held.worker)
-    .bind(held.places)
-    .bind(columns.queues)
-    .bind(columns.groups)
-    .bind(columns.lanes)
-    .bind(columns.payloads)
-    .bind(columns.formats)
-    .bind(columns.priorities)
-    .bind(columns.delays_ms)
-    .bind(columns.max_attempts)
-    .bind(held.wanted)
-    .bind(held.group_caps)
-    .bind(held.lane_caps)
     .fetch_one(conn)
-    .await
+    .await?;
+    Ok((answer.places, answer.ids))
 }

@@ -220,8 +220,10 @@ async fn was_committed(shared: &Shared, link: &mut Link, transaction: i64) -> bo
 }
 
 async fn status(link: &mut Link, transaction: i64) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar("select pg_xact_status($1::text::xid8)")
-        .bind(transaction.to_string())
-        .fetch_one(link.get().await?)
-        .await
+    sqlx::query_scalar!(
+        "select pg_xact_status($1::text::xid8)",
+        transaction.to_string(),
+    )
+    .fetch_one(link.get().await?)
+    .await
 }

@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use crate::QueueName;
 
 /// The depth of one queue.
-#[derive(Clone, Debug, Default, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueStats {
     /// Its name.
     pub queue: String,
@@ -41,8 +41,9 @@ pub async fn read(
     };
     let (lane_queues, lane_caps) = columns(lane_caps);
     let (group_queues, group_caps) = columns(group_caps);
-    sqlx::query_as(
-        "with lanes as (
+    sqlx::query_as!(
+            QueueStats,
+            r#"with lanes as (
              select queue, grp, lane, sum(due)::bigint as due, sum(running)::bigint as running,
                     min(oldest) as oldest
                from (select queue, grp, lane, count(*) as due, 0 as running, min(run_at) as oldest
@@ -80,13 +81,13 @@ pub async fn read(
                left join queue.groups g on g.queue = c.queue and g.grp = c.grp
                left join unnest($3::text[], $4::bigint[]) as d (queue, cap) on d.queue = c.queue
          )
-         select queue,
-                sum(due)::bigint as due,
-                sum(runnable)::bigint as runnable,
-                sum(scheduled)::bigint as scheduled,
-                sum(running)::bigint as running,
-                sum(dead)::bigint as dead,
-                coalesce(max(oldest), 0)::float8 as oldest_due_seconds
+         select queue as "queue!",
+                sum(due)::bigint as "due!",
+                sum(runnable)::bigint as "runnable!",
+                sum(scheduled)::bigint as "scheduled!",
+                sum(running)::bigint as "running!",
+                sum(dead)::bigint as "dead!",
+                coalesce(max(oldest), 0)::float8 as "oldest_due_seconds!"
            from (select queue, sum(due) as due, sum(runnable) as runnable, 0 as scheduled,
                         sum(running) as running, 0 as dead,
                         extract(epoch from now() - min(oldest)) as oldest
@@ -99,12 +100,12 @@ pub async fn read(
                  select queue, 0, 0, 0, 0, count(*), null
                    from queue.dead_jobs group by queue) as counts
           group by queue
-          order by queue",
-    )
-    .bind(lane_queues)
-    .bind(lane_caps)
-    .bind(group_queues)
-    .bind(group_caps)
+          order by queue"#,
+            &lane_queues as &[&str],
+            &lane_caps,
+            &group_queues as &[&str],
+            &group_caps,
+        )
     .fetch_all(conn)
     .await
 }

@@ -51,11 +51,13 @@ async fn notify(
     queues: &[&str],
 ) -> Result<(), sqlx::Error> {
     // A notification may be lost anyway, so its commit need not reach the disk.
-    sqlx::query("select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)")
-        .bind(CHANNEL)
-        .bind(format!("{worker} {}", queues.join(",")))
-        .execute(executor)
-        .await?;
+    sqlx::query!(
+        "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+        CHANNEL,
+        format!("{worker} {}", queues.join(",")),
+    )
+    .fetch_one(executor)
+    .await?;
     Ok(())
 }
 

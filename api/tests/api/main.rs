@@ -14,7 +14,7 @@ mod isolation;
 mod keys;
 mod limits;
 mod management;
-mod operations;
+mod monitoring;
 mod overload;
 mod poisoned;
 mod protection;

@@ -1,0 +1,11 @@
+//! What people and tools see and change, on a real Postgres.
+
+mod decide;
+mod deliveries;
+mod endpoints;
+mod events;
+mod item;
+mod list;
+mod recoveries;
+mod sites;
+mod trials;
