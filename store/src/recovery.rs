@@ -15,7 +15,7 @@ use domain::{
     recovery::RecoveryKind,
     webhook::WebhookRetentionDays,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -103,6 +103,7 @@ pub struct Recovery {
 
 impl Chain for Recovery {
     const TABLE: &'static str = "webhook_recoveries";
+    const QUEUE: QueueName = jobs::RECOVERIES;
     type Job = RecoveryJob;
 
     fn row(job: &RecoveryJob) -> Uuid {
@@ -173,9 +174,7 @@ pub async fn create(
     )
     .execute(&mut *conn)
     .await?;
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::recover(id, target.team).delay(SETTLED));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::recover(id, target.team).delay(SETTLED)).await?;
     Ok((id, jobs))
 }
 

@@ -12,6 +12,7 @@ mod errors;
 mod front;
 mod isolation;
 mod keys;
+mod leftovers;
 mod limits;
 mod management;
 mod monitoring;

@@ -10,7 +10,7 @@ use domain::{
     id::{ActorId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -64,6 +64,7 @@ pub struct Import {
 
 impl Chain for Import {
     const TABLE: &'static str = "hash_imports";
+    const QUEUE: QueueName = jobs::HASH_IMPORTS;
     type Job = HashImportJob;
 
     fn row(job: &HashImportJob) -> Uuid {
@@ -123,9 +124,7 @@ pub async fn create(
         insert_chunk(conn, id, number, first_line, chunk.bytes).await?;
         first_line += i64::try_from(chunk.lines).unwrap_or(0);
     }
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::import(id, list.id, list.team));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::import(id, list.id, list.team)).await?;
     Ok(Some((id, jobs)))
 }
 

@@ -11,7 +11,7 @@ use domain::{
     image_hash::HashAlgorithm,
     media::Status,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -74,6 +74,7 @@ pub struct Scan {
 
 impl Chain for Scan {
     const TABLE: &'static str = "hash_scans";
+    const QUEUE: QueueName = jobs::HASH_SCANS;
     type Job = HashScanJob;
 
     fn row(job: &HashScanJob) -> Uuid {
@@ -128,9 +129,7 @@ pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId
     )
     .execute(&mut *conn)
     .await?;
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::scan(id, new.list, new.team));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::scan(id, new.list, new.team)).await?;
     Ok((id, jobs))
 }
 
