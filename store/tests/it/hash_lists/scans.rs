@@ -64,18 +64,6 @@ impl Listed {
         let found = scan::find(&mut conn, None, scan).await;
         found.unwrap().unwrap()
     }
-
-    async fn site(&self) {
-        let mut tx = self.pool.begin().await.unwrap();
-        let nothing = store::rule_group::NewVersion {
-            rules: &[],
-            categories: &[],
-        };
-        store::rule_group::create(&mut tx, self.team, "rules", nothing)
-            .await
-            .unwrap();
-        tx.commit().await.unwrap();
-    }
 }
 
 fn both(number: u32) -> EntryHashes {
@@ -86,8 +74,6 @@ fn both(number: u32) -> EntryHashes {
 async fn slices_meet_every_picture_once_whoever_looks_at_them_twice(pool: PgPool) {
     let team = Listed::new(pool).await;
     let other = Listed::another(&team.pool, "other").await;
-    team.site().await;
-    other.site().await;
     other.picture(both(1)).await;
     let count = u32::try_from(SLICE).unwrap() + 10;
     let mut odd: Vec<MediaId> = Vec::new();
@@ -98,9 +84,10 @@ async fn slices_meet_every_picture_once_whoever_looks_at_them_twice(pool: PgPool
         }
     }
     // One that was never hashed, and one that was known to be on the list.
-    sqlx::query("insert into media (id, team_id, site_id, content_type, group_versions) values ($1, $2, $2, 'text', '{}')")
+    sqlx::query("insert into media (id, team_id, site_id, content_type, group_versions) values ($1, $2, $3, 'text', '{}')")
         .bind(Uuid::now_v7())
         .bind(team.team.as_uuid())
+        .bind(team.site.as_uuid())
         .execute(&team.pool)
         .await
         .unwrap();
@@ -160,7 +147,6 @@ async fn slices_meet_every_picture_once_whoever_looks_at_them_twice(pool: PgPool
 #[sqlx::test(migrations = false)]
 async fn a_cancelled_scan_takes_no_slice_any_more(pool: PgPool) {
     let team = Listed::new(pool).await;
-    team.site().await;
     team.picture(both(1)).await;
     let scan = team.start_scan(Some(team.team)).await.unwrap();
     let slice = team.scan(scan).await.unwrap();

@@ -298,12 +298,13 @@ async fn a_recovery_waits_while_enough_is_due_at_its_endpoint(pool: PgPool) {
     let endpoint = team.endpoint(team.site, EventKind::ALL).await;
     team.told(endpoint, CREATED, "exhausted").await;
     sqlx::query(
-        "insert into queue.jobs (queue, lane, payload, max_attempts, state)
-         select 'webhooks', case when n > $2 then $1 else gen_random_uuid() end, '{}', 1, 0
+        "insert into queue.jobs (queue, grp, lane, payload, max_attempts, state)
+         select 'webhooks', $3, case when n > $2 then $1 else gen_random_uuid() end, '{}', 1, 0
          from generate_series(1, 2 * $2) n",
     )
     .bind(endpoint.as_uuid())
     .bind(ENOUGH)
+    .bind(team.team.as_uuid())
     .execute(&team.pool)
     .await
     .unwrap();

@@ -207,13 +207,12 @@ async fn rotations_at_once_leave_one_key(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_key_is_disabled_once_and_belongs_to_its_site(pool: PgPool) {
     let fixture = Tenant::new(pool).await;
+    let site = fixture.create_site("first").await;
     let elsewhere = fixture.create_site("second").await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let (id, key) = tenant::create_site_key(&mut conn, fixture.site)
-        .await
-        .unwrap();
+    let (id, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
 
-    let found = site_key::find(&mut conn, fixture.site, id).await.unwrap();
+    let found = site_key::find(&mut conn, site, id).await.unwrap();
     let found = found.unwrap();
     assert_eq!((found.id, found.hint.as_str()), (id, key.hint()));
     assert!(found.disabled_at.is_none());
@@ -222,7 +221,7 @@ async fn a_key_is_disabled_once_and_belongs_to_its_site(pool: PgPool) {
 
     assert!(site_key::disable(&mut conn, id).await.unwrap());
     assert!(!site_key::disable(&mut conn, id).await.unwrap());
-    let listed = site_key::list(&mut conn, fixture.site, ALL).await.unwrap();
+    let listed = site_key::list(&mut conn, site, ALL).await.unwrap();
     assert_eq!(listed.len(), 1);
     assert!(listed[0].disabled_at.is_some());
     let others = site_key::list(&mut conn, elsewhere, ALL).await.unwrap();
