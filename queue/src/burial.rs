@@ -121,15 +121,15 @@ async fn bury_in(
         .begin_with(bounded_begin(shared.config.deadline))
         .await?;
     let doomed = sqlx::query_as!(
-            Doomed,
-            r#"select id as "id!: JobId", lane as "lane!: Lane", attempt as "attempt!", cause as "cause!: DeathCause",
+        Doomed,
+        r#"select id as "id!: JobId", lane as "lane!: Lane", attempt as "attempt!", cause as "cause!: DeathCause",
                       error as "error!", payload as "payload!"
                  from queue.doomed($1, $2)"#,
-            settings.queue.as_str(),
-            limit,
-        )
-        .fetch_all(&mut *tx)
-        .await?;
+        settings.queue.as_str(),
+        limit,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
     *first = doomed.first().map(|job| job.id);
     if doomed.is_empty() {
         return Ok((Vec::new(), NewJobs::new()));
@@ -145,7 +145,7 @@ async fn bury_in(
     let FinishTx { conn, jobs } = finish;
     enqueue(conn, &jobs).await?;
     sqlx::query!(
-            "with gone as (
+        "with gone as (
              delete from queue.jobs where id = any ($1) returning *
          )
          insert into queue.dead_jobs
@@ -153,8 +153,8 @@ async fn bury_in(
          select id, queue, grp, lane, format, priority, attempt, max_attempts, created_at, cause,
                 coalesce(last_error, ''), payload
            from gone",
-            &dead.iter().map(|job| job.id).collect::<Vec<_>>() as &[JobId],
-        )
+        &dead.iter().map(|job| job.id).collect::<Vec<_>>() as &[JobId],
+    )
     .execute(&mut *conn)
     .await?;
     tx.commit().await?;

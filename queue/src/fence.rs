@@ -103,8 +103,8 @@ pub(crate) async fn settle(
             &columns.done.ids as &[JobId],
             &columns.done.fences,
         )
-            .fetch_one(conn)
-            .await;
+        .fetch_one(conn)
+        .await;
     }
     sqlx::query_as!(
         Ours,

@@ -140,13 +140,13 @@ impl Collector {
 
 async fn read(conn: &mut PgConnection) -> Result<Generations, sqlx::Error> {
     sqlx::query_as!(
-            Generations,
-            r#"select pg_sequence_last_value('queue.young')::integer as "young!", g.old, g.condemned, g.held, g.moved,
+        Generations,
+        r#"select pg_sequence_last_value('queue.young')::integer as "young!", g.old, g.condemned, g.held, g.moved,
                 (select sum(pg_stat_get_tuples_returned(i) - pg_stat_get_tuples_fetched(i))::bigint
                    from unnest(array['queue.jobs_due_idx', 'queue.jobs_running_idx']::regclass[]) i) as "wasted!",
                 pg_stat_get_tuples_updated('queue.jobs'::regclass) as "updated!"
            from queue.generations g"#
-        )
+    )
     .fetch_one(conn)
     .await
 }
@@ -158,11 +158,11 @@ async fn count_living(
     limit: i64,
 ) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar!(
-            r#"select (select count(*) from (select from queue.jobs where gen = $1 and state = 0 limit $2) d)
+        r#"select (select count(*) from (select from queue.jobs where gen = $1 and state = 0 limit $2) d)
                  + (select count(*) from (select from queue.jobs where gen = $1 and state = 1 limit $2) r) as "living!""#,
-            generation,
-            limit,
-        )
+        generation,
+        limit,
+    )
     .fetch_one(conn)
     .await
 }
@@ -226,11 +226,11 @@ async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i64, sqlx::Er
 async fn close(conn: &mut PgConnection, generation: i32) -> Result<(), sqlx::Error> {
     let mut tx = conn.begin().await?;
     let ended = sqlx::query!(
-            r#"select pg_try_advisory_xact_lock(hashtext('queue.claims'),
+        r#"select pg_try_advisory_xact_lock(hashtext('queue.claims'),
                                           pg_sequence_last_value('queue.young')::integer - 1) as "claims!",
                 pg_try_advisory_xact_lock(hashtext('queue.young'), $1) as "writers!""#,
-            generation,
-        )
+        generation,
+    )
     .fetch_one(&mut *tx)
     .await?;
     if ended.claims {

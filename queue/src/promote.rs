@@ -47,11 +47,11 @@ pub(crate) async fn promote_late(
         return Ok(());
     }
     sqlx::query!(
-            "select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))",
-            line.timestamp_micros(),
-        )
-        .fetch_one(conn)
-        .await?;
+        "select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))",
+        line.timestamp_micros(),
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(())
 }
 

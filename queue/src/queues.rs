@@ -51,9 +51,9 @@ pub async fn pause(
 /// the commit, or its jobs wait for the poll.
 pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {
     let was_paused = sqlx::query_scalar!(
-            r#"delete from queue.queues where queue = $1 returning paused_until > now() as "was_paused!""#,
-            queue.as_str(),
-        )
+        r#"delete from queue.queues where queue = $1 returning paused_until > now() as "was_paused!""#,
+        queue.as_str(),
+    )
     .fetch_optional(conn)
     .await?;
     Ok(was_paused == Some(true))

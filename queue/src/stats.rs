@@ -42,8 +42,8 @@ pub async fn read(
     let (lane_queues, lane_caps) = columns(lane_caps);
     let (group_queues, group_caps) = columns(group_caps);
     sqlx::query_as!(
-            QueueStats,
-            r#"with lanes as (
+        QueueStats,
+        r#"with lanes as (
              select queue, grp, lane, sum(due)::bigint as due, sum(running)::bigint as running,
                     min(oldest) as oldest
                from (select queue, grp, lane, count(*) as due, 0 as running, min(run_at) as oldest
@@ -101,11 +101,11 @@ pub async fn read(
                    from queue.dead_jobs group by queue) as counts
           group by queue
           order by queue"#,
-            &lane_queues as &[&str],
-            &lane_caps,
-            &group_queues as &[&str],
-            &group_caps,
-        )
+        &lane_queues as &[&str],
+        &lane_caps,
+        &group_queues as &[&str],
+        &group_caps,
+    )
     .fetch_all(conn)
     .await
 }

@@ -92,23 +92,23 @@ async fn visit(
     limit: i32,
 ) -> Result<Visit, sqlx::Error> {
     sqlx::query_as!(
-            Visit,
-            r#"select visited as "visited!", replayed as "replayed!", queues as "queues!", last_died_at, last_id as "last_id: JobId"
+        Visit,
+        r#"select visited as "visited!", replayed as "replayed!", queues as "queues!", last_died_at, last_id as "last_id: JobId"
                  from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
-            filter.ids as Option<&[JobId]>,
-            filter.queue,
-            filter.group.map(|group| group.0),
-            filter.lane.map(|lane| lane.0),
-            filter.cause.map(DeathCause::as_str),
-            filter.error,
-            after.map(|place| place.died_at),
-            after.map(|place| place.id.0),
-            filter.before.map(|place| place.died_at),
-            filter.before.map(|place| place.id.0),
-            limit,
-        )
-        .fetch_one(conn)
-        .await
+        filter.ids as Option<&[JobId]>,
+        filter.queue,
+        filter.group.map(|group| group.0),
+        filter.lane.map(|lane| lane.0),
+        filter.cause.map(DeathCause::as_str),
+        filter.error,
+        after.map(|place| place.died_at),
+        after.map(|place| place.id.0),
+        filter.before.map(|place| place.died_at),
+        filter.before.map(|place| place.id.0),
+        limit,
+    )
+    .fetch_one(conn)
+    .await
 }
 
 /// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or
