@@ -3,7 +3,6 @@
 
 mod api;
 mod data_dir;
-mod leftovers;
 mod panel;
 mod provider;
 mod receiver;
