@@ -1,22 +1,77 @@
 //! The commands. Each is one file; the smallest are here.
 
-pub(crate) mod admin;
+mod admin;
 mod api;
 mod check;
-pub(crate) mod face;
-pub(crate) mod listen;
-pub(crate) mod queue;
+mod face;
+mod listen;
+mod queue;
 mod up;
 mod worker;
 
 use std::{io::Write as _, process::ExitCode};
 
+use clap::{Parser, Subcommand, ValueEnum};
 use store::schema;
 
 use crate::{
-    config::{self, Command, DatabaseOptions, Document},
+    config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
     demo, service, telemetry,
 };
+
+/// A self-hosted content moderation service.
+#[derive(Debug, Parser)]
+#[command(name = "gatehouse", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Cli {
+    /// Reads the command line and the environment.
+    ///
+    /// # Errors
+    /// What clap prints.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        config::read()
+    }
+}
+
+/// The commands of the binary.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
+    Up(Box<UpOptions>),
+    /// Run the HTTP interface
+    Api(ApiOptions),
+    /// Run workers
+    Worker(WorkerOptions),
+    /// Bring the database to this binary's schema
+    Migrate(DatabaseOptions),
+    /// Check the configuration and what it refers to; the exit code tells
+    Check(CheckOptions),
+    /// Print an OpenAPI document
+    Openapi {
+        /// Which interface
+        #[arg(default_value = "public")]
+        document: Document,
+    },
+    /// Set up teams, sites, keys, endpoints and rules
+    Admin(admin::Options),
+    /// Look at the queue and act on it: status, dead jobs, replays, pauses
+    Queue(queue::Options),
+    /// Receive webhooks here, verify and print them
+    Listen(listen::Args),
+}
+
+/// The interfaces that have a document.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// What applications call.
+    Public,
+    /// What operators and teams call.
+    Management,
+}
 
 /// Runs a command to its end.
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {

@@ -1,4 +1,4 @@
-//! Every option and environment variable of every command. Nothing else reads the environment.
+//! The options that commands share, and everything that is read from the environment. Nothing else reads the environment.
 
 mod animations;
 mod egress;
@@ -16,7 +16,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::Args;
 use database::PoolSettings;
 use domain::signature::WebhookSecret;
 use queue::QueueName;
@@ -25,64 +25,19 @@ use url::Url;
 use workers::outbound::Exemption;
 
 use crate::{
-    commands::{admin, listen, queue as queue_command},
     data_dir::{DATABASE_URL, MASTER_KEY},
     demo,
 };
 
 pub(crate) use animations::AnimationOptions;
 pub(crate) use egress::{EgressOptions, OutboundOptions, judge};
-pub(crate) use environment::problems;
+pub(crate) use environment::{problems, read};
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
 pub(crate) use rules::{KeptRulesOptions, RuleOptions, StoredRulesOptions};
 pub(crate) use values::{address, id, one_of, queue_name, whole};
 
 use values::demo_endpoint;
-
-/// A self-hosted content moderation service.
-#[derive(Debug, Parser)]
-#[command(name = "gatehouse", version, about, max_term_width = 100)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// What the binary can be.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Run everything in one process, on a private Postgres unless `DATABASE_URL` is set
-    Up(Box<UpOptions>),
-    /// Run the HTTP interfaces
-    Api(ApiOptions),
-    /// Run workers
-    Worker(WorkerOptions),
-    /// Upgrade the database to this binary's schema
-    Migrate(DatabaseOptions),
-    /// Check the configuration and what it refers to; the exit code is 0 if everything is in order
-    Check(CheckOptions),
-    /// Print an OpenAPI document
-    Openapi {
-        /// Which interface
-        #[arg(default_value = "public")]
-        document: Document,
-    },
-    /// Create and change plans, teams, tokens, sites, keys, endpoints and rules
-    Admin(admin::Options),
-    /// Show the queue, replay dead jobs, pause queues and lanes
-    Queue(queue_command::Options),
-    /// Receive webhooks on this machine, verify and print them
-    Listen(listen::Args),
-}
-
-/// The interfaces that have a document.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Document {
-    /// The interface for applications.
-    Public,
-    /// The interface for operators and teams.
-    Management,
-}
 
 /// Options of `gatehouse up`.
 #[derive(Debug, Args)]

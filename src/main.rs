@@ -21,7 +21,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let command = match config::Cli::read() {
+    let command = match commands::Cli::read() {
         Ok(cli) => cli.command,
         Err(error) => error.exit(),
     };

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use ::api::{Readiness, operations::Operations, serve};
+use ::api::{Readiness, monitoring::Monitoring, serve};
 use anyhow::Context as _;
 use database::Hosts;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -83,7 +83,7 @@ pub(crate) fn bind(address: SocketAddr, option: &str) -> anyhow::Result<std::net
 }
 
 /// Connections to `/metrics`, `/healthz` and `/readyz`.
-pub(crate) const OPERATIONS_CONNECTIONS: usize = 64;
+pub(crate) const MONITORING_CONNECTIONS: usize = 64;
 
 /// Warns who runs the interface or workers as root. Unlike `up` they keep running: many containers have no other user.
 pub(crate) fn warn_root() {
@@ -98,7 +98,7 @@ pub(crate) fn warn_root() {
 /// What every long-running process opens of its own: to Postgres, for itself and its queue, and for operators.
 pub(crate) fn own_files(pool: PoolOptions) -> usize {
     let postgres = pool.settings().connections as usize + QUEUE_CONNECTIONS + WATCH_CONNECTIONS;
-    postgres + OPERATIONS_CONNECTIONS + 1
+    postgres + MONITORING_CONNECTIONS + 1
 }
 
 /// Cancelled by the first SIGINT or SIGTERM. A second one ends the process at once.
@@ -125,7 +125,7 @@ pub(crate) fn stop_signal() -> anyhow::Result<CancellationToken> {
 }
 
 /// Serves `/metrics`, `/healthz` and `/readyz` until `stop`. `sample` reads gauges of the caller's own.
-pub(crate) fn serve_operations(
+pub(crate) fn serve_monitoring(
     listener: TcpListener,
     metrics: PrometheusHandle,
     pool: PgPool,
@@ -138,7 +138,7 @@ pub(crate) fn serve_operations(
         telemetry::sample(started, &pool);
         sample();
     });
-    let endpoint = ::api::operations::operations(Operations {
+    let endpoint = ::api::monitoring::monitoring(Monitoring {
         metrics,
         sample,
         ready,
@@ -147,7 +147,7 @@ pub(crate) fn serve_operations(
         listener,
         endpoint,
         serve::Settings {
-            connections: OPERATIONS_CONNECTIONS,
+            connections: MONITORING_CONNECTIONS,
             ..serve::Settings::default()
         },
         stop.cancelled_owned(),

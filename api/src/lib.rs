@@ -1,5 +1,5 @@
 //! The HTTP interfaces: the public one that applications call, the management interface for operators and teams, and the
-//! operations endpoints of every process.
+//! monitoring endpoints of every process.
 //!
 //! A request passes [`serve`] (connections and time limits), the front (request ids, problem documents, metrics, the
 //! access log) and a handler under `public/` or `management/`. Only this crate knows HTTP: below it there are typed values and
@@ -16,8 +16,8 @@ pub mod interface;
 mod limited;
 pub mod management;
 mod member;
+pub mod monitoring;
 pub mod openapi;
-pub mod operations;
 mod pages;
 mod path;
 mod payload;

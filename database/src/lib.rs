@@ -9,25 +9,19 @@
 mod clock;
 mod find;
 mod fit;
+mod late;
 mod pool;
 mod session;
 mod url;
 mod watch;
 
-use std::{io, time::Duration};
-
 pub use self::{
     clock::Clock,
     find::Unreachable,
     fit::{Unfit, fit},
+    late::{Late, late},
     pool::{PoolSettings, apart, for_command, pool},
     session::{Unwritable, connect},
     url::{Hosts, InvalidUrl},
     watch::{Watch, watch},
 };
-
-/// The error of a statement that had no answer in time.
-pub fn late(patience: Duration) -> sqlx::Error {
-    let told = format!("no answer within {patience:?}");
-    sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, told))
-}

@@ -13,7 +13,7 @@ use tracing::{error, warn};
 
 use crate::{
     BackendSettings, DeadJob, DeathCause, FinishTx, JobId, Lane, NewJobs, enqueue::enqueue,
-    fault::Fault, handle::Shared, metrics, settle::Failure, supervise::panic_text,
+    fault::Fault, metrics, settle::Failure, shared::Shared, supervise::panic_text,
 };
 
 /// The most jobs buried in one transaction.
@@ -92,7 +92,6 @@ pub(crate) async fn bury(
     Err((failure, first))
 }
 
-#[derive(sqlx::FromRow)]
 struct Doomed {
     id: JobId,
     lane: Lane,
@@ -121,11 +120,16 @@ async fn bury_in(
     let mut tx = conn
         .begin_with(bounded_begin(shared.config.deadline))
         .await?;
-    let doomed: Vec<Doomed> = sqlx::query_as("select * from queue.doomed($1, $2)")
-        .bind(settings.queue.as_str())
-        .bind(limit)
-        .fetch_all(&mut *tx)
-        .await?;
+    let doomed = sqlx::query_as!(
+        Doomed,
+        r#"select id as "id!: JobId", lane as "lane!: Lane", attempt as "attempt!", cause as "cause!: DeathCause",
+                      error as "error!", payload as "payload!"
+                 from queue.doomed($1, $2)"#,
+        settings.queue.as_str(),
+        limit,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
     *first = doomed.first().map(|job| job.id);
     if doomed.is_empty() {
         return Ok((Vec::new(), NewJobs::new()));
@@ -140,7 +144,7 @@ async fn bury_in(
     }
     let FinishTx { conn, jobs } = finish;
     enqueue(conn, &jobs).await?;
-    sqlx::query(
+    sqlx::query!(
         "with gone as (
              delete from queue.jobs where id = any ($1) returning *
          )
@@ -149,8 +153,8 @@ async fn bury_in(
          select id, queue, grp, lane, format, priority, attempt, max_attempts, created_at, cause,
                 coalesce(last_error, ''), payload
            from gone",
+        &dead.iter().map(|job| job.id).collect::<Vec<_>>() as &[JobId],
     )
-    .bind(dead.iter().map(|job| job.id).collect::<Vec<_>>())
     .execute(&mut *conn)
     .await?;
     tx.commit().await?;
@@ -173,13 +177,13 @@ impl From<Doomed> for DeadJob {
 /// Leaves a job whose obituary failed for later.
 async fn postpone(shared: &Shared, job: JobId) -> Result<(), sqlx::Error> {
     let wait: Duration = shared.config.sweep * 6;
-    sqlx::query(
+    sqlx::query!(
         "update queue.jobs
-            set run_at = now() + $2 * interval '1 millisecond'
+            set run_at = now() + $2::bigint * interval '1 millisecond'
           where id = $1 and state = 3",
+        job.0,
+        crate::enqueue::millis(wait),
     )
-    .bind(job)
-    .bind(crate::enqueue::millis(wait))
     .execute(&shared.pool)
     .await?;
     Ok(())

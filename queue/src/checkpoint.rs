@@ -9,11 +9,12 @@ use apalis_core::task::{Task, data::MissingDataError, from_request::FromRequest}
 use tokio::sync::oneshot;
 
 use crate::{
-    Effect,
+    Effect, NotRecorded,
+    answer::Answer,
     effect::AnyEffect,
-    handle::Shared,
-    hold::{Hold, Turn},
+    hold::Hold,
     outcome::{Ended, Outcome},
+    shared::Shared,
 };
 
 /// Lets a running job record effects before it ends. Take it as a further argument of the handler:
@@ -35,44 +36,6 @@ pub struct Checkpoint {
     shared: Arc<Shared>,
     /// Weak, so that a checkpoint which is kept after the run does not keep the job in hand.
     hold: Weak<Hold>,
-}
-
-/// Why a checkpoint was not recorded. As an `Err` of the handler it does the right thing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotRecorded {
-    /// The job is another worker's by now, or its run is over. Stop: whatever this run ends in is refused.
-    #[error("the job is no longer this worker's; the checkpoint was refused")]
-    NoLongerOurs,
-    /// The effect failed for a reason of its own, and nothing of it was written. The job is still this worker's.
-    #[error("the effect of a checkpoint failed: {0}")]
-    EffectFailed(String),
-}
-
-/// Tells the run what became of its checkpoint.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    sender: oneshot::Sender<Result<(), NotRecorded>>,
-    turn: Turn,
-}
-
-impl Answer {
-    pub(crate) fn recorded(self) {
-        self.turn.advance();
-        self.give(Ok(()));
-    }
-
-    pub(crate) fn refused(self) {
-        self.give(Err(NotRecorded::NoLongerOurs));
-    }
-
-    pub(crate) fn failed(self, error: String) {
-        self.give(Err(NotRecorded::EffectFailed(error)));
-    }
-
-    fn give(self, answer: Result<(), NotRecorded>) {
-        // The run may have timed out meanwhile; then nobody wants to know.
-        let _ = self.sender.send(answer);
-    }
 }
 
 impl Checkpoint {
@@ -108,7 +71,7 @@ pub(crate) async fn reach(
 ) -> Option<(Ended, oneshot::Receiver<Result<(), NotRecorded>>)> {
     let turn = hold.turn().await?;
     let (sender, receiver) = oneshot::channel();
-    let answer = Answer { sender, turn };
+    let answer = Answer::new(sender, turn);
     let outcome = Outcome::Checkpoint { effect, answer };
     Some((Ended { hold, outcome }, receiver))
 }

@@ -1,5 +1,6 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
+mod take;
 mod walk;
 
 use std::{
@@ -21,9 +22,9 @@ use self::walk::Walk;
 use crate::{
     BackendSettings, DeathCause, Group, JobId, Lane, Retry,
     buffer::{Buffer, Full, Limits, Room},
-    handle::Shared,
-    hold::Hold,
-    outcome::{Claim, Ended, Outcome, bounded},
+    hold::{Claim, Hold},
+    outcome::{Ended, Outcome, bounded},
+    shared::Shared,
 };
 
 /// The shortest time between two claims that look for newcomers while there is no room here for those who have jobs.
@@ -49,7 +50,6 @@ pub(crate) struct Claimer<A> {
 }
 
 /// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
-#[derive(sqlx::FromRow)]
 struct Claimed {
     ids: Option<Vec<i64>>,
     groups: Option<Vec<Uuid>>,
@@ -236,29 +236,32 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let (lanes, lane_rooms) = columns(&limits.lanes);
         let (ring_groups, ring_lanes) = walk.rings();
         let cap = |cap: Option<u32>| cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX));
-        let claim = sqlx::query_as(
-            "select * from queue.claim($1, $2, $3, $4, $5, $6, $7, $8, $9,
-                                       $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+        let claim = sqlx::query_as!(
+            Claimed,
+            r#"select ids, groups, lanes, fences, attempts, max_attempts, payloads, waited_ms, next_group as "next_group!",
+                      ring_groups, ring_lanes, visited as "visited!", met as "met!", more as "more!", capped as "capped!",
+                      next_due_ms
+                 from queue.claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"#,
+            self.shared.worker,
+            self.settings.queue.as_str(),
+            integer(wanted),
+            walk.after,
+            walk.window(wanted),
+            cap(self.settings.lane_cap),
+            cap(self.settings.group_cap),
+            // What this binary does not understand, its successor has to keep from it.
+            i16::MAX,
+            walk.is_deep,
+            integer(limits.group),
+            &groups as &[Group],
+            &group_rooms,
+            &lanes as &[Lane],
+            &lane_rooms,
+            integer(limits.lane_has),
+            integer(limits.in_flight),
+            &ring_groups,
+            &ring_lanes,
         )
-        .bind(self.shared.worker)
-        .bind(self.settings.queue.as_str())
-        .bind(integer(wanted))
-        .bind(walk.after)
-        .bind(walk.window(wanted))
-        .bind(cap(self.settings.lane_cap))
-        .bind(cap(self.settings.group_cap))
-        // What this binary does not understand, its successor has to keep from it.
-        .bind(i16::MAX)
-        .bind(walk.is_deep)
-        .bind(integer(limits.group))
-        .bind(groups)
-        .bind(group_rooms)
-        .bind(lanes)
-        .bind(lane_rooms)
-        .bind(integer(limits.lane_has))
-        .bind(integer(limits.in_flight))
-        .bind(ring_groups)
-        .bind(ring_lanes)
         .fetch_one(&mut *conn);
         if let Ok(answer) = timeout(self.shared.config.deadline, claim).await {
             answer

@@ -191,17 +191,17 @@ pub async fn summary(
 /// Deletes jobs that have been dead for longer than `age`, the longest dead first, at most `limit`. Returns how
 /// many; call it until it returns 0.
 pub async fn purge(conn: &mut PgConnection, age: Duration, limit: u32) -> Result<u64, sqlx::Error> {
-    let purged = sqlx::query(
+    let purged = sqlx::query!(
         "delete from queue.dead_jobs
           where id in (select id
                          from queue.dead_jobs
-                        where died_at < now() - $1 * interval '1 millisecond'
+                        where died_at < now() - $1::bigint * interval '1 millisecond'
                         order by died_at
                         limit $2
                           for update skip locked)",
+        millis(age),
+        i64::from(limit),
     )
-    .bind(millis(age))
-    .bind(i64::from(limit))
     .execute(conn)
     .await?;
     Ok(purged.rows_affected())

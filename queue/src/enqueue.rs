@@ -1,15 +1,12 @@
 //! Putting jobs into a queue: many at once, inside the caller's transaction.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Group, Lane, QueueName, held::Inserted};
+use crate::{Group, Lane, QueueName};
 
 /// Charged attempts of a job that does not ask for another number.
 pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
@@ -177,25 +174,6 @@ impl NewJobs {
         })
     }
 
-    /// Of the jobs that were inserted: how many for each queue, and the queues of those that are due and in nobody's hands.
-    pub(crate) fn left_to_claims(
-        &self,
-        inserted: &Inserted,
-    ) -> (BTreeMap<&'static str, u64>, BTreeSet<&'static str>) {
-        let mut counts = BTreeMap::new();
-        let mut due = BTreeSet::new();
-        for (place, (&queue, &delay_ms)) in self.queues.iter().zip(&self.delays_ms).enumerate() {
-            let Some(is_held) = inserted.at(place) else {
-                continue;
-            };
-            *counts.entry(queue).or_default() += 1;
-            if !is_held && delay_ms == 0 {
-                due.insert(queue);
-            }
-        }
-        (counts, due)
-    }
-
     /// How many jobs for each queue, and whether any of them is due at once.
     pub(crate) fn per_queue(&self) -> BTreeMap<&'static str, (u64, bool)> {
         let mut queues = BTreeMap::new();
@@ -238,17 +216,19 @@ pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx
     let columns = jobs.columns()?;
     for start in (0..jobs.len()).step_by(CHUNK) {
         let chunk = start..jobs.len().min(start + CHUNK);
-        sqlx::query("select queue.enqueue($1, $2, $3, $4, $5, $6, $7, $8)")
-            .bind(&columns.queues[chunk.clone()])
-            .bind(&columns.groups[chunk.clone()])
-            .bind(&columns.lanes[chunk.clone()])
-            .bind(&columns.payloads[chunk.clone()])
-            .bind(&columns.formats[chunk.clone()])
-            .bind(&columns.priorities[chunk.clone()])
-            .bind(&columns.delays_ms[chunk.clone()])
-            .bind(&columns.max_attempts[chunk])
-            .execute(&mut *conn)
-            .await?;
+        sqlx::query!(
+            "select queue.enqueue($1, $2, $3, $4, $5, $6, $7, $8)",
+            &columns.queues[chunk.clone()] as &[&str],
+            &columns.groups[chunk.clone()],
+            &columns.lanes[chunk.clone()],
+            &columns.payloads[chunk.clone()],
+            &columns.formats[chunk.clone()],
+            &columns.priorities[chunk.clone()],
+            &columns.delays_ms[chunk.clone()],
+            &columns.max_attempts[chunk],
+        )
+        .fetch_one(&mut *conn)
+        .await?;
     }
     Ok(())
 }

@@ -60,6 +60,8 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -86,6 +88,7 @@ mod tests {
             assert_eq!(Fault::of_state(code), fault, "{code}");
         }
         assert_eq!(Fault::of(&Error::PoolTimedOut), Fault::System);
+        assert_eq!(Fault::of(&database::late(Duration::ZERO)), Fault::System);
         assert_eq!(Fault::of(&Error::RowNotFound), Fault::Effect);
     }
 }

@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::{
     JobId,
-    outcome::{Ended, Verdict},
+    outcome::{Disposition, Ended},
 };
 
 /// The rows that were still ours: two parallel arrays, because hundreds of rows cost more to send and to read.
-#[derive(Debug, Default, sqlx::FromRow)]
+#[derive(Debug, Default)]
 pub(crate) struct Ours {
     pub(crate) ids: Vec<JobId>,
     pub(crate) fences: Vec<i32>,
@@ -50,28 +50,28 @@ impl<'a> Columns<'a> {
     fn of(ended: &'a [Ended]) -> Self {
         let mut columns = Self::default();
         for ended in ended {
-            let (state, charged, delay_ms, cause, error) = match ended.verdict() {
-                Verdict::Delete => {
+            let (state, charged, delay_ms, cause, error) = match ended.disposition() {
+                Disposition::Delete => {
                     columns.done.push(ended);
                     continue;
                 }
-                Verdict::GoOn => {
+                Disposition::GoOn => {
                     columns.running.push(ended);
                     continue;
                 }
                 // It keeps its place: `run_at` stays as it was.
-                Verdict::Release => (0, false, None, None, None),
-                Verdict::Schedule {
+                Disposition::Release => (0, false, None, None, None),
+                Disposition::Schedule {
                     delay_ms: 0,
                     charged,
                     error,
                 } => (0, charged, Some(0), None, error),
-                Verdict::Schedule {
+                Disposition::Schedule {
                     delay_ms,
                     charged,
                     error,
                 } => (2, charged, Some(delay_ms), None, error),
-                Verdict::Doom { cause, error } => {
+                Disposition::Doom { cause, error } => {
                     (3, true, Some(0), Some(cause.as_str()), Some(error))
                 }
             };
@@ -96,26 +96,33 @@ pub(crate) async fn settle(
     let columns = Columns::of(ended);
     if columns.kept.ids.is_empty() && columns.running.ids.is_empty() {
         // Nearly always: the shortest statement.
-        return sqlx::query_as("select * from queue.finish($1, $2, $3)")
-            .bind(worker)
-            .bind(columns.done.ids)
-            .bind(columns.done.fences)
-            .fetch_one(conn)
-            .await;
-    }
-    sqlx::query_as("select * from queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
-        .bind(worker)
-        .bind(columns.done.ids)
-        .bind(columns.done.fences)
-        .bind(columns.running.ids)
-        .bind(columns.running.fences)
-        .bind(columns.kept.ids)
-        .bind(columns.kept.fences)
-        .bind(columns.states)
-        .bind(columns.refunds)
-        .bind(columns.delays_ms)
-        .bind(columns.causes)
-        .bind(columns.errors)
+        return sqlx::query_as!(
+            Ours,
+            r#"select ids as "ids!: Vec<JobId>", fences as "fences!", transaction from queue.finish($1, $2, $3)"#,
+            worker,
+            &columns.done.ids as &[JobId],
+            &columns.done.fences,
+        )
         .fetch_one(conn)
-        .await
+        .await;
+    }
+    sqlx::query_as!(
+        Ours,
+        r#"select ids as "ids!: Vec<JobId>", fences as "fences!", transaction
+                 from queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
+        worker,
+        &columns.done.ids as &[JobId],
+        &columns.done.fences,
+        &columns.running.ids as &[JobId],
+        &columns.running.fences,
+        &columns.kept.ids as &[JobId],
+        &columns.kept.fences,
+        &columns.states,
+        &columns.refunds,
+        &columns.delays_ms as &[Option<i64>],
+        &columns.causes as &[Option<&str>],
+        &columns.errors as &[Option<&str>],
+    )
+    .fetch_one(conn)
+    .await
 }

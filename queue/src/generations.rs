@@ -48,7 +48,7 @@ struct Counters {
     updated: i64,
 }
 
-#[derive(Clone, Debug, sqlx::FromRow)]
+#[derive(Clone, Debug)]
 struct Generations {
     young: i32,
     old: i32,
@@ -139,12 +139,13 @@ impl Collector {
 }
 
 async fn read(conn: &mut PgConnection) -> Result<Generations, sqlx::Error> {
-    sqlx::query_as(
-        "select pg_sequence_last_value('queue.young')::integer as young, g.old, g.condemned, g.held, g.moved,
+    sqlx::query_as!(
+        Generations,
+        r#"select pg_sequence_last_value('queue.young')::integer as "young!", g.old, g.condemned, g.held, g.moved,
                 (select sum(pg_stat_get_tuples_returned(i) - pg_stat_get_tuples_fetched(i))::bigint
-                   from unnest(array['queue.jobs_due_idx', 'queue.jobs_running_idx']::regclass[]) i) as wasted,
-                pg_stat_get_tuples_updated('queue.jobs'::regclass) as updated
-           from queue.generations g",
+                   from unnest(array['queue.jobs_due_idx', 'queue.jobs_running_idx']::regclass[]) i) as "wasted!",
+                pg_stat_get_tuples_updated('queue.jobs'::regclass) as "updated!"
+           from queue.generations g"#
     )
     .fetch_one(conn)
     .await
@@ -156,12 +157,12 @@ async fn count_living(
     generation: i32,
     limit: i64,
 ) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "select (select count(*) from (select from queue.jobs where gen = $1 and state = 0 limit $2) d)
-              + (select count(*) from (select from queue.jobs where gen = $1 and state = 1 limit $2) r)",
+    sqlx::query_scalar!(
+        r#"select (select count(*) from (select from queue.jobs where gen = $1 and state = 0 limit $2) d)
+                 + (select count(*) from (select from queue.jobs where gen = $1 and state = 1 limit $2) r) as "living!""#,
+        generation,
+        limit,
     )
-    .bind(generation)
-    .bind(limit)
     .fetch_one(conn)
     .await
 }
@@ -169,7 +170,7 @@ async fn count_living(
 /// The first step: claims go on looking into the generation, now because it is condemned.
 async fn condemn(conn: &mut PgConnection, choice: Leave, dead: i64) -> Result<(), sqlx::Error> {
     // Read under the row's lock, because the young generation is only advanced under it.
-    sqlx::query(
+    sqlx::query!(
         "with locked as materialized (
              select pg_sequence_last_value('queue.young')::integer as young, g.old
                from (select * from queue.generations for update) g
@@ -181,9 +182,9 @@ async fn condemn(conn: &mut PgConnection, choice: Leave, dead: i64) -> Result<()
                 moved = case when $1 then $2 else g.moved end
            from locked l
           where g.condemned is null",
+        choice == Leave::Old,
+        dead,
     )
-    .bind(choice == Leave::Old)
-    .bind(dead)
     .execute(conn)
     .await?;
     Ok(())
@@ -191,12 +192,12 @@ async fn condemn(conn: &mut PgConnection, choice: Leave, dead: i64) -> Result<()
 
 /// The second step, once the first is committed: from now on writers enter the next generation.
 async fn advance(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "select setval('queue.young', pg_sequence_last_value('queue.young') + 1)
            from (select * from queue.generations for update) g
-          where pg_sequence_last_value('queue.young') in (g.condemned, g.old)",
+          where pg_sequence_last_value('queue.young') in (g.condemned, g.old)"
     )
-    .execute(conn)
+    .fetch_optional(conn)
     .await?;
     Ok(())
 }
@@ -224,32 +225,32 @@ async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i64, sqlx::Er
 /// the jobs that it takes there, and count those that were moved meanwhile where they were before.
 async fn close(conn: &mut PgConnection, generation: i32) -> Result<(), sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let (claims_ended, writers_ended): (bool, bool) = sqlx::query_as(
-        "select pg_try_advisory_xact_lock(hashtext('queue.claims'),
-                                          pg_sequence_last_value('queue.young')::integer - 1),
-                pg_try_advisory_xact_lock(hashtext('queue.young'), $1)",
+    let ended = sqlx::query!(
+        r#"select pg_try_advisory_xact_lock(hashtext('queue.claims'),
+                                          pg_sequence_last_value('queue.young')::integer - 1) as "claims!",
+                pg_try_advisory_xact_lock(hashtext('queue.young'), $1) as "writers!""#,
+        generation,
     )
-    .bind(generation)
     .fetch_one(&mut *tx)
     .await?;
-    if claims_ended {
+    if ended.claims {
         // A statement of its own: its snapshot must be newer than the locks.
-        sqlx::query(
+        sqlx::query!(
             "update queue.generations
                 set held = case when $2 then array_remove(held, $1) else held || $1 end,
                     condemned = nullif(condemned, $1),
                     condemned_at = case when condemned = $1 then null else condemned_at end
               where (condemned = $1 or $1 = any (held))
                 and ($2 or (condemned = $1
-                            and extract(epoch from now() - condemned_at) > $3
+                            and extract(epoch from now() - condemned_at) > $3::float8
                             and cardinality(held) < $4))
                 and not exists (select from queue.jobs where gen = $1 and state = 0)
                 and not exists (select from queue.jobs where gen = $1 and state = 1)",
+            generation,
+            ended.writers,
+            PATIENCE,
+            HELD,
         )
-        .bind(generation)
-        .bind(writers_ended)
-        .bind(PATIENCE)
-        .bind(HELD)
         .execute(&mut *tx)
         .await?;
     }
@@ -259,13 +260,13 @@ async fn close(conn: &mut PgConnection, generation: i32) -> Result<(), sqlx::Err
 /// Due and running jobs of a generation, at most [`ROUND`] of each. Read once for many batches: each reading walks over
 /// what the last one has moved.
 async fn living(conn: &mut PgConnection, generation: i32) -> Result<Vec<JobId>, sqlx::Error> {
-    sqlx::query_scalar(
-        "(select id from queue.jobs where gen = $1 and state = 0 limit $2)
-          union all
-         (select id from queue.jobs where gen = $1 and state = 1 limit $2)",
+    sqlx::query_scalar!(
+        r#"(select id as "id!: JobId" from queue.jobs where gen = $1 and state = 0 limit $2)
+           union all
+          (select id from queue.jobs where gen = $1 and state = 1 limit $2)"#,
+        generation,
+        ROUND,
     )
-    .bind(generation)
-    .bind(ROUND)
     .fetch_all(conn)
     .await
 }
@@ -277,8 +278,8 @@ async fn move_jobs(
     generation: i32,
     jobs: &[JobId],
 ) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "with home as materialized (
+    sqlx::query_scalar!(
+        r#"with home as materialized (
              select old from queue.generations where condemned = $1 or $1 = any (held) for update
          ),
          chosen as materialized (
@@ -297,10 +298,10 @@ async fn move_jobs(
              update queue.generations set moved = generations.moved + (select count(*) from moved)
               where exists (select from moved)
          )
-         select count(*) from moved",
+         select count(*) as "moved!" from moved"#,
+        generation,
+        jobs as &[JobId],
     )
-    .bind(generation)
-    .bind(jobs)
     .fetch_one(conn)
     .await
 }
@@ -312,7 +313,7 @@ async fn move_jobs(
 pub(crate) async fn gather_unseen(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let mut gathered = 0;
     loop {
-        let some = sqlx::query(
+        let some = sqlx::query!(
             "update queue.jobs
                 set gen = (select queue.enter_generation())
               where id = any (array(
@@ -322,8 +323,8 @@ pub(crate) async fn gather_unseen(conn: &mut PgConnection) -> Result<u64, sqlx::
                                               from queue.generations)::integer[])
                          limit $1
                            for update skip locked))",
+            ROUND,
         )
-        .bind(ROUND)
         .execute(&mut *conn)
         .await?
         .rows_affected();

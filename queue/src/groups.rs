@@ -8,12 +8,11 @@ use sqlx::PgConnection;
 use crate::{Group, QueueName, enqueue::millis};
 
 /// A group of a queue, and what holds it back.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupStats {
     /// Its queue.
     pub queue: String,
     /// The group.
-    #[sqlx(rename = "grp")]
     pub group: Group,
     /// Jobs that could run now, but for pauses and caps.
     pub due: i64,
@@ -36,15 +35,15 @@ pub async fn pause(
     group: Group,
     duration: impl Into<Option<Duration>>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.groups as g (queue, grp, paused_until)
-         values ($1, $2, coalesce(now() + $3 * interval '1 millisecond', 'infinity'))
+         values ($1, $2, coalesce(now() + $3::bigint * interval '1 millisecond', 'infinity'))
          on conflict (queue, grp)
          do update set paused_until = greatest(g.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        group.0,
+        duration.into().map(millis),
     )
-    .bind(queue.as_str())
-    .bind(group)
-    .bind(duration.into().map(millis))
     .execute(conn)
     .await?;
     Ok(())
@@ -57,12 +56,12 @@ pub async fn resume(
     queue: QueueName,
     group: Group,
 ) -> Result<bool, sqlx::Error> {
-    let resumed = sqlx::query(
+    let resumed = sqlx::query!(
         "update queue.groups set paused_until = null
           where queue = $1 and grp = $2 and paused_until > now()",
+        queue.as_str(),
+        group.0,
     )
-    .bind(queue.as_str())
-    .bind(group)
     .execute(conn)
     .await?;
     Ok(resumed.rows_affected() > 0)
@@ -76,14 +75,14 @@ pub async fn set_cap(
     group: Group,
     cap: Option<u32>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.groups (queue, grp, cap)
          values ($1, $2, $3)
          on conflict (queue, grp) do update set cap = excluded.cap",
+        queue.as_str(),
+        group.0,
+        cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)),
     )
-    .bind(queue.as_str())
-    .bind(group)
-    .bind(cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)))
     .execute(conn)
     .await?;
     Ok(())
@@ -95,23 +94,24 @@ pub async fn read(
     queue: QueueName,
     group: Group,
 ) -> Result<GroupStats, sqlx::Error> {
-    sqlx::query_as(
-        "select $1::text as queue, $2::uuid as grp,
+    sqlx::query_as!(
+        GroupStats,
+        r#"select $1::text as "queue!", $2::uuid as "group!: Group",
                 (select count(*) from queue.jobs
                   where queue = $1 and grp = $2 and state = 0
-                    and gen = any ((select queue.live_generations())::integer[])) as due,
+                    and gen = any ((select queue.live_generations())::integer[])) as "due!",
                 (select count(*) from queue.jobs
                   where queue = $1 and grp = $2 and state = 1
-                    and gen = any ((select queue.live_generations())::integer[])) as running,
+                    and gen = any ((select queue.live_generations())::integer[])) as "running!",
                 g.cap,
-                coalesce(g.paused_until > now(), false) as is_paused,
+                coalesce(g.paused_until > now(), false) as "is_paused!",
                 case when g.paused_until > now()
                      then nullif(g.paused_until, 'infinity') end as paused_until
            from (select) as one
-           left join queue.groups g on g.queue = $1 and g.grp = $2",
+           left join queue.groups g on g.queue = $1 and g.grp = $2"#,
+        queue.as_str(),
+        group.0,
     )
-    .bind(queue.as_str())
-    .bind(group)
     .fetch_one(conn)
     .await
 }
@@ -123,8 +123,9 @@ pub async fn list(
     busiest: u32,
     limit: u32,
 ) -> Result<Vec<GroupStats>, sqlx::Error> {
-    sqlx::query_as(
-        "with exceptions as (
+    sqlx::query_as!(
+        GroupStats,
+        r#"with exceptions as (
              select queue, grp, cap, paused_until > now() as is_paused, paused_until
                from queue.groups
               where cap is not null or paused_until > now()
@@ -140,20 +141,20 @@ pub async fn list(
          ranked as (
              select *, row_number() over (order by due desc, queue, grp) as rank from counts
          )
-         select queue, grp,
-                coalesce(r.due, 0) as due,
-                coalesce(r.running, 0) as running,
+         select queue as "queue!", grp as "group!: Group",
+                coalesce(r.due, 0) as "due!",
+                coalesce(r.running, 0) as "running!",
                 e.cap,
-                coalesce(e.is_paused, false) as is_paused,
+                coalesce(e.is_paused, false) as "is_paused!",
                 case when e.is_paused then nullif(e.paused_until, 'infinity') end as paused_until
            from exceptions e
            full join ranked r using (queue, grp)
           where e.grp is not null or (r.rank <= $1 and r.due > 0)
           order by coalesce(r.due, 0) desc, queue, grp
-          limit $2",
+          limit $2"#,
+        i64::from(busiest),
+        i64::from(limit),
     )
-    .bind(i64::from(busiest))
-    .bind(i64::from(limit))
     .fetch_all(conn)
     .await
 }

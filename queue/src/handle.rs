@@ -1,31 +1,16 @@
-//! The process's handle on the queue: opening and closing it, and what its tasks share.
+//! The process's handle on the queue: it opens the queue, starts its tasks, and closes it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use serde::de::DeserializeOwned;
 use sqlx::PgPool;
-use tokio::{sync::Notify, time::timeout};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::time::timeout;
 use tracing::{info, warn};
 use uuid::Uuid;
 
 use crate::{
-    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, Retry, SettingsError, burial,
-    finish,
-    finish::Inbox,
-    held::Inserted,
-    hold::Holds,
-    housekeeping,
-    lease::{self, Lease},
-    link::Link,
-    metrics, strays,
-    supervise::supervise,
-    takers::{Taker, Takers},
-    wake::{self, Wakers},
+    BackendSettings, Config, LaneBackend, NewJobs, Offer, QueueName, SettingsError, burial, finish,
+    heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
 };
 
 /// The queue, as one process sees it. Open one per process; clones are the same one.
@@ -38,33 +23,6 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Queue(Arc<Shared>);
 
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) pool: PgPool,
-    pub(crate) config: Config,
-    /// Fresh in every process start: a restarted process is not its predecessor.
-    pub(crate) worker: Uuid,
-    pub(crate) lease: Lease,
-    pub(crate) holds: Arc<Holds>,
-    pub(crate) inbox: Inbox,
-    pub(crate) wakers: Wakers,
-    /// Jobs wait for their burial.
-    pub(crate) doomed: Notify,
-    /// Cancelled: claim no more.
-    pub(crate) claiming: CancellationToken,
-    /// Cancelled: finishers end once nothing is left to finish.
-    pub(crate) draining: CancellationToken,
-    /// Cancelled: everything ends, whatever is left.
-    pub(crate) stopping: CancellationToken,
-    pub(crate) claimers: TaskTracker,
-    finishers: TaskTracker,
-    helpers: TaskTracker,
-    /// The queues that this process works on.
-    known: Mutex<HashMap<&'static str, BackendSettings>>,
-    /// The workers that take new jobs at once.
-    pub(crate) takers: Takers,
-}
-
 impl Queue {
     /// Opens the queue as a new worker. Needs a tokio runtime; the schema must be there
     /// ([`MIGRATOR`](crate::MIGRATOR)), the database need not: it is waited for.
@@ -75,11 +33,11 @@ impl Queue {
         config.check()?;
         metrics::describe();
         config.queues.iter().copied().for_each(metrics::expect_none);
-        let shared = Shared::new(pool, config);
+        let shared = Arc::new(Shared::new(pool, config));
         for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
-        shared.spawn(&shared.helpers, "heartbeat", lease::run);
+        shared.spawn(&shared.helpers, "heartbeat", heartbeat::run);
         shared.spawn(&shared.helpers, "housekeeping", housekeeping::run);
         shared.spawn(&shared.helpers, "strays", strays::run);
         shared.spawn(&shared.helpers, "burials", burial::run);
@@ -112,9 +70,7 @@ impl Queue {
             panic!("{refused}");
         }
         metrics::expect_none(settings.queue());
-        self.0
-            .lock_known()
-            .insert(settings.queue().as_str(), settings);
+        self.0.know(settings);
         LaneBackend::new(self.0.clone(), settings)
     }
 
@@ -228,7 +184,7 @@ impl Queue {
             shared.helpers.wait().await;
             shared.inbox.close().await;
             let mut link = Link::new(&shared.pool);
-            lease::surrender(link.get().await?, shared.worker).await
+            heartbeat::surrender(link.get().await?, shared.worker).await
         })
         .await;
         if drained && matches!(ended, Ok(Ok(()))) {
@@ -237,106 +193,5 @@ impl Queue {
             warn!(worker = %shared.worker, "the queue is closed before everything was written; \
                 what this worker still held is rescued when its lease ends");
         }
-    }
-}
-
-impl Shared {
-    fn new(pool: PgPool, config: Config) -> Arc<Self> {
-        Arc::new(Self {
-            pool,
-            config,
-            worker: Uuid::now_v7(),
-            lease: Lease::new(config.lease),
-            holds: Arc::default(),
-            inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
-            wakers: Wakers::default(),
-            doomed: Notify::new(),
-            claiming: CancellationToken::new(),
-            draining: CancellationToken::new(),
-            stopping: CancellationToken::new(),
-            claimers: TaskTracker::new(),
-            finishers: TaskTracker::new(),
-            helpers: TaskTracker::new(),
-            known: Mutex::default(),
-            takers: Takers::default(),
-        })
-    }
-
-    pub(crate) fn enqueued(&self, jobs: &NewJobs) {
-        let per_queue = jobs.per_queue();
-        for (queue, &(count, _)) in &per_queue {
-            metrics::enqueued(queue, count);
-        }
-        let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
-        self.wakers.wake(due.map(|(queue, _)| queue));
-    }
-
-    /// The same, of which some were inserted, and some of those are in hand.
-    pub(crate) fn enqueued_but(&self, jobs: &NewJobs, inserted: &Inserted) {
-        let (counts, due) = jobs.left_to_claims(inserted);
-        for (queue, count) in counts {
-            metrics::enqueued(queue, count);
-        }
-        self.wakers.wake(due);
-    }
-
-    /// The worker on this queue that takes new jobs at once, if there is one.
-    pub(crate) fn taker(&self, queue: &str) -> Option<Arc<dyn Taker>> {
-        self.takers.of(queue)
-    }
-
-    /// Jobs of a queue are due again: wakes who works on it, if this process knows the queue.
-    pub(crate) fn wake_if_known(&self, queue: &str) {
-        if let Some(settings) = self.known(queue) {
-            self.wakers.wake([settings.queue().as_str()]);
-        }
-    }
-
-    /// The same for every queue that this process knows.
-    pub(crate) fn wake_all_known(&self) {
-        self.wakers
-            .wake(self.known_queues().into_iter().map(QueueName::as_str));
-    }
-
-    /// Sleeps; true when the queue closes meanwhile.
-    pub(crate) async fn pause(&self, duration: Duration) -> bool {
-        tokio::select! {
-            () = self.stopping.cancelled() => true,
-            () = tokio::time::sleep(duration) => false,
-        }
-    }
-
-    /// The settings of a queue that this process works on.
-    pub(crate) fn known(&self, queue: &str) -> Option<BackendSettings> {
-        self.lock_known().get(queue).copied()
-    }
-
-    /// The queues that this process works on.
-    pub(crate) fn known_queues(&self) -> Vec<QueueName> {
-        self.lock_known()
-            .values()
-            .map(BackendSettings::queue)
-            .collect()
-    }
-
-    pub(crate) fn retry(&self, queue: &str) -> Retry {
-        self.known(queue)
-            .map_or_else(Retry::default, |settings| settings.retry)
-    }
-
-    fn lock_known(&self) -> std::sync::MutexGuard<'_, HashMap<&'static str, BackendSettings>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn spawn<F>(
-        self: &Arc<Self>,
-        tracker: &TaskTracker,
-        name: &'static str,
-        task: fn(Arc<Self>) -> F,
-    ) where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let shared = self.clone();
-        tracker.spawn(supervise(name, move || task(shared.clone())));
     }
 }

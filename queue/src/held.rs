@@ -5,7 +5,7 @@
 //! among all groups and lanes. What it does not take is inserted as any other job.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, BTreeSet, HashMap},
     fmt,
     sync::Arc,
     time::{Duration, Instant},
@@ -17,10 +17,9 @@ use uuid::Uuid;
 use crate::{
     Group, JobId, Lane, NewJobs,
     enqueue::enqueue,
-    handle::Shared,
-    hold::Hold,
+    hold::{Claim, Hold},
     metrics,
-    outcome::Claim,
+    shared::Shared,
     takers::{Places, Taker},
 };
 
@@ -141,7 +140,7 @@ impl Offer {
             self.take(jobs, &inserted)
         };
         taken.hand_over(jobs);
-        shared.enqueued_but(jobs, &inserted);
+        inserted.announce(&shared, jobs);
     }
 
     /// Takes the jobs in hand that were inserted as this worker's.
@@ -206,9 +205,28 @@ impl Inserted {
         )
     }
 
-    /// Whether the job at this place was inserted, and whether it is held.
-    pub(crate) fn at(&self, place: usize) -> Option<bool> {
-        self.0.get(&place).map(Option::is_some)
+    /// After the commit: counts the jobs that were inserted, and wakes the queues of those that are due and that nobody has
+    /// in hand.
+    fn announce(&self, shared: &Shared, jobs: &NewJobs) {
+        let Ok(columns) = jobs.columns() else {
+            return;
+        };
+        let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let mut due = BTreeSet::new();
+        let delays = columns.queues.iter().zip(columns.delays_ms);
+        for (place, (&queue, &delay_ms)) in delays.enumerate() {
+            let Some(held) = self.0.get(&place) else {
+                continue;
+            };
+            *counts.entry(queue).or_default() += 1;
+            if held.is_none() && delay_ms == 0 {
+                due.insert(queue);
+            }
+        }
+        for (queue, count) in counts {
+            metrics::enqueued(queue, count);
+        }
+        shared.wakers.wake(due);
     }
 }
 
@@ -260,7 +278,7 @@ impl Enqueued {
     /// After the commit: hands over, counts and wakes.
     pub(crate) fn committed(self, shared: &Shared) {
         self.taken.hand_over(&self.jobs);
-        shared.enqueued_but(&self.jobs, &self.inserted);
+        self.inserted.announce(shared, &self.jobs);
     }
 }
 
@@ -305,23 +323,24 @@ pub(crate) async fn insert(
 ) -> Result<(Vec<i32>, Vec<Option<i64>>), sqlx::Error> {
     let columns = jobs.columns()?;
     let held = offer.columns();
-    sqlx::query_as(
-        "select places, ids
-           from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    let answer = sqlx::query!(
+        r#"select places as "places!", ids as "ids!: Vec<Option<i64>>"
+           from queue.enqueue_held($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"#,
+        held.worker,
+        held.places,
+        columns.queues as &[&str],
+        columns.groups,
+        columns.lanes,
+        columns.payloads,
+        columns.formats,
+        columns.priorities,
+        columns.delays_ms,
+        columns.max_attempts,
+        held.wanted,
+        held.group_caps as &[Option<i32>],
+        held.lane_caps as &[Option<i32>],
     )
-    .bind(held.worker)
-    .bind(held.places)
-    .bind(columns.queues)
-    .bind(columns.groups)
-    .bind(columns.lanes)
-    .bind(columns.payloads)
-    .bind(columns.formats)
-    .bind(columns.priorities)
-    .bind(columns.delays_ms)
-    .bind(columns.max_attempts)
-    .bind(held.wanted)
-    .bind(held.group_caps)
-    .bind(held.lane_caps)
     .fetch_one(conn)
-    .await
+    .await?;
+    Ok((answer.places, answer.ids))
 }

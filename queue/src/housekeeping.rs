@@ -22,11 +22,11 @@ use uuid::Uuid;
 
 use crate::{
     Config, dead,
+    gauges::Gauges,
     generations::{self, Collector},
-    handle::Shared,
     link::Link,
     promote, rescue,
-    stats::Gauges,
+    shared::Shared,
 };
 
 /// How often dead jobs past their retention are deleted, how many at once, and how many times each time.
@@ -162,8 +162,8 @@ async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank>, sqlx::Er
         return Ok(None);
     }
     let eldest = async {
-        sqlx::query_scalar(
-            "select id from queue.workers where expires_at > now() order by started_at, id limit 2",
+        sqlx::query_scalar!(
+            "select id from queue.workers where expires_at > now() order by started_at, id limit 2"
         )
         .fetch_all(link.get().await?)
         .await
@@ -258,20 +258,28 @@ impl House {
     }
 }
 
-/// Removes what says nothing any more: workers whose lease is over, and pauses that have ended. Waits for nobody.
+/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are over. Skips locked rows.
 async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    for statement in [
+    sqlx::query!(
         "delete from queue.workers
-          where id in (select id from queue.workers where expires_at <= now() for update skip locked)",
+          where id in (select id from queue.workers where expires_at <= now() for update skip locked)"
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
         "delete from queue.lanes
           where (queue, lane) in (select queue, lane from queue.lanes
                                    where cap is null and coalesce(paused_until, '-infinity') <= now()
-                                     for update skip locked)",
+                                     for update skip locked)"
+    )
+    .execute(&mut *conn)
+    .await?;
+    sqlx::query!(
         "delete from queue.queues
-          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)",
-    ] {
-        sqlx::query(statement).execute(&mut *conn).await?;
-    }
+          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)"
+    )
+    .execute(conn)
+    .await?;
     Ok(())
 }
 

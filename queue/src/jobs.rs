@@ -140,14 +140,14 @@ pub async fn replace_payloads(
     if jobs.is_empty() {
         return Ok(());
     }
-    sqlx::query(
+    sqlx::query!(
         "update queue.jobs j
             set payload = n.payload::json
            from unnest($1::bigint[], $2::text[]) as n (id, payload)
           where j.id = n.id",
+        jobs as &[JobId],
+        with.columns()?.payloads,
     )
-    .bind(jobs)
-    .bind(with.columns()?.payloads)
     .execute(conn)
     .await?;
     Ok(())

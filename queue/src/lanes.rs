@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use crate::{Group, Lane, QueueName, enqueue::millis};
 
 /// A lane of a queue, and what holds it back.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneStats {
     /// Its queue.
     pub queue: String,
@@ -35,15 +35,15 @@ pub async fn pause(
     lane: Lane,
     duration: impl Into<Option<Duration>>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, coalesce(now() + $3 * interval '1 millisecond', 'infinity'))
+         values ($1, $2, coalesce(now() + $3::bigint * interval '1 millisecond', 'infinity'))
          on conflict (queue, lane)
          do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        lane.0,
+        duration.into().map(millis),
     )
-    .bind(queue.as_str())
-    .bind(lane)
-    .bind(duration.into().map(millis))
     .execute(conn)
     .await?;
     Ok(())
@@ -56,15 +56,15 @@ pub async fn pause_until(
     lane: Lane,
     until: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.lanes as l (queue, lane, paused_until)
          values ($1, $2, $3)
          on conflict (queue, lane)
          do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        lane.0,
+        until,
     )
-    .bind(queue.as_str())
-    .bind(lane)
-    .bind(until)
     .execute(conn)
     .await?;
     Ok(())
@@ -77,12 +77,12 @@ pub async fn resume(
     queue: QueueName,
     lane: Lane,
 ) -> Result<bool, sqlx::Error> {
-    let resumed = sqlx::query(
+    let resumed = sqlx::query!(
         "update queue.lanes set paused_until = null
           where queue = $1 and lane = $2 and paused_until > now()",
+        queue.as_str(),
+        lane.0,
     )
-    .bind(queue.as_str())
-    .bind(lane)
     .execute(conn)
     .await?;
     Ok(resumed.rows_affected() > 0)
@@ -96,13 +96,13 @@ pub async fn resume_before(
     lane: Lane,
     until: DateTime<Utc>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "update queue.lanes set paused_until = null
           where queue = $1 and lane = $2 and paused_until > now() and paused_until <= $3",
+        queue.as_str(),
+        lane.0,
+        until,
     )
-    .bind(queue.as_str())
-    .bind(lane)
-    .bind(until)
     .execute(conn)
     .await?;
     Ok(())
@@ -116,7 +116,7 @@ pub async fn hasten(
     lane: Lane,
     at_most: u32,
 ) -> Result<u64, sqlx::Error> {
-    let hastened = sqlx::query(
+    let hastened = sqlx::query!(
         "update queue.jobs
             set state = 0, gen = (select queue.enter_generation()), run_at = now()
           where id = any (array(
@@ -125,10 +125,10 @@ pub async fn hasten(
                      order by run_at
                      limit $3
                        for update skip locked))",
+        queue.as_str(),
+        lane.0,
+        i64::from(at_most),
     )
-    .bind(queue.as_str())
-    .bind(lane)
-    .bind(i64::from(at_most))
     .execute(conn)
     .await?;
     Ok(hastened.rows_affected())
@@ -141,14 +141,14 @@ pub async fn set_cap(
     lane: Lane,
     cap: Option<u32>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.lanes (queue, lane, cap)
          values ($1, $2, $3)
          on conflict (queue, lane) do update set cap = excluded.cap",
+        queue.as_str(),
+        lane.0,
+        cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)),
     )
-    .bind(queue.as_str())
-    .bind(lane)
-    .bind(cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX)))
     .execute(conn)
     .await?;
     Ok(())
@@ -160,23 +160,24 @@ pub async fn read(
     queue: QueueName,
     lane: Lane,
 ) -> Result<LaneStats, sqlx::Error> {
-    sqlx::query_as(
-        "select $1::text as queue, $2::uuid as lane,
+    sqlx::query_as!(
+        LaneStats,
+        r#"select $1::text as "queue!", $2::uuid as "lane!: Lane",
                 (select count(*) from queue.jobs
                   where queue = $1 and lane = $2 and state = 0
-                    and gen = any ((select queue.live_generations())::integer[])) as due,
+                    and gen = any ((select queue.live_generations())::integer[])) as "due!",
                 (select count(*) from queue.jobs
                   where queue = $1 and lane = $2 and state = 1
-                    and gen = any ((select queue.live_generations())::integer[])) as running,
+                    and gen = any ((select queue.live_generations())::integer[])) as "running!",
                 l.cap,
-                coalesce(l.paused_until > now(), false) as is_paused,
+                coalesce(l.paused_until > now(), false) as "is_paused!",
                 case when l.paused_until > now()
                      then nullif(l.paused_until, 'infinity') end as paused_until
            from (select) as one
-           left join queue.lanes l on l.queue = $1 and l.lane = $2",
+           left join queue.lanes l on l.queue = $1 and l.lane = $2"#,
+        queue.as_str(),
+        lane.0,
     )
-    .bind(queue.as_str())
-    .bind(lane)
     .fetch_one(conn)
     .await
 }
@@ -189,18 +190,18 @@ pub async fn due(
     lane: Lane,
     at_most: i64,
 ) -> Result<i64, sqlx::Error> {
-    sqlx::query_scalar(
-        "select count(*)
+    sqlx::query_scalar!(
+        r#"select count(*) as "due!"
            from (select from queue.jobs
                   where queue = $1 and grp = any ($2) and lane = $3 and state = 0
                     and gen = any ((select queue.live_generations())::integer[])
-                  limit $4) as due",
+                  limit $4) as due"#,
+        queue.as_str(),
+        // Older binaries enqueue into a group of the lane's own.
+        &[group.0, lane.0],
+        lane.0,
+        at_most,
     )
-    .bind(queue.as_str())
-    // Older binaries enqueue into a group of the lane's own.
-    .bind([group.0, lane.0])
-    .bind(lane)
-    .bind(at_most)
     .fetch_one(conn)
     .await
 }
@@ -212,8 +213,9 @@ pub async fn list(
     busiest: u32,
     limit: u32,
 ) -> Result<Vec<LaneStats>, sqlx::Error> {
-    sqlx::query_as(
-        "with exceptions as (
+    sqlx::query_as!(
+        LaneStats,
+        r#"with exceptions as (
              select queue, lane, cap, paused_until > now() as is_paused, paused_until
                from queue.lanes
               where cap is not null or paused_until > now()
@@ -229,20 +231,20 @@ pub async fn list(
          ranked as (
              select *, row_number() over (order by due desc, queue, lane) as rank from counts
          )
-         select queue, lane,
-                coalesce(r.due, 0) as due,
-                coalesce(r.running, 0) as running,
+         select queue as "queue!", lane as "lane!: Lane",
+                coalesce(r.due, 0) as "due!",
+                coalesce(r.running, 0) as "running!",
                 e.cap,
-                coalesce(e.is_paused, false) as is_paused,
+                coalesce(e.is_paused, false) as "is_paused!",
                 case when e.is_paused then nullif(e.paused_until, 'infinity') end as paused_until
            from exceptions e
            full join ranked r using (queue, lane)
           where e.lane is not null or (r.rank <= $1 and r.due > 0)
           order by coalesce(r.due, 0) desc, queue, lane
-          limit $2",
+          limit $2"#,
+        i64::from(busiest),
+        i64::from(limit),
     )
-    .bind(i64::from(busiest))
-    .bind(i64::from(limit))
     .fetch_all(conn)
     .await
 }

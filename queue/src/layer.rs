@@ -22,10 +22,10 @@ use tower::{Layer, Service, timeout::error::Elapsed};
 use crate::{
     BackendSettings, DeathCause, Finish, IntoFinish,
     effect::AnyEffect,
-    handle::Shared,
     hold::Hold,
     metrics,
     outcome::{Ended, Outcome, RetryReason, bounded},
+    shared::Shared,
     slots::Slot,
     supervise::panic_text,
 };

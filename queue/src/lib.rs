@@ -53,6 +53,7 @@
 //! # }
 //! ```
 
+mod answer;
 mod backend;
 mod buffer;
 mod burial;
@@ -66,12 +67,15 @@ mod enqueue;
 mod fault;
 mod fence;
 mod finish;
+mod gauges;
 mod generations;
 pub mod groups;
 mod handle;
+mod heartbeat;
 mod held;
 mod hold;
 mod housekeeping;
+mod inbox;
 mod job;
 pub mod jobs;
 pub mod lanes;
@@ -85,19 +89,22 @@ pub mod queues;
 mod report;
 mod rescue;
 pub mod retry;
-#[cfg(test)]
-mod schedules;
 mod settle;
+mod shared;
 mod slots;
 pub mod stats;
 mod strays;
 mod supervise;
 mod takers;
+#[cfg(test)]
+mod tests;
 mod wake;
+mod wakers;
 pub mod workers;
 
+pub use answer::NotRecorded;
 pub use backend::LaneBackend;
-pub use checkpoint::{Checkpoint, NotRecorded};
+pub use checkpoint::Checkpoint;
 pub use clock::now;
 pub use config::{BackendSettings, Config, SettingsError};
 pub use effect::{DeadJob, DeathCause, Effect, Finish, FinishTx, IntoFinish, Obituary, Survivor};

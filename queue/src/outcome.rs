@@ -1,48 +1,10 @@
-//! What became of a claimed job, and what that means for its row.
+//! How a claimed job ended, and what happens to its row because of that.
 
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    DeathCause, Finish, Group, JobId, Lane, QueueName, Retry, Run, checkpoint::Answer,
-    effect::AnyEffect, enqueue::millis, hold::Hold,
+    DeathCause, Finish, Retry, answer::Answer, effect::AnyEffect, enqueue::millis, hold::Hold,
 };
-
-/// A job that this process claimed: enough to prove it when the job ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Claim {
-    pub(crate) job: JobId,
-    /// As claimed; checkpoints move it on: [`Hold::fence`].
-    pub(crate) fence: i32,
-    pub(crate) queue: QueueName,
-    pub(crate) group: Group,
-    pub(crate) lane: Lane,
-    pub(crate) attempt: i16,
-    pub(crate) max_attempts: i16,
-    pub(crate) waited: Duration,
-    pub(crate) retry: Retry,
-}
-
-impl Claim {
-    pub(crate) fn attempt(&self) -> u16 {
-        self.attempt.unsigned_abs()
-    }
-
-    pub(crate) fn run(&self) -> Run {
-        Run {
-            job: self.job,
-            queue: self.queue,
-            group: self.group,
-            lane: self.lane,
-            attempt: self.attempt(),
-            max_attempts: self.max_attempts.unsigned_abs(),
-            waited: self.waited,
-        }
-    }
-
-    fn is_last_attempt(&self) -> bool {
-        self.attempt >= self.max_attempts
-    }
-}
 
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.
 #[derive(Debug)]
@@ -103,9 +65,9 @@ impl RetryReason {
     }
 }
 
-/// What happens to the row of a job that is still ours.
+/// What happens to the row of a job that this worker still owns.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Verdict<'a> {
+pub(crate) enum Disposition<'a> {
     /// Finished.
     Delete,
     /// Due as it was before the claim, uncharged.
@@ -123,45 +85,45 @@ pub(crate) enum Verdict<'a> {
 }
 
 impl Ended {
-    pub(crate) fn verdict(&self) -> Verdict<'_> {
+    pub(crate) fn disposition(&self) -> Disposition<'_> {
         let claim = &self.hold.claim;
         match &self.outcome {
-            Outcome::Finished(Finish::Done(_)) => Verdict::Delete,
+            Outcome::Finished(Finish::Done(_)) => Disposition::Delete,
             Outcome::Finished(Finish::Again { charged: true, .. }) if claim.is_last_attempt() => {
                 let error = "asked for another run in its last attempt";
-                Verdict::Doom {
+                Disposition::Doom {
                     cause: DeathCause::Exhausted,
                     error,
                 }
             }
-            Outcome::Finished(Finish::Again { delay, charged, .. }) => Verdict::Schedule {
+            Outcome::Finished(Finish::Again { delay, charged, .. }) => Disposition::Schedule {
                 delay_ms: millis(*delay),
                 charged: *charged,
                 error: None,
             },
-            Outcome::Failed { error, .. } if claim.is_last_attempt() => Verdict::Doom {
+            Outcome::Failed { error, .. } if claim.is_last_attempt() => Disposition::Doom {
                 cause: DeathCause::Exhausted,
                 error,
             },
             Outcome::Failed { error, delay, .. } => {
                 let delay = delay.unwrap_or_else(|| claim.retry.delay(claim.attempt()));
-                Verdict::Schedule {
+                Disposition::Schedule {
                     delay_ms: millis(delay),
                     charged: true,
                     error: Some(error),
                 }
             }
-            Outcome::Postponed { error } => Verdict::Schedule {
+            Outcome::Postponed { error } => Disposition::Schedule {
                 delay_ms: millis(Retry::POSTPONED.delay(1)),
                 charged: false,
                 error: Some(error),
             },
-            Outcome::Dead { cause, error } => Verdict::Doom {
+            Outcome::Dead { cause, error } => Disposition::Doom {
                 cause: *cause,
                 error,
             },
-            Outcome::Released => Verdict::Release,
-            Outcome::Checkpoint { .. } => Verdict::GoOn,
+            Outcome::Released => Disposition::Release,
+            Outcome::Checkpoint { .. } => Disposition::GoOn,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use sqlx::PgConnection;
 
-use crate::handle::Shared;
+use crate::shared::Shared;
 
 /// How far the line stays behind the present: a job committed later than this after it was due waits for the next sweep.
 const SLACK_SECONDS: i32 = 10;
@@ -21,11 +21,12 @@ pub(crate) async fn promote_late(
     shared: &Shared,
 ) -> Result<(), sqlx::Error> {
     // Before anything is looked for: what comes due meanwhile is behind the line.
-    let line: chrono::DateTime<chrono::Utc> =
-        sqlx::query_scalar("select now() - $1 * interval '1 second'")
-            .bind(SLACK_SECONDS)
-            .fetch_one(&mut *conn)
-            .await?;
+    let line = sqlx::query_scalar!(
+        r#"select now() - $1::integer * interval '1 second' as "line!""#,
+        SLACK_SECONDS,
+    )
+    .fetch_one(&mut *conn)
+    .await?;
     let mut all = true;
     for queue in queues(conn).await? {
         let mut some_left = true;
@@ -45,17 +46,19 @@ pub(crate) async fn promote_late(
     if !all {
         return Ok(());
     }
-    sqlx::query("select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))")
-        .bind(line.timestamp_micros())
-        .execute(conn)
-        .await?;
+    sqlx::query!(
+        "select setval('queue.promoted_until', greatest(pg_sequence_last_value('queue.promoted_until'), $1))",
+        line.timestamp_micros(),
+    )
+    .fetch_one(conn)
+    .await?;
     Ok(())
 }
 
 /// The queues with scheduled or doomed jobs, each found by one probe of the index.
 async fn queues(conn: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar(
-        "with recursive names (queue) as (
+    sqlx::query_scalar!(
+        r#"with recursive names (queue) as (
              (select queue from queue.jobs where state >= 2 order by queue limit 1)
               union all
              select (select j.queue from queue.jobs j
@@ -64,7 +67,7 @@ async fn queues(conn: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
                from names n
               where n.queue is not null
          )
-         select queue from names where queue is not null",
+         select queue as "queue!" from names where queue is not null"#
     )
     .fetch_all(conn)
     .await
@@ -75,7 +78,7 @@ async fn promote(
     queue: &str,
     line: chrono::DateTime<chrono::Utc>,
 ) -> Result<u64, sqlx::Error> {
-    let promoted = sqlx::query(
+    let promoted = sqlx::query!(
         "update queue.jobs
             set state = 0, gen = (select queue.enter_generation())
           where id = any (array(
@@ -84,10 +87,10 @@ async fn promote(
                      order by run_at
                      limit $3
                        for update skip locked))",
+        queue,
+        line,
+        BATCH,
     )
-    .bind(queue)
-    .bind(line)
-    .bind(BATCH)
     .execute(conn)
     .await?;
     Ok(promoted.rows_affected())

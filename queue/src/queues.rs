@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use crate::{QueueName, enqueue::millis};
 
 /// What holds a queue back, as a whole or in single groups and lanes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restrictions {
     /// Its name.
     pub queue: String,
@@ -34,14 +34,14 @@ pub async fn pause(
     queue: QueueName,
     duration: impl Into<Option<Duration>>,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query(
+    sqlx::query!(
         "insert into queue.queues as q (queue, paused_until)
-         values ($1, coalesce(now() + $2 * interval '1 millisecond', 'infinity'))
+         values ($1, coalesce(now() + $2::bigint * interval '1 millisecond', 'infinity'))
          on conflict (queue)
          do update set paused_until = greatest(q.paused_until, excluded.paused_until)",
+        queue.as_str(),
+        duration.into().map(millis),
     )
-    .bind(queue.as_str())
-    .bind(duration.into().map(millis))
     .execute(conn)
     .await?;
     Ok(())
@@ -50,25 +50,26 @@ pub async fn pause(
 /// Ends the pause of a queue, and tells whether there was one. Pauses of its groups and lanes stay. Wake the queue after
 /// the commit, or its jobs wait for the poll.
 pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {
-    let until_now: Option<bool> = sqlx::query_scalar(
-        "delete from queue.queues where queue = $1 returning paused_until > now()",
+    let was_paused = sqlx::query_scalar!(
+        r#"delete from queue.queues where queue = $1 returning paused_until > now() as "was_paused!""#,
+        queue.as_str(),
     )
-    .bind(queue.as_str())
     .fetch_optional(conn)
     .await?;
-    Ok(until_now == Some(true))
+    Ok(was_paused == Some(true))
 }
 
 /// The queues that are held back in some way.
 pub async fn restrictions(conn: &mut PgConnection) -> Result<Vec<Restrictions>, sqlx::Error> {
-    sqlx::query_as(
-        "select queue,
-                q.queue is not null as is_paused,
+    sqlx::query_as!(
+        Restrictions,
+        r#"select queue as "queue!",
+                q.queue is not null as "is_paused!",
                 nullif(q.paused_until, 'infinity') as paused_until,
-                coalesce(g.paused_groups, 0) as paused_groups,
-                coalesce(g.capped_groups, 0) as capped_groups,
-                coalesce(l.paused_lanes, 0) as paused_lanes,
-                coalesce(l.capped_lanes, 0) as capped_lanes
+                coalesce(g.paused_groups, 0) as "paused_groups!",
+                coalesce(g.capped_groups, 0) as "capped_groups!",
+                coalesce(l.paused_lanes, 0) as "paused_lanes!",
+                coalesce(l.capped_lanes, 0) as "capped_lanes!"
            from (select * from queue.queues where paused_until > now()) q
            full join (select queue,
                              count(*) filter (where paused_until > now()) as paused_lanes,
@@ -82,7 +83,7 @@ pub async fn restrictions(conn: &mut PgConnection) -> Result<Vec<Restrictions>, 
                         from queue.groups
                        where cap is not null or paused_until > now()
                        group by queue) g using (queue)
-          order by queue",
+          order by queue"#
     )
     .fetch_all(conn)
     .await

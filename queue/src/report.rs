@@ -6,10 +6,10 @@ use tracing::warn;
 
 use crate::{
     JobId, QueueName,
-    handle::Shared,
     held::Enqueued,
     metrics,
-    outcome::{Ended, Outcome, RetryReason, Verdict},
+    outcome::{Disposition, Ended, Outcome, RetryReason},
+    shared::Shared,
 };
 
 /// What a committed transaction did.
@@ -67,24 +67,24 @@ impl Tally {
     fn add(&mut self, ended: &Ended) {
         let claim = &ended.hold.claim;
         let queue = claim.queue;
-        let outcome = match ended.verdict() {
-            Verdict::Delete => {
+        let outcome = match ended.disposition() {
+            Disposition::Delete => {
                 self.finished.insert(queue);
                 "done"
             }
-            Verdict::Release => {
+            Disposition::Release => {
                 self.released.insert(queue);
                 "released"
             }
-            Verdict::GoOn => {
+            Disposition::GoOn => {
                 *self.checkpoints.entry(queue).or_default() += 1;
                 return;
             }
-            Verdict::Doom { .. } => {
+            Disposition::Doom { .. } => {
                 self.doomed = true;
                 "dead"
             }
-            Verdict::Schedule {
+            Disposition::Schedule {
                 delay_ms, error, ..
             } => {
                 self.scheduled.insert(queue);

@@ -4,7 +4,7 @@
 use sqlx::{Connection, PgConnection};
 use tracing::warn;
 
-use crate::{DeathCause, JobId, enqueue::millis, handle::Shared, metrics};
+use crate::{DeathCause, JobId, enqueue::millis, metrics, shared::Shared};
 
 /// The most jobs rescued in one transaction, and the most transactions in one sweep.
 const BATCH: i64 = 500;
@@ -20,7 +20,6 @@ pub(crate) async fn rescue(conn: &mut PgConnection, shared: &Shared) -> Result<(
     Ok(())
 }
 
-#[derive(sqlx::FromRow)]
 struct Lost {
     id: JobId,
     queue: String,
@@ -31,17 +30,18 @@ struct Lost {
 /// Takes jobs from dead workers: they run again, or wait for their burial when that was their last attempt.
 async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sqlx::Error> {
     let mut tx = conn.begin().await?;
-    let lost: Vec<Lost> = sqlx::query_as(
-        "select j.id, j.queue, j.attempt, j.max_attempts
+    let lost = sqlx::query_as!(
+        Lost,
+        r#"select j.id as "id: JobId", j.queue, j.attempt, j.max_attempts
            from queue.jobs j
           where j.state = 1
             and j.gen = any ((select queue.live_generations())::integer[])
             and not exists (select from queue.workers w
                              where w.id = j.locked_by and w.expires_at > now())
           limit $1
-            for update of j skip locked",
+            for update of j skip locked"#,
+        BATCH,
     )
-    .bind(BATCH)
     .fetch_all(&mut *tx)
     .await?;
     if lost.is_empty() {
@@ -53,7 +53,7 @@ async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sq
         .map(|job| job.attempt >= job.max_attempts)
         .collect();
     let delays_ms: Vec<i64> = lost.iter().map(|job| delay_ms(shared, job)).collect();
-    sqlx::query(
+    sqlx::query!(
         "update queue.jobs j
             set state = case when e.doomed then 3 when e.delay_ms > 0 then 2 else 0 end,
                 gen = (select queue.enter_generation()),
@@ -63,11 +63,11 @@ async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sq
                 last_error = 'its worker died'
            from unnest($1::bigint[], $2::boolean[], $3::bigint[]) as e (id, doomed, delay_ms)
           where j.id = e.id",
+        &ids as &[JobId],
+        &doomed,
+        &delays_ms,
+        DeathCause::WorkerLost.as_str(),
     )
-    .bind(ids)
-    .bind(&doomed)
-    .bind(delays_ms)
-    .bind(DeathCause::WorkerLost.as_str())
     .execute(&mut *tx)
     .await?;
     tx.commit().await?;

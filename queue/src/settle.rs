@@ -19,8 +19,8 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, fault::Fault, fence, handle::Shared,
-    held::enqueue_held, link::Link, outcome::Ended, report::Written, supervise::panic_text,
+    FinishTx, JobId, NewJobs, Retry, effect::AnyEffect, fault::Fault, fence, held::enqueue_held,
+    link::Link, outcome::Ended, report::Written, shared::Shared, supervise::panic_text,
 };
 
 /// Why a batch was not written; everything is rolled back.
@@ -220,8 +220,10 @@ async fn was_committed(shared: &Shared, link: &mut Link, transaction: i64) -> bo
 }
 
 async fn status(link: &mut Link, transaction: i64) -> Result<Option<String>, sqlx::Error> {
-    sqlx::query_scalar("select pg_xact_status($1::text::xid8)")
-        .bind(transaction.to_string())
-        .fetch_one(link.get().await?)
-        .await
+    sqlx::query_scalar!(
+        "select pg_xact_status($1::text::xid8)",
+        transaction.to_string(),
+    )
+    .fetch_one(link.get().await?)
+    .await
 }

@@ -1,16 +1,11 @@
 //! How much waits in the queues.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::{SystemTime, UNIX_EPOCH},
-};
-
 use sqlx::PgConnection;
 
-use crate::{QueueName, handle::Shared, metrics};
+use crate::QueueName;
 
 /// The depth of one queue.
-#[derive(Clone, Debug, Default, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueStats {
     /// Its name.
     pub queue: String,
@@ -46,8 +41,9 @@ pub async fn read(
     };
     let (lane_queues, lane_caps) = columns(lane_caps);
     let (group_queues, group_caps) = columns(group_caps);
-    sqlx::query_as(
-        "with lanes as (
+    sqlx::query_as!(
+        QueueStats,
+        r#"with lanes as (
              select queue, grp, lane, sum(due)::bigint as due, sum(running)::bigint as running,
                     min(oldest) as oldest
                from (select queue, grp, lane, count(*) as due, 0 as running, min(run_at) as oldest
@@ -85,13 +81,13 @@ pub async fn read(
                left join queue.groups g on g.queue = c.queue and g.grp = c.grp
                left join unnest($3::text[], $4::bigint[]) as d (queue, cap) on d.queue = c.queue
          )
-         select queue,
-                sum(due)::bigint as due,
-                sum(runnable)::bigint as runnable,
-                sum(scheduled)::bigint as scheduled,
-                sum(running)::bigint as running,
-                sum(dead)::bigint as dead,
-                coalesce(max(oldest), 0)::float8 as oldest_due_seconds
+         select queue as "queue!",
+                sum(due)::bigint as "due!",
+                sum(runnable)::bigint as "runnable!",
+                sum(scheduled)::bigint as "scheduled!",
+                sum(running)::bigint as "running!",
+                sum(dead)::bigint as "dead!",
+                coalesce(max(oldest), 0)::float8 as "oldest_due_seconds!"
            from (select queue, sum(due) as due, sum(runnable) as runnable, 0 as scheduled,
                         sum(running) as running, 0 as dead,
                         extract(epoch from now() - min(oldest)) as oldest
@@ -104,67 +100,12 @@ pub async fn read(
                  select queue, 0, 0, 0, 0, count(*), null
                    from queue.dead_jobs group by queue) as counts
           group by queue
-          order by queue",
+          order by queue"#,
+        &lane_queues as &[&str],
+        &lane_caps,
+        &group_queues as &[&str],
+        &group_caps,
     )
-    .bind(lane_queues)
-    .bind(lane_caps)
-    .bind(group_queues)
-    .bind(group_caps)
     .fetch_all(conn)
     .await
-}
-
-/// The gauges of the queues' depth, kept by the two eldest processes.
-#[derive(Debug, Default)]
-pub(crate) struct Gauges {
-    /// The queues that were reported before: one that has emptied since must say so.
-    reported: BTreeSet<String>,
-}
-
-impl Gauges {
-    pub(crate) async fn publish(
-        &mut self,
-        conn: &mut PgConnection,
-        shared: &Shared,
-    ) -> Result<(), sqlx::Error> {
-        let known = shared.config.queues.iter().copied();
-        let known = known.chain(shared.known_queues());
-        self.reported
-            .extend(known.map(|queue| queue.as_str().to_owned()));
-        let mut stats: BTreeMap<String, QueueStats> =
-            read(conn, shared.config.lane_caps, shared.config.group_caps)
-                .await?
-                .into_iter()
-                .map(|stats| (stats.queue.clone(), stats))
-                .collect();
-        for queue in &self.reported {
-            let empty = || QueueStats {
-                queue: queue.clone(),
-                ..QueueStats::default()
-            };
-            stats.entry(queue.clone()).or_insert_with(empty);
-        }
-        let read_at = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs_f64();
-        for stats in stats.values() {
-            metrics::depth(stats, Some(read_at));
-        }
-        metrics::read_at(Some(read_at));
-        self.reported.extend(stats.into_keys());
-        Ok(())
-    }
-
-    /// Leaves no old figures behind when other processes publish them.
-    pub(crate) fn forget(&self) {
-        for queue in &self.reported {
-            let nothing = QueueStats {
-                queue: queue.clone(),
-                ..QueueStats::default()
-            };
-            metrics::depth(&nothing, None);
-        }
-        metrics::read_at(None);
-    }
 }

@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::{JobId, handle::Shared, hold::Holds};
+use crate::{JobId, hold::Holds, shared::Shared};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
@@ -47,16 +47,16 @@ pub(crate) async fn sweep(
         jobs = ids.len(),
         "releasing jobs that were claimed but never arrived"
     );
-    sqlx::query(
+    sqlx::query!(
         "update queue.jobs j
             set state = 0, gen = (select queue.enter_generation()), locked_by = null,
                 attempt = j.attempt - 1
            from unnest($1::bigint[], $2::integer[]) as e (id, fence)
           where j.id = e.id and j.fence = e.fence and uuid_cmp(j.locked_by, $3) = 0",
+        &ids as &[JobId],
+        &fences,
+        shared.worker,
     )
-    .bind(ids)
-    .bind(fences)
-    .bind(shared.worker)
     .execute(&mut *conn)
     .await?;
     for queue in shared.known_queues() {
@@ -70,12 +70,15 @@ async fn strays(
     worker: Uuid,
     holds: &Holds,
 ) -> Result<HashSet<(JobId, i32)>, sqlx::Error> {
-    let rows: Vec<(JobId, i32)> = sqlx::query_as("select id, fence from queue.claimed_by($1)")
-        .bind(worker)
-        .fetch_all(conn)
-        .await?;
+    let rows = sqlx::query!(
+        r#"select id as "id!: JobId", fence as "fence!" from queue.claimed_by($1)"#,
+        worker,
+    )
+    .fetch_all(conn)
+    .await?;
     Ok(rows
         .into_iter()
+        .map(|row| (row.id, row.fence))
         .filter(|&(job, fence)| !holds.contains(job, fence))
         .collect())
 }

@@ -7,14 +7,9 @@ use std::{
     time::Instant,
 };
 
-use serde::de::DeserializeOwned;
-
 use crate::{
-    BackendSettings, DeathCause, Group, Lane, QueueName,
-    buffer::Aside,
-    claim::{Claimer, Ready},
-    hold::Hold,
-    outcome::{Claim, Ended, Outcome, bounded},
+    BackendSettings, Group, Lane, QueueName,
+    hold::{Claim, Hold},
 };
 
 /// A backend that takes jobs which its process has inserted for it.
@@ -28,7 +23,7 @@ pub(crate) trait Taker: Send + Sync {
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>>;
 }
 
-/// The workers of a process that take jobs, by their queues. The newest of a queue has them all.
+/// The workers of a process that take jobs, by queue. When a queue has several, the newest takes all jobs.
 #[derive(Default)]
 pub(crate) struct Takers(Mutex<HashMap<&'static str, Weak<dyn Taker>>>);
 
@@ -58,56 +53,4 @@ pub(crate) trait Places: Send + Sync {
 
     /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped meanwhile gives them back.
     fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>);
-}
-
-impl<A: DeserializeOwned + Send + 'static> Taker for Claimer<A> {
-    fn settings(&self) -> &BackendSettings {
-        &self.settings
-    }
-
-    fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places> {
-        let wanted = if self.stop.is_cancelled() { 0 } else { wanted };
-        let aside = self.buffer.set_aside(group, lane, wanted);
-        Box::new(InBuffer {
-            claimer: self,
-            aside,
-        })
-    }
-
-    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {
-        Hold::new(claim, since, &self.shared.holds, self.pending.token())
-    }
-}
-
-struct InBuffer<A> {
-    claimer: Arc<Claimer<A>>,
-    aside: Aside<Ready<A>>,
-}
-
-impl<A: DeserializeOwned + Send + 'static> Places for InBuffer<A> {
-    fn jobs(&self) -> usize {
-        self.aside.jobs()
-    }
-
-    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>) {
-        let Self { claimer, aside } = *self;
-        let inbox = &claimer.shared.inbox;
-        let mut ready = Vec::new();
-        for (hold, payload) in jobs {
-            match serde_json::from_str(payload) {
-                Ok(args) => ready.push(Ready { hold, args }),
-                Err(error) => {
-                    let outcome = Outcome::Dead {
-                        cause: DeathCause::Undecodable,
-                        error: bounded(error),
-                    };
-                    inbox.post(Ended { hold, outcome });
-                }
-            }
-        }
-        for Ready { hold, .. } in aside.fill(ready) {
-            let outcome = Outcome::Released;
-            inbox.post(Ended { hold, outcome });
-        }
-    }
 }

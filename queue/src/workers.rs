@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// A process whose lease holds.
-#[derive(Clone, Debug, PartialEq, sqlx::FromRow)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
     /// Fresh in every process start.
     pub id: Uuid,
@@ -19,17 +19,18 @@ pub struct Worker {
 
 /// The living workers, the eldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
-    sqlx::query_as(
-        "select w.id, w.started_at,
-                extract(epoch from w.expires_at - now())::float8 as lease_left_seconds,
-                coalesce(r.running, 0) as running
+    sqlx::query_as!(
+        Worker,
+        r#"select w.id, w.started_at,
+                extract(epoch from w.expires_at - now())::float8 as "lease_left_seconds!",
+                coalesce(r.running, 0) as "running!"
            from queue.workers w
            left join (select locked_by, count(*) as running
                         from queue.jobs
                        where state = 1
                        group by locked_by) r on r.locked_by = w.id
           where w.expires_at > now()
-          order by w.started_at, w.id",
+          order by w.started_at, w.id"#
     )
     .fetch_all(conn)
     .await

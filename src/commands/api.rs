@@ -52,8 +52,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse api", settings);
     let listener = TcpListener::from_std(service::bind(options.listen.listen, "--listen")?)?;
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
-    let operations = TcpListener::from_std(operations)?;
+    let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
+    let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
@@ -85,8 +85,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     database.lead(interface.management.pool.clone());
     let quiet = CancellationToken::new();
     let sample = sample(&interface);
-    let operations = service::serve_operations(
-        operations,
+    let monitoring = service::serve_monitoring(
+        monitoring,
         metrics,
         pool.clone(),
         readiness,
@@ -109,7 +109,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     server.await??;
     queue.close(CLOSE).await;
     quiet.cancel();
-    operations.await??;
+    monitoring.await??;
     pool.close().await;
     Ok(())
 }

@@ -11,6 +11,7 @@ use anyhow::anyhow;
 use store::{PgPool, schema, seal::MasterKey};
 use workers::{outbound::EgressPolicy, provider::Profile};
 
+use super::Cli;
 use crate::{
     config::{self, CheckOptions, Located},
     service, telemetry,
@@ -20,7 +21,7 @@ use crate::{
 /// passed over.
 pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     let mut problems = Problems(0);
-    for problem in config::problems() {
+    for problem in config::problems::<Cli>() {
         problems.of::<()>(Err(anyhow!(problem)));
     }
     problems.of(telemetry::log_filter());

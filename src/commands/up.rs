@@ -46,7 +46,7 @@ pub(crate) struct Prepared {
     options: UpOptions,
     data: DataDir,
     listener: StdListener,
-    operations: StdListener,
+    monitoring: StdListener,
 }
 
 /// Binds, gives up root's rights if it has them, and opens the data directory as the user who remains. To be called before
@@ -58,7 +58,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         None => config::default_data_dir()?,
     };
     let listener = service::bind(options.listen.listen, "--listen");
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen");
+    let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
     let path = give_up_root(path, options.user.as_deref())?;
     // Of two reasons not to start, the other Gatehouse that runs here is the one to be told.
     let data = DataDir::open(&path)?;
@@ -66,7 +66,7 @@ pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
         options,
         data,
         listener: listener?,
-        operations: operations?,
+        monitoring: monitoring?,
     })
 }
 
@@ -95,10 +95,10 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         options,
         data,
         listener,
-        operations,
+        monitoring,
     } = prepared;
     let listener = TcpListener::from_std(listener)?;
-    let operations = TcpListener::from_std(operations)?;
+    let monitoring = TcpListener::from_std(monitoring)?;
     let master_key = master_key(&data)?;
     let stop = service::stop_signal()?;
 
@@ -117,7 +117,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let pool = database::pool(&hosts, "gatehouse up", options.pool.settings());
     let watch = database::watch(hosts, pool.clone());
     let served = serve(
-        options, &data, &watch, master_key, listener, operations, stop,
+        options, &data, &watch, master_key, listener, monitoring, stop,
     )
     .await;
     // Nobody need be told of what goes now.
@@ -136,14 +136,14 @@ async fn serve(
     watch: &Watch,
     master_key: MasterKey,
     listener: TcpListener,
-    operations: TcpListener,
+    monitoring: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let pool = watch.pool();
     prepare_database(pool, &master_key).await?;
     let addresses = Addresses {
         base_url: format!("http://{}/functions/v1", listener.local_addr()?),
-        metrics_url: format!("http://{}/metrics", operations.local_addr()?),
+        metrics_url: format!("http://{}/metrics", monitoring.local_addr()?),
     };
     let ours = options.database_url.is_none();
     let consent = if ours || options.demo {
@@ -199,10 +199,10 @@ async fn serve(
         rules: options.rules.settings(options.work.kept_rules),
         animations: options.work.animations.settings(),
     };
-    print_welcome(data, &listener, &operations, demo.as_ref())?;
+    print_welcome(data, &listener, &monitoring, demo.as_ref())?;
     let sample = api::sample(&interface);
-    let operations = service::serve_operations(
-        operations,
+    let monitoring = service::serve_monitoring(
+        monitoring,
         metrics,
         pool.clone(),
         readiness,
@@ -240,7 +240,7 @@ async fn serve(
     workers.await??;
     queue.close(CLOSE).await;
     quiet.cancel();
-    operations.await??;
+    monitoring.await??;
     Ok(())
 }
 
@@ -304,11 +304,11 @@ fn master_key(data: &DataDir) -> anyhow::Result<MasterKey> {
 fn print_welcome(
     data: &DataDir,
     listener: &TcpListener,
-    operations: &TcpListener,
+    monitoring: &TcpListener,
     demo: Option<&Demo>,
 ) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    let (api, metrics) = (listener.local_addr()?, operations.local_addr()?);
+    let (api, metrics) = (listener.local_addr()?, monitoring.local_addr()?);
     let dir = data.path().display();
     writeln!(out, "Gatehouse is up.\n")?;
     writeln!(out, "  Interface    http://{api}/functions/v1")?;

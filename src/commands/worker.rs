@@ -31,16 +31,16 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     let hosts = Hosts::parse(&options.database.database_url)?;
     let settings = options.database.pool.settings();
     let pool = database::pool(&hosts, "gatehouse worker", settings);
-    let operations = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
-    let operations = TcpListener::from_std(operations)?;
+    let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen")?;
+    let monitoring = TcpListener::from_std(monitoring)?;
     let metrics = telemetry::start_metrics()?;
     let stop = service::stop_signal()?;
     let (ready, readiness) = watch::channel(service::starting());
     let database = database::watch(hosts, pool.clone());
 
     let quiet = CancellationToken::new();
-    let operations = service::serve_operations(
-        operations,
+    let monitoring = service::serve_monitoring(
+        monitoring,
         metrics,
         pool.clone(),
         readiness,
@@ -77,7 +77,7 @@ pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
         queue.close(CLOSE).await;
     }
     quiet.cancel();
-    operations.await??;
+    monitoring.await??;
     pool.close().await;
     Ok(())
 }

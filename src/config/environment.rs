@@ -3,28 +3,23 @@
 use std::ffi::OsStr;
 
 use clap::{
-    Arg, Command, CommandFactory as _, FromArgMatches as _,
+    Arg, Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-
-use super::Cli;
 
 /// The command that judges the environment itself.
 const CHECK: &str = "check";
 
-impl Cli {
-    /// What the command line and the environment say. An empty variable counts as not set. A message about a wrong value names
-    /// the variable that it comes from.
-    ///
-    /// # Errors
-    /// What clap prints.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
-        let command = sourced(Self::command());
-        let matches = command.clone().try_get_matches();
-        let matches = matches.map_err(|error| blaming(command, error))?;
-        Self::from_arg_matches(&matches)
-            .map_err(|error| error.format(&mut sourced(Self::command())))
-    }
+/// What the command line and the environment say. An empty variable counts as not set. A message about a wrong value names
+/// the variable that the value comes from.
+///
+/// # Errors
+/// What clap prints.
+pub(crate) fn read<C: Parser>() -> Result<C, clap::Error> {
+    let command = sourced(C::command());
+    let matches = command.clone().try_get_matches();
+    let matches = matches.map_err(|error| blaming(command, error))?;
+    C::from_arg_matches(&matches).map_err(|error| error.format(&mut sourced(C::command())))
 }
 
 /// The commands without what counts as not set.
@@ -71,9 +66,9 @@ fn problem(arg: &Arg) -> Option<String> {
 }
 
 /// Every variable of any command that is set to something impossible.
-pub(crate) fn problems() -> Vec<String> {
+pub(crate) fn problems<C: Parser>() -> Vec<String> {
     let mut found = Vec::new();
-    for command in Cli::command().get_subcommands() {
+    for command in C::command().get_subcommands() {
         for arg in command.get_arguments() {
             found.extend(problem(arg));
         }

@@ -15,7 +15,7 @@ use domain::{
     reach::Reach,
     rules::Rule,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
@@ -107,6 +107,7 @@ pub struct Backtest {
 
 impl Chain for Backtest {
     const TABLE: &'static str = "backtests";
+    const QUEUE: QueueName = jobs::BACKTESTS;
     type Job = BacktestJob;
 
     fn row(job: &BacktestJob) -> Uuid {
@@ -176,9 +177,7 @@ pub async fn create(
     )
     .execute(&mut *conn)
     .await?;
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::replay(id, new.team));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::replay(id, new.team)).await?;
     Ok((id, jobs))
 }
 

@@ -62,13 +62,9 @@ const IMAGE_ATTEMPTS: u16 = 5;
 const ANALYSIS_ATTEMPTS: u16 = 5;
 /// Judging needs nothing but Postgres and our own code: it fails only with either.
 const RULES_ATTEMPTS: u16 = 10;
-/// A slice reads and computes; it fails only with Postgres or with its process.
-const BACKTEST_ATTEMPTS: u16 = 10;
-/// Likewise what is done with hash lists.
-const HASH_LIST_ATTEMPTS: u16 = 10;
-/// Likewise recoveries; that they wait for an endpoint is charged to nobody.
-const RECOVERY_ATTEMPTS: u16 = 10;
-
+/// A slice of a chain ([`chain`](crate::chain)) is tried this often. It reads and computes: it fails only with Postgres or with
+/// its process. Waiting for its turn is no attempt.
+const SLICE_ATTEMPTS: u16 = 10;
 /// The payload of [`IMAGES`], of [`ANALYSIS`] and of [`RULES`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MediaJob {
@@ -152,26 +148,26 @@ fn run(step: QueueName, job: &MediaJob, team: TeamId) -> NewJob {
 
 /// Replay the next slice.
 pub(crate) fn replay(backtest: BacktestId, team: TeamId) -> NewJob {
-    NewJob::new(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
-        .max_attempts(BACKTEST_ATTEMPTS)
+    slice(BACKTESTS, Lane(team.as_uuid()), &BacktestJob { backtest })
 }
 
 /// Read the next chunk into the list.
 pub(crate) fn import(import: HashImportId, list: HashListId, team: Option<TeamId>) -> NewJob {
-    NewJob::new(HASH_IMPORTS, lane(list, team), &HashImportJob { import })
-        .max_attempts(HASH_LIST_ATTEMPTS)
+    slice(HASH_IMPORTS, lane(list, team), &HashImportJob { import })
 }
 
 /// Hold the list against the next slice.
 pub(crate) fn scan(scan: HashScanId, list: HashListId, team: Option<TeamId>) -> NewJob {
-    NewJob::new(HASH_SCANS, lane(list, team), &HashScanJob { scan })
-        .max_attempts(HASH_LIST_ATTEMPTS)
+    slice(HASH_SCANS, lane(list, team), &HashScanJob { scan })
 }
 
 /// Put the next slice on its way.
 pub(crate) fn recover(recovery: RecoveryId, team: TeamId) -> NewJob {
-    NewJob::new(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
-        .max_attempts(RECOVERY_ATTEMPTS)
+    slice(RECOVERIES, Lane(team.as_uuid()), &RecoveryJob { recovery })
+}
+
+fn slice(queue: QueueName, lane: Lane, job: &impl Serialize) -> NewJob {
+    NewJob::new(queue, lane, job).max_attempts(SLICE_ATTEMPTS)
 }
 
 fn lane(list: HashListId, team: Option<TeamId>) -> Lane {

@@ -16,7 +16,7 @@ use domain::{
     recovery::RecoveryKind,
     webhook::WebhookRetentionDays,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -113,6 +113,7 @@ pub struct Recovery {
 
 impl Chain for Recovery {
     const TABLE: &'static str = "webhook_recoveries";
+    const QUEUE: QueueName = jobs::RECOVERIES;
     type Job = RecoveryJob;
 
     fn row(job: &RecoveryJob) -> Uuid {
@@ -183,9 +184,7 @@ pub async fn create(
     )
     .execute(&mut *conn)
     .await?;
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::recover(id, target.team).delay(SETTLED));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::recover(id, target.team).delay(SETTLED)).await?;
     Ok((id, jobs))
 }
 

@@ -40,7 +40,7 @@ use crate::{
     RETRY, RUN_DEADLINE,
     darkroom::Darkroom,
     groups::{self, Compiled, Groups, Key},
-    provider::{Desk, Panel},
+    provider::{Guarded, Panel},
     rules::{Reached, Verdicts},
     telling::{Ended, Left, Telling},
 };
@@ -234,21 +234,21 @@ impl Analyst {
             if missing.is_empty() {
                 break;
             }
-            let Some(desk) = self.panel.find(name) else {
+            let Some(provider) = self.panel.find(name) else {
                 inquiry.unknown(name);
                 continue;
             };
-            let can = desk.profile().scope.of(modality);
+            let can = provider.profile().scope.of(modality);
             let categories = both(can, &missing);
             if categories.is_empty() || inquiry.has_asked(name, can) {
                 continue;
             }
             let asking = match modality {
-                Modality::Text => self.cache.asking(item, desk, &categories),
+                Modality::Text => self.cache.asking(item, provider, &categories),
                 Modality::Image => None,
             };
             if let Some(asking) = &asking
-                && let Some(found) = asking.find(desk).await
+                && let Some(found) = asking.find(provider).await
             {
                 let Found {
                     answer,
@@ -258,27 +258,27 @@ impl Analyst {
                 inquiry.said_before(name, &categories, answer, elapsed, media);
                 continue;
             }
-            if inquiry.is_begun() && started.elapsed() + desk.deadline() > ASKING {
+            if inquiry.is_begun() && started.elapsed() + provider.deadline() > ASKING {
                 return Ok(Course::Later(Duration::ZERO));
             }
             if modality == Modality::Image && !sight.has_room().await {
                 return Ok(Course::Later(CROWDED));
             }
-            if desk.profile().access.is_some() {
+            if provider.profile().access.is_some() {
                 // Whoever is not here may take long, or be paused.
                 telling.now().await?;
             }
-            let has_time = || started.elapsed() + desk.deadline() <= ASKING;
+            let has_time = || started.elapsed() + provider.deadline() <= ASKING;
             let mut unseen = None;
             let asked = match modality {
                 Modality::Text => {
-                    let text = text_in_pieces(item, desk, &categories, run);
-                    let (asked, pieces) = text.show(desk, None, has_time).await?;
+                    let text = text_in_pieces(item, provider, &categories, run);
+                    let (asked, pieces) = text.show(provider, None, has_time).await?;
                     inquiry.said_in_part(pieces);
                     asked
                 }
                 Modality::Image => match sight
-                    .show(desk, &categories, item, run.is_last_attempt(), has_time)
+                    .show(provider, &categories, item, run.is_last_attempt(), has_time)
                     .await?
                 {
                     Ok(look) => {
@@ -328,12 +328,12 @@ impl Analyst {
 /// An item's text, as a provider is shown it.
 fn text_in_pieces<'a>(
     item: &'a ToAnalyse,
-    desk: &Desk,
+    provider: &Guarded,
     categories: &'a [Category],
     run: &Run,
 ) -> Pieces<'a> {
     Pieces {
-        shown: Shown::text(desk, item.text.as_deref().unwrap_or_default()),
+        shown: Shown::text(provider, item.text.as_deref().unwrap_or_default()),
         categories,
         policy: item.policy.as_deref(),
         kept: &item.pieces,

@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use apalis::prelude::{BoxDynError, Data};
+use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
     backtest::{
-        Change,
+        Backtest, Change,
         slice::{self, Look, Replayed, Slice, ToReplay},
     },
     jobs::BacktestJob,
@@ -16,9 +16,10 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
+    examined::{verdict_on, wanted},
     groups::{Compiled, Key, PATIENCE},
     judges::{Instead, Judges},
-    rules::{verdict_on, wanted},
+    slices::Slices,
 };
 
 /// How long a run goes on beginning with further items of its slice. Costly rules make the slices shorter.
@@ -43,8 +44,16 @@ impl Replayer {
 /// What a run leaves behind.
 type Ended = Finish<Option<Replayed>>;
 
-/// Runs one job: one slice. The effect enqueues the next one.
-pub(crate) async fn replay(job: BacktestJob, worker: Data<Replayer>) -> Result<Ended, BoxDynError> {
+impl Slices for Replayer {
+    type Chain = Backtest;
+    type Found = Replayed;
+
+    async fn next(&self, job: BacktestJob) -> Result<Ended, BoxDynError> {
+        replay(self, job).await
+    }
+}
+
+async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynError> {
     let Some(slice) = slice::next(&worker.pool, job.backtest).await? else {
         return Ok(Finish::Done(None));
     };
@@ -61,7 +70,7 @@ pub(crate) async fn replay(job: BacktestJob, worker: Data<Replayer>) -> Result<E
     let mut replayed = Replayed::new(&slice);
     for (number, item) in slice.items.iter().enumerate() {
         let patience = PATIENCE.saturating_sub(started.elapsed());
-        let Ok(looked) = timeout(patience, look(&worker, &slice, item, instead)).await else {
+        let Ok(looked) = timeout(patience, look(worker, &slice, item, instead)).await else {
             // Whoever made it wait, it was not this backtest: no attempt is charged.
             let Some(before) = number.checked_sub(1) else {
                 return Ok(again());

@@ -20,8 +20,8 @@ use store::verdict::ToJudge;
 use threads::{BriefThreads, Threads, thread_time};
 
 use crate::{
+    examined::Examined,
     groups::{Groups, Key},
-    rules::Examined,
 };
 
 /// The processor time of a brief judgement. An ordinary one takes less than a hundredth.

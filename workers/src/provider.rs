@@ -7,10 +7,10 @@ mod builtin;
 mod chat;
 mod chunks;
 mod cost;
-mod desk;
 mod error;
 mod fingerprint;
 mod gate;
+mod guarded;
 mod guardrail;
 mod hive;
 mod http;
@@ -53,7 +53,7 @@ pub use wire::{Auth, NoProxy, Proxy, Remote};
 
 pub(crate) use chunks::{merge, pieces};
 pub(crate) use cost::{Lookup, Piece};
-pub(crate) use desk::{Desk, Reply, Seat, Turn};
+pub(crate) use guarded::{Guarded, Reply, Seat, Turn};
 pub(crate) use panel::Panel;
 
 use crate::picture::{Limits, Rendition};

@@ -1,12 +1,17 @@
 //! Recover: what an endpoint has missed or lost is put on its way again, a slice at a time. Nothing is sent here.
 
-use apalis::prelude::{BoxDynError, Data};
+use apalis::prelude::BoxDynError;
 use queue::Finish;
 use store::{
     PgPool,
     jobs::RecoveryJob,
-    recovery::slice::{self, Next, Slice},
+    recovery::{
+        Recovery,
+        slice::{self, Next, Slice},
+    },
 };
+
+use crate::slices::Slices;
 
 /// What recovering works with.
 #[derive(Clone)]
@@ -21,18 +26,20 @@ impl Recoverer {
     }
 }
 
-/// Runs one job: one slice, unless enough is on its way. The effect enqueues the next one.
-pub(crate) async fn recover(
-    job: RecoveryJob,
-    recoverer: Data<Recoverer>,
-) -> Result<Finish<Option<Slice>>, BoxDynError> {
-    Ok(match slice::next(&recoverer.pool, job.recovery).await? {
-        Next::Nothing => Finish::Done(None),
-        Next::Later(delay) => Finish::Again {
-            effect: None,
-            delay,
-            charged: false,
-        },
-        Next::Slice(slice) => Finish::Done(Some(slice)),
-    })
+impl Slices for Recoverer {
+    type Chain = Recovery;
+    type Found = Slice;
+
+    /// Waits while enough is on its way.
+    async fn next(&self, job: RecoveryJob) -> Result<Finish<Option<Slice>>, BoxDynError> {
+        Ok(match slice::next(&self.pool, job.recovery).await? {
+            Next::Nothing => Finish::Done(None),
+            Next::Later(delay) => Finish::Again {
+                effect: None,
+                delay,
+                charged: false,
+            },
+            Next::Slice(slice) => Finish::Done(Some(slice)),
+        })
+    }
 }

@@ -10,11 +10,9 @@ use std::{
 
 use apalis::prelude::{BoxDynError, Data};
 use domain::{
-    decision::{Findings, Judged, Part, Trace, Unchecked, Verdict, decide},
-    id::{MediaId, RuleGroupId},
+    decision::{Trace, Unchecked},
+    id::MediaId,
     media::ModerationType,
-    rules::{Content, Violation},
-    score::Category,
 };
 use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, Run};
@@ -28,7 +26,8 @@ use store::{
 use tokio::time::timeout;
 
 use crate::{
-    groups::{Compiled, PATIENCE},
+    examined::verdict_on,
+    groups::PATIENCE,
     judges::Judges,
     places::Places,
     telling::{Ended, Left, Telling},
@@ -155,77 +154,6 @@ impl Verdicts {
     }
 }
 
-/// What one group found in an item.
-#[derive(Clone, Debug)]
-pub(crate) struct Examined {
-    pub(crate) group: RuleGroupId,
-    /// The categories that it asks for.
-    pub(crate) categories: Vec<Category>,
-    /// Absent: it could not judge.
-    judged: Option<Judged>,
-    violations: Vec<Violation>,
-    examines_text: bool,
-    recognises: bool,
-    unchecked: Option<Unchecked>,
-}
-
-impl Examined {
-    /// Has a group examine an item.
-    pub(crate) fn of(item: &ToJudge, group: &Compiled) -> Self {
-        let group = match group {
-            Compiled::Ready(group) => group,
-            Compiled::TooHeavy(heavy) => {
-                return Self {
-                    group: heavy.group,
-                    categories: Vec::new(),
-                    judged: None,
-                    violations: Vec::new(),
-                    examines_text: false,
-                    recognises: false,
-                    unchecked: Some(heavy.unchecked()),
-                };
-            }
-        };
-        let begun = Instant::now();
-        let violations = group.examine(&Content {
-            text: item.text.as_deref(),
-            scores: &item.scores.unwrap_or_default(),
-            image_matches: &item.image_matches,
-        });
-        Self {
-            group: group.group(),
-            categories: group.categories().to_vec(),
-            judged: Some(Judged {
-                group: group.group(),
-                version: group.version(),
-                micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
-            }),
-            violations,
-            examines_text: group.examines_text(),
-            recognises: group.recognises(&item.image_matches),
-            unchecked: None,
-        }
-    }
-}
-
-/// What these groups mean for the item.
-pub(crate) fn verdict_on(item: &ToJudge, examined: Vec<Examined>) -> Verdict {
-    let wanted = wanted(&examined);
-    decide(findings(item, examined, &wanted))
-}
-
-/// The categories that these groups ask for.
-pub(crate) fn wanted(examined: &[Examined]) -> Vec<Category> {
-    Category::ALL
-        .into_iter()
-        .filter(|category| {
-            examined
-                .iter()
-                .any(|group| group.categories.contains(category))
-        })
-        .collect()
-}
-
 /// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
 const UNCHECKED: [&str; 9] = [
     "provider_failed",
@@ -257,45 +185,5 @@ fn unchecked(what: &'static str) -> Counter {
     counter!("gatehouse_unchecked_total", "what" => what)
 }
 
-fn findings<'a>(
-    item: &'a ToJudge,
-    examined: Vec<Examined>,
-    wanted: &'a [Category],
-) -> Findings<'a> {
-    let text_examined = item.scores.is_some() || examined.iter().any(|group| group.examines_text);
-    let recognised = examined.iter().any(|group| group.recognises);
-    let mut unchecked = item.unchecked.clone();
-    let mut groups = Vec::with_capacity(examined.len());
-    let mut violations = Vec::new();
-    for group in examined {
-        groups.extend(group.judged);
-        violations.extend(group.violations);
-        unchecked.extend(group.unchecked);
-    }
-    Findings {
-        groups,
-        violations,
-        scores: item.scores,
-        wanted,
-        gaps: &item.gaps,
-        text: match (&item.text, text_examined) {
-            (None, _) => Part::Absent,
-            (Some(_), true) => Part::Examined,
-            (Some(_), false) => Part::Unexamined,
-        },
-        // That an image is on no list says nothing about it.
-        image: match (item.has_image, item.image_scored || recognised) {
-            (false, _) => Part::Absent,
-            (true, true) => Part::Examined,
-            (true, false) => Part::Unexamined,
-        },
-        unchecked,
-        on_failure: item.on_failure,
-    }
-}
-
 #[cfg(test)]
 use {crate::places::Place, domain::id::TeamId};
-
-#[cfg(test)]
-mod tests;

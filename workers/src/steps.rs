@@ -1,22 +1,18 @@
 //! Which step works on which queue, and with what bounds.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use apalis::prelude::{
-    BoxDynError, Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _,
-};
+use apalis::prelude::{Monitor, ParallelizeExt as _, WorkerBuilder, WorkerBuilderExt as _};
 use database::Clock;
 use metrics::gauge;
 use queue::{BackendSettings, Queue, QueueName};
 use store::{
     PgPool,
     analysis::AnalysisDied,
-    backtest::slice::ReplayDied,
+    chain::{Chain, Died},
     delivery::DeliveryDied,
-    hash_list::{import::slice::ImportDied, scan::slice::ScanDied},
     image::ExaminationDied,
-    jobs::{self, BacktestJob, DeliveryJob, HashImportJob, HashScanJob, MediaJob, RecoveryJob},
-    recovery::slice::RecoveryDied,
+    jobs::{self, DeliveryJob, MediaJob},
     seal::MasterKey,
     verdict::JudgementDied,
 };
@@ -25,19 +21,17 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     RETRY, RUN_DEADLINE,
     analysis::{self, Analyst},
-    backtests::{self, Replayer},
+    backtests::Replayer,
     darkroom::Darkroom,
-    hash_lists::{
-        HashLists,
-        imports::{self, Importer},
-        scans::{self, Scanner},
-    },
+    hash_lists::{HashLists, imports::Importer, scans::Scanner},
     images::{self, Examiner},
     judges::Judges,
+    outage::is_outage,
     outbound::Outbound,
     provider::Panel,
-    recoveries::{self, Recoverer},
+    recoveries::Recoverer,
     rules::{self, Judge, Verdicts},
+    slices::{Slices, slice},
     webhooks::{self, Courier},
 };
 
@@ -47,14 +41,8 @@ const PAGES_PER_JOB: usize = 2;
 /// Pages claimed ahead at most: up to half a second's work.
 const PAGES_AHEAD: usize = 256;
 
-/// Slices that a process replays at once. What is submitted now goes first, and replaying is nothing but computing.
-const REPLAYS: usize = 1;
-
-/// Chunks of files of hashes that a process reads at once, and slices that it scans: for the same reason.
-const HASH_LIST_WORK: usize = 1;
-
-/// Slices of recoveries that a process puts on their way at once: what happens now goes first.
-const RECOVERY_WORK: usize = 1;
+/// Slices of each chain that a process does at once. What happens now goes first, and a slice computes most of its time.
+const SLICES: usize = 1;
 
 /// What the steps of a process share.
 pub(crate) struct Steps {
@@ -87,10 +75,15 @@ impl Steps {
             jobs::ANALYSIS => self.analysis(monitor),
             jobs::RULES => self.rules(monitor),
             jobs::WEBHOOKS => self.webhooks(monitor),
-            jobs::BACKTESTS => self.backtests(monitor),
-            jobs::HASH_IMPORTS => self.hash_imports(monitor),
-            jobs::HASH_SCANS => self.hash_scans(monitor),
-            jobs::RECOVERIES => self.recoveries(monitor),
+            jobs::BACKTESTS => self.chain(
+                monitor,
+                Replayer::new(self.pool.clone(), self.judges.clone()),
+            ),
+            jobs::HASH_IMPORTS => self.chain(monitor, Importer::new(self.pool.clone())),
+            jobs::HASH_SCANS => {
+                self.chain(monitor, Scanner::new(self.pool.clone(), self.lists.clone()))
+            }
+            jobs::RECOVERIES => self.chain(monitor, Recoverer::new(self.pool.clone())),
             unknown => unreachable!("{unknown} is none of `jobs::ALL`"),
         }
     }
@@ -177,79 +170,22 @@ impl Steps {
         })
     }
 
-    fn backtests(&self, monitor: Monitor) -> Monitor {
-        let replayer = Replayer::new(self.pool.clone(), self.judges.clone());
+    /// The step of a chain, which does slice after slice.
+    fn chain<S: Slices>(&self, monitor: Monitor, worker: S) -> Monitor {
         let queue = self.queue.clone();
-        Self::offer(jobs::BACKTESTS, REPLAYS);
+        Self::offer(S::Chain::QUEUE, SLICES);
         monitor.register(move |_| {
-            let backend = settings(jobs::BACKTESTS)
+            let backend = settings(S::Chain::QUEUE)
                 .prefetch(1)
                 .retry(RETRY)
-                .on_dead::<ReplayDied>();
-            WorkerBuilder::new("backtests")
-                .backend(queue.backend::<BacktestJob>(backend))
-                .data(replayer.clone())
-                .concurrency(REPLAYS)
+                .on_dead::<Died<S::Chain>>();
+            WorkerBuilder::new(S::Chain::QUEUE.as_str())
+                .backend(queue.backend::<<S::Chain as Chain>::Job>(backend))
+                .data(worker.clone())
+                .concurrency(SLICES)
                 .timeout(RUN_DEADLINE)
                 .parallelize(tokio::spawn)
-                .build(backtests::replay)
-        })
-    }
-
-    fn hash_imports(&self, monitor: Monitor) -> Monitor {
-        let importer = Importer::new(self.pool.clone());
-        let queue = self.queue.clone();
-        Self::offer(jobs::HASH_IMPORTS, HASH_LIST_WORK);
-        monitor.register(move |_| {
-            let backend = settings(jobs::HASH_IMPORTS)
-                .prefetch(1)
-                .retry(RETRY)
-                .on_dead::<ImportDied>();
-            WorkerBuilder::new("hash-imports")
-                .backend(queue.backend::<HashImportJob>(backend))
-                .data(importer.clone())
-                .concurrency(HASH_LIST_WORK)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(imports::import)
-        })
-    }
-
-    fn hash_scans(&self, monitor: Monitor) -> Monitor {
-        let scanner = Scanner::new(self.pool.clone(), self.lists.clone());
-        let queue = self.queue.clone();
-        Self::offer(jobs::HASH_SCANS, HASH_LIST_WORK);
-        monitor.register(move |_| {
-            let backend = settings(jobs::HASH_SCANS)
-                .prefetch(1)
-                .retry(RETRY)
-                .on_dead::<ScanDied>();
-            WorkerBuilder::new("hash-scans")
-                .backend(queue.backend::<HashScanJob>(backend))
-                .data(scanner.clone())
-                .concurrency(HASH_LIST_WORK)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(scans::scan)
-        })
-    }
-
-    fn recoveries(&self, monitor: Monitor) -> Monitor {
-        let recoverer = Recoverer::new(self.pool.clone());
-        let queue = self.queue.clone();
-        Self::offer(jobs::RECOVERIES, RECOVERY_WORK);
-        monitor.register(move |_| {
-            let backend = settings(jobs::RECOVERIES)
-                .prefetch(1)
-                .retry(RETRY)
-                .on_dead::<RecoveryDied>();
-            WorkerBuilder::new("recoveries")
-                .backend(queue.backend::<RecoveryJob>(backend))
-                .data(recoverer.clone())
-                .concurrency(RECOVERY_WORK)
-                .timeout(RUN_DEADLINE)
-                .parallelize(tokio::spawn)
-                .build(recoveries::recover)
+                .build(slice::<S>)
         })
     }
 
@@ -288,16 +224,4 @@ fn settings(queue: QueueName) -> BackendSettings {
         Some(&(_, cap)) => backend.lane_cap(cap),
         None => backend,
     }
-}
-
-/// Whether the database is to blame for a handler's error, and not the job.
-pub(crate) fn is_outage(error: &BoxDynError) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(&**error);
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<store::Error>() {
-            return error.is_outage();
-        }
-        cause = error.source();
-    }
-    false
 }

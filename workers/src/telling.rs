@@ -15,7 +15,7 @@ use store::{
 use tokio::{select, sync::Mutex, time::sleep};
 use tracing::warn;
 
-use crate::steps::is_outage;
+use crate::outage::is_outage;
 
 /// How long an acceptance waits for the verdict.
 const SOON: Duration = Duration::from_millis(250);

@@ -18,7 +18,7 @@ use domain::{
     submission::SubmissionLimits,
 };
 use management::{Analyse, Management, Outlet, Pace, PaceSettings, Ping, Workbench};
-use queue::Queue;
+use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
@@ -36,7 +36,10 @@ use store::{
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{self, Answer};
+use crate::{
+    client::{self, Answer},
+    leftovers::Leftovers,
+};
 
 pub(crate) const SUBMIT: &str = "/functions/v1/submit-media";
 pub(crate) const STATUS: &str = "/functions/v1/get-media-status";
@@ -93,14 +96,18 @@ pub(crate) struct App {
     pub(crate) stop: CancellationToken,
     pub(crate) acceptor: Acceptor,
     queue: Queue,
+    leftovers: Leftovers,
 }
 
 impl Drop for App {
-    /// Lets go of the database, which is dropped after the test.
+    /// Lets go of the database, which is dropped after the test. Fails if the test leaves jobs without saying so.
     fn drop(&mut self) {
         self.stop.cancel();
         let queue = self.queue.clone();
         tokio::spawn(async move { queue.close(Duration::ZERO).await });
+        if !std::thread::panicking() {
+            self.leftovers.check(&self.pool);
+        }
     }
 }
 
@@ -219,6 +226,7 @@ impl App {
             stop,
             acceptor,
             queue,
+            leftovers: Leftovers::default(),
         }
     }
 
@@ -235,6 +243,11 @@ impl App {
         assert!(answer.header("x-request-id").is_some(), "{answer:?}");
         assert_documented(method, target, answer.status);
         answer
+    }
+
+    /// The test leaves jobs of this queue.
+    pub(crate) fn leaves(&self, queue: QueueName) {
+        self.leftovers.allow(queue);
     }
 
     pub(crate) async fn get(&self, target: &str) -> Answer {

@@ -142,4 +142,8 @@ async fn a_database_that_is_gone_is_told_without_its_words(pool: PgPool) {
         !answer.body.contains("relation") && !answer.body.contains("media\""),
         "{answer:?}"
     );
+    sqlx::raw_sql("alter table gone rename to media")
+        .execute(&app.pool)
+        .await
+        .unwrap();
 }

@@ -30,7 +30,6 @@ pub struct Batch {
 }
 
 /// The answer of `queue.replay`.
-#[derive(sqlx::FromRow)]
 struct Visit {
     visited: i64,
     replayed: i64,
@@ -92,20 +91,24 @@ async fn visit(
     after: Option<Place>,
     limit: i32,
 ) -> Result<Visit, sqlx::Error> {
-    sqlx::query_as("select * from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
-        .bind(filter.ids)
-        .bind(filter.queue)
-        .bind(filter.group)
-        .bind(filter.lane)
-        .bind(filter.cause.map(DeathCause::as_str))
-        .bind(filter.error)
-        .bind(after.map(|place| place.died_at))
-        .bind(after.map(|place| place.id))
-        .bind(filter.before.map(|place| place.died_at))
-        .bind(filter.before.map(|place| place.id))
-        .bind(limit)
-        .fetch_one(conn)
-        .await
+    sqlx::query_as!(
+        Visit,
+        r#"select visited as "visited!", replayed as "replayed!", queues as "queues!", last_died_at, last_id as "last_id: JobId"
+                 from queue.replay($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"#,
+        filter.ids as Option<&[JobId]>,
+        filter.queue,
+        filter.group.map(|group| group.0),
+        filter.lane.map(|lane| lane.0),
+        filter.cause.map(DeathCause::as_str),
+        filter.error,
+        after.map(|place| place.died_at),
+        after.map(|place| place.id.0),
+        filter.before.map(|place| place.died_at),
+        filter.before.map(|place| place.id.0),
+        limit,
+    )
+    .fetch_one(conn)
+    .await
 }
 
 /// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or

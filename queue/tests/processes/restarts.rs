@@ -132,8 +132,9 @@ async fn case_q4_claims_lost_in_a_crash_of_postgres_lose_and_double_no_effect() 
     let pool = &server.pool;
     let witness = Witness::answering(0).await;
     let setup = Setup {
-        // Every heartbeat takes the claims before it to the disk, so there must be few.
-        lease_ms: 12_000,
+        // Every heartbeat and every sweep takes the claims before it to the disk, so there must be few.
+        lease_ms: 120_000,
+        sweep_ms: 60_000,
         concurrency: 32,
         ..Setup::on(pool).calling(&witness)
     };

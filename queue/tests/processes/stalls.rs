@@ -63,7 +63,11 @@ async fn case_10_a_job_longer_than_three_leases_keeps_its_worker(pool: PgPool) {
 async fn case_q2_a_worker_stopped_inside_its_finish_holds_nobody_up(pool: PgPool) {
     prepare(&pool).await;
     let witness = Witness::answering(0).await;
-    let setup = Setup::on(&pool).calling(&witness);
+    let setup = Setup {
+        // The server ends the transaction only after it was seen to be open.
+        deadline_ms: 6_000,
+        ..Setup::on(&pool).calling(&witness)
+    };
     let stopped = Worker::start(&setup);
     let stall = Act {
         effect: Kind::Stall,

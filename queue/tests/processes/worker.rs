@@ -47,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) time_out_ms: u64,
     pub(crate) lease_ms: u64,
     pub(crate) poll_ms: u64,
+    pub(crate) sweep_ms: u64,
+    pub(crate) deadline_ms: u64,
 }
 
 impl Setup {
@@ -59,8 +61,11 @@ impl Setup {
             prefetch: 32,
             lane_cap: None,
             time_out_ms: 30_000,
-            lease_ms: 1500,
+            // A process that waits for its turn on a busy machine keeps its lease.
+            lease_ms: 2_500,
             poll_ms: 200,
+            sweep_ms: 100,
+            deadline_ms: 2_000,
         }
     }
 
@@ -90,9 +95,9 @@ impl Setup {
         Config {
             lease,
             heartbeat: lease / 6,
-            sweep: Duration::from_millis(100),
+            sweep: Duration::from_millis(self.sweep_ms),
             poll: Duration::from_millis(self.poll_ms),
-            deadline: Duration::from_secs(2),
+            deadline: Duration::from_millis(self.deadline_ms),
             ..Config::default()
         }
     }

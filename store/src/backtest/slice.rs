@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, sync::Arc};
 use chrono::{DateTime, Utc};
 use domain::{
     backtest::Decided,
-    chain::State,
     id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
     media::Status,
     rules::Rule,
@@ -16,7 +15,9 @@ use uuid::Uuid;
 
 use super::{Backtest, Change};
 use crate::{
-    Error, chain, jobs,
+    Error,
+    chain::{self, End, Step},
+    jobs,
     media::ids_within,
     verdict::{self, ToJudge, Wanted},
 };
@@ -27,9 +28,6 @@ pub const SLICE: i64 = 200;
 pub const LISTED: i64 = 10_000;
 /// The most rules of a change that are listed.
 const LISTED_RULES: usize = 20;
-
-/// A backtest that could not go on: it says so.
-pub type ReplayDied = chain::Died<Backtest>;
 
 /// What is replayed.
 #[derive(Clone, Debug)]
@@ -347,30 +345,28 @@ impl Effect for Replayed {
 impl Replayed {
     /// False: the backtest was stopped, or is not where the slice begins.
     async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let state = if self.last {
-            State::Finished
-        } else {
-            State::Running
+        let step = Step {
+            from: self.from.map(MediaId::as_uuid),
+            to: self.to.map(MediaId::as_uuid),
+            end: End::of(self.last),
         };
-        let advanced = sqlx::query!(
+        if !chain::advance::<Backtest>(conn, self.backtest.as_uuid(), step).await? {
+            return Ok(false);
+        }
+        sqlx::query!(
             "
             update backtests
             set
-                walked_to = $3,
-                looked_at = looked_at + $4,
-                of_other_groups = of_other_groups + $5,
-                undecided = undecided + $6,
-                without_content = without_content + $7,
-                without_scores = without_scores + $8,
-                changed = changed + $9,
-                listed = listed + $10,
-                state = $11,
-                ended_at = case when $11 = 'finished' then clock_timestamp() end
-            where id = $1 and state = 'running' and walked_to is not distinct from $2
+                looked_at = looked_at + $2,
+                of_other_groups = of_other_groups + $3,
+                undecided = undecided + $4,
+                without_content = without_content + $5,
+                without_scores = without_scores + $6,
+                changed = changed + $7,
+                listed = listed + $8
+            where id = $1
             ",
             self.backtest.as_uuid(),
-            self.from.map(MediaId::as_uuid),
-            self.to.map(MediaId::as_uuid),
             self.looked_at,
             self.of_other_groups,
             self.undecided,
@@ -378,11 +374,10 @@ impl Replayed {
             self.without_scores,
             self.changed,
             i64::try_from(self.changes.len()).unwrap_or(i64::MAX),
-            state.as_str(),
         )
         .execute(conn)
         .await?;
-        Ok(advanced.rows_affected() > 0)
+        Ok(true)
     }
 
     async fn count(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {

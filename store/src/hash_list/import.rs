@@ -11,7 +11,7 @@ use domain::{
     image_hash::HashAlgorithm,
     reach::Reach,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -70,6 +70,7 @@ pub struct Import {
 
 impl Chain for Import {
     const TABLE: &'static str = "hash_imports";
+    const QUEUE: QueueName = jobs::HASH_IMPORTS;
     type Job = HashImportJob;
 
     fn row(job: &HashImportJob) -> Uuid {
@@ -129,9 +130,7 @@ pub async fn create(
         insert_chunk(conn, id, number, first_line, chunk.bytes).await?;
         first_line += i64::try_from(chunk.lines).unwrap_or(0);
     }
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::import(id, list.id, list.team));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::import(id, list.id, list.team)).await?;
     Ok(Some((id, jobs)))
 }
 

@@ -12,7 +12,7 @@ use domain::{
     media::Status,
     reach::Reach,
 };
-use queue::NewJobs;
+use queue::{NewJobs, QueueName};
 use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -83,6 +83,7 @@ pub struct Scan {
 
 impl Chain for Scan {
     const TABLE: &'static str = "hash_scans";
+    const QUEUE: QueueName = jobs::HASH_SCANS;
     type Job = HashScanJob;
 
     fn row(job: &HashScanJob) -> Uuid {
@@ -137,9 +138,7 @@ pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId
     )
     .execute(&mut *conn)
     .await?;
-    let mut jobs = NewJobs::new();
-    jobs.push(jobs::scan(id, new.list, new.team));
-    queue::enqueue(conn, &jobs).await?;
+    let jobs = chain::begin(conn, jobs::scan(id, new.list, new.team)).await?;
     Ok((id, jobs))
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    chain::State,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, RecoveryId, SiteId, TeamId},
     recovery::RecoveryKind,
@@ -15,7 +14,8 @@ use uuid::Uuid;
 
 use super::Recovery;
 use crate::{
-    Error, chain,
+    Error,
+    chain::{self, End, Step},
     delivery::MOST_ATTEMPTS,
     jobs::{self, Pages},
     media::ids_within,
@@ -27,9 +27,6 @@ pub const SLICE: i64 = 500;
 pub const ENOUGH: i64 = 160;
 /// After how long it is looked again whether they are fewer.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// A recovery that could not go on: it says so.
-pub type RecoveryDied = chain::Died<Recovery>;
 
 /// What a job is to do.
 #[derive(Debug)]
@@ -63,17 +60,6 @@ pub struct Slice {
 struct Wanted {
     delivery: DeliveryId,
     event: EventId,
-}
-
-/// What comes after a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// Another one.
-    Open,
-    /// Nothing: all was looked at.
-    Finished,
-    /// Nothing, for this reason.
-    Failed(&'static str),
 }
 
 /// Loads the next slice.
@@ -318,13 +304,13 @@ async fn walk_events(
 impl Effect for Slice {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         for Survivor { effect: slice, .. } in batch {
-            if !slice.is_next(tx.conn).await? {
+            if !slice.advance(tx.conn).await? {
                 continue;
             }
             let mut sent = slice.send(tx.conn).await?;
             // Ids begin with the time of their event: what an endpoint should get first comes first.
             sent.sort_unstable();
-            slice.advance(tx.conn, sent.len()).await?;
+            slice.count(tx.conn, sent.len()).await?;
             let mut pages = Pages::default();
             for delivery in sent {
                 pages.push(slice.team, slice.endpoint, vec![delivery.into()]);
@@ -340,20 +326,13 @@ impl Effect for Slice {
 
 impl Slice {
     /// False: the recovery was stopped, or is not where the slice begins.
-    async fn is_next(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let next = sqlx::query_scalar!(
-            "
-            select id
-            from webhook_recoveries
-            where id = $1 and state = 'running' and walked_to is not distinct from $2
-            for no key update
-            ",
-            self.recovery.as_uuid(),
-            self.from,
-        )
-        .fetch_optional(conn)
-        .await?;
-        Ok(next.is_some())
+    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let step = Step {
+            from: self.from,
+            to: self.to,
+            end: self.end,
+        };
+        chain::advance::<Recovery>(conn, self.recovery.as_uuid(), step).await
     }
 
     /// Makes deliveries pending that still are as they were, and says which.
@@ -414,30 +393,12 @@ impl Slice {
         .await
     }
 
-    async fn advance(&self, conn: &mut PgConnection, sent: usize) -> Result<(), sqlx::Error> {
-        let (state, error) = match self.end {
-            End::Open => (State::Running, None),
-            End::Finished => (State::Finished, None),
-            End::Failed(reason) => (State::Failed, Some(reason)),
-        };
+    async fn count(&self, conn: &mut PgConnection, sent: usize) -> Result<(), sqlx::Error> {
         sqlx::query!(
-            "
-            update webhook_recoveries
-            set
-                walked_to = $2,
-                looked_at = looked_at + $3,
-                resent = resent + $4,
-                state = $5,
-                ended_at = case when $5 <> 'running' then clock_timestamp() end,
-                error = $6
-            where id = $1
-            ",
+            "update webhook_recoveries set looked_at = looked_at + $2, resent = resent + $3 where id = $1",
             self.recovery.as_uuid(),
-            self.to,
             self.looked_at,
             i64::try_from(sent).unwrap_or(i64::MAX),
-            state.as_str(),
-            error,
         )
         .execute(conn)
         .await?;

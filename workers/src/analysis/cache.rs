@@ -13,7 +13,7 @@ use store::{
 use tokio::time::timeout;
 use tracing::{debug, warn};
 
-use crate::provider::{Answer, Desk, Lookup};
+use crate::provider::{Answer, Guarded, Lookup};
 
 /// How long a look, or keeping an answer, may take.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -53,7 +53,7 @@ impl Cache {
     pub(super) fn asking<'a>(
         &'a self,
         item: &'a ToAnalyse,
-        desk: &Desk,
+        provider: &Guarded,
         categories: &[Category],
     ) -> Option<Asking<'a>> {
         let answers = self
@@ -61,7 +61,7 @@ impl Cache {
             .as_ref()
             .filter(|_| item.answers_hold.is_some())?;
         // Whoever needs no request is asked.
-        let access = desk.profile().access.as_ref()?;
+        let access = provider.profile().access.as_ref()?;
         let policy = item.policy.as_deref();
         let question = access
             .fingerprint
@@ -84,22 +84,22 @@ impl Cache {
 
 impl Asking<'_> {
     /// What this provider said of an equal text, if that is kept.
-    pub(super) async fn find(&self, desk: &Desk) -> Option<Found> {
+    pub(super) async fn find(&self, provider: &Guarded) -> Option<Found> {
         let started = Instant::now();
         let looking = self.answers.find(self.item.team, self.item.site, self.key);
         let found = match timeout(PATIENCE, looking).await {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {
                 debug!(media.id = %self.item.media, %error, "could not look up an earlier answer to an equal text");
-                desk.count_lookup(Lookup::Failed);
+                provider.count_lookup(Lookup::Failed);
                 return None;
             }
             Err(_) => {
-                desk.count_lookup(Lookup::Failed);
+                provider.count_lookup(Lookup::Failed);
                 return None;
             }
         };
-        desk.count_lookup(if found.is_some() {
+        provider.count_lookup(if found.is_some() {
             Lookup::Hit
         } else {
             Lookup::Miss

@@ -14,7 +14,7 @@ use store::{Error, analysis::Piece};
 
 use crate::{
     picture::Film,
-    provider::{self, Answer, Content, Desk, ProviderError, Question, Reply, Seat, Turn, merge},
+    provider::{self, Answer, Content, Guarded, ProviderError, Question, Reply, Seat, Turn, merge},
 };
 
 /// Pieces of one text, or frames of one image, that are under way at the same time.
@@ -44,8 +44,8 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// A text in the pieces that a provider takes.
-    pub(super) fn text(desk: &Desk, whole: &'a str) -> Vec<Self> {
-        let pieces = desk.pieces(whole).into_iter();
+    pub(super) fn text(provider: &Guarded, whole: &'a str) -> Vec<Self> {
+        let pieces = provider.pieces(whole).into_iter();
         let shown = pieces.map(|piece| Self {
             content: Content::Text(piece),
             start: piece.as_ptr() as usize - whole.as_ptr() as usize,
@@ -116,15 +116,17 @@ impl Pieces<'_> {
     /// The provider's state could not be read.
     pub(super) async fn show(
         &self,
-        desk: &Desk,
+        provider: &Guarded,
         mut seat: Option<Seat<'_>>,
         has_time: impl Fn() -> bool,
     ) -> Result<(Asked, Vec<Piece>), Error> {
         let started = Instant::now();
         let pieces = &self.shown;
-        let mut said: Vec<Option<Said>> =
-            pieces.iter().map(|piece| self.kept(desk, *piece)).collect();
-        desk.count(provider::Piece::Kept, said.iter().flatten().count());
+        let mut said: Vec<Option<Said>> = pieces
+            .iter()
+            .map(|piece| self.kept(provider, *piece))
+            .collect();
+        provider.count(provider::Piece::Kept, said.iter().flatten().count());
         // The next one is at the end.
         let mut waiting: Vec<usize> = (0..pieces.len()).rev().collect();
         waiting.retain(|piece| said[*piece].is_none());
@@ -139,7 +141,7 @@ impl Pieces<'_> {
                     break;
                 }
                 is_begun = true;
-                let asking = self.ask(desk, seat.take(), pieces[piece]);
+                let asking = self.ask(provider, seat.take(), pieces[piece]);
                 under_way.push(async move { (piece, asking.await) });
             }
             let Some((piece, ended)) = under_way.next().await else {
@@ -148,7 +150,7 @@ impl Pieces<'_> {
             hold = false;
             let ended = ended?;
             if self.is_to_repeat(&ended) {
-                desk.count(provider::Piece::Repeated, 1);
+                provider.count(provider::Piece::Repeated, 1);
             }
             match ended {
                 Ended::Replied(Reply::Said(answer)) => {
@@ -178,7 +180,7 @@ impl Pieces<'_> {
         }
         let learned = pieces.iter().zip(said).filter_map(|(piece, said)| {
             let said = said.filter(|said| said.is_new)?;
-            Some(self.piece(desk, *piece, said))
+            Some(self.piece(provider, *piece, said))
         });
         let learned = learned.collect();
         // All that ended is `end`, or else something is missing without a reason.
@@ -187,7 +189,7 @@ impl Pieces<'_> {
 
     async fn ask(
         &self,
-        desk: &Desk,
+        provider: &Guarded,
         seat: Option<Seat<'_>>,
         piece: Shown<'_>,
     ) -> Result<Ended, Error> {
@@ -198,12 +200,12 @@ impl Pieces<'_> {
         };
         let seat = match seat {
             Some(seat) => seat,
-            None => match desk.turn(piece.size()).await? {
+            None => match provider.turn(piece.size()).await? {
                 Turn::Open(seat) => seat,
                 Turn::Paused(wait) => return Ok(Ended::TurnedAway(wait)),
             },
         };
-        desk.count(provider::Piece::Asked, 1);
+        provider.count(provider::Piece::Asked, 1);
         Ok(Ended::Replied(seat.ask(question).await))
     }
 
@@ -217,11 +219,11 @@ impl Pieces<'_> {
     }
 
     /// What was said of this piece in an earlier run, if all was asked for that is now.
-    fn kept(&self, desk: &Desk, piece: Shown<'_>) -> Option<Said> {
+    fn kept(&self, provider: &Guarded, piece: Shown<'_>) -> Option<Said> {
         let place = (piece.modality(), piece.start, piece.length);
         let mut kept = self.kept.iter();
         let kept = kept.find(|kept| {
-            kept.provider == desk.name()
+            kept.provider == provider.name()
                 && (kept.modality, kept.start, kept.length) == place
                 && self.categories.iter().all(|c| kept.categories.contains(c))
         })?;
@@ -232,9 +234,9 @@ impl Pieces<'_> {
         })
     }
 
-    fn piece(&self, desk: &Desk, piece: Shown<'_>, said: Said) -> Piece {
+    fn piece(&self, provider: &Guarded, piece: Shown<'_>, said: Said) -> Piece {
         Piece {
-            provider: desk.name().to_owned(),
+            provider: provider.name().to_owned(),
             modality: piece.modality(),
             start: piece.start,
             length: piece.length,

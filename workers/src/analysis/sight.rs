@@ -21,7 +21,7 @@ use super::pieces::{Asked, Pieces, Shown};
 use crate::{
     darkroom::{Darkroom, Held},
     picture::{Film, Picture},
-    provider::{Desk, Turn},
+    provider::{Guarded, Turn},
 };
 
 /// What a picture takes while it is shown, in bytes: its file as it was taken in, and what is shown of it, which is mostly far smaller.
@@ -103,17 +103,17 @@ impl<'a> Sight<'a> {
     /// The provider's state, or the bytes, could not be read from the database.
     pub(super) async fn show(
         &mut self,
-        desk: &Desk,
+        provider: &Guarded,
         categories: &[Category],
         item: &ToAnalyse,
         is_last_attempt: bool,
         has_time: impl Fn() -> bool,
     ) -> Result<Result<Look, Unseen>, Error> {
-        let seat = match desk.turn(Size::IMAGE).await? {
+        let seat = match provider.turn(Size::IMAGE).await? {
             Turn::Open(seat) => seat,
             Turn::Paused(wait) => return Ok(Ok(Look::new(Asked::Paused(wait)))),
         };
-        let Some(limits) = desk.profile().limits else {
+        let Some(limits) = provider.profile().limits else {
             // It looks at none, and is not asked about any.
             return Ok(Err(Unseen::Gone));
         };
@@ -150,7 +150,7 @@ impl<'a> Sight<'a> {
             kept: &item.pieces,
             is_last_attempt,
         };
-        let (asked, learned) = pieces.show(desk, seat, has_time).await?;
+        let (asked, learned) = pieces.show(provider, seat, has_time).await?;
         Ok(Ok(Look {
             asked,
             learned,

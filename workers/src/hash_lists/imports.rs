@@ -1,13 +1,19 @@
 //! Import: a chunk of a file of hashes is read, line by line.
 
-use apalis::prelude::{BoxDynError, Data};
+use apalis::prelude::BoxDynError;
 use domain::hash_list::parse_line;
+use queue::Finish;
 use store::{
     PgPool,
-    hash_list::import::slice::{self, Chunk, Imported},
+    hash_list::import::{
+        Import,
+        slice::{self, Chunk, Imported},
+    },
     jobs::HashImportJob,
 };
 use tokio::task::block_in_place;
+
+use crate::slices::Slices;
 
 /// What importing works with.
 #[derive(Clone)]
@@ -22,13 +28,15 @@ impl Importer {
     }
 }
 
-/// Runs one job: one chunk. The effect enqueues the next one.
-pub(crate) async fn import(
-    job: HashImportJob,
-    importer: Data<Importer>,
-) -> Result<Option<Imported>, BoxDynError> {
-    let chunk = slice::next(&importer.pool, job.import).await?;
-    Ok(chunk.map(|chunk| block_in_place(|| read(&chunk))))
+impl Slices for Importer {
+    type Chain = Import;
+    type Found = Imported;
+
+    async fn next(&self, job: HashImportJob) -> Result<Finish<Option<Imported>>, BoxDynError> {
+        let chunk = slice::next(&self.pool, job.import).await?;
+        let read = chunk.map(|chunk| block_in_place(|| read(&chunk)));
+        Ok(Finish::Done(read))
+    }
 }
 
 fn read(chunk: &Chunk) -> Imported {

@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use apalis::prelude::{BoxDynError, Data};
+use apalis::prelude::BoxDynError;
 use domain::{id::HashScanId, image_hash::HashMatch};
+use queue::Finish;
 use quick_cache::sync::Cache;
 use store::{
     PgPool,
-    hash_list::scan::slice::{self, Scanned, Slice},
+    hash_list::scan::{
+        Scan,
+        slice::{self, Scanned, Slice},
+    },
     jobs::HashScanJob,
 };
 use tokio::task::block_in_place;
 
 use super::{HashLists, Snapshot};
+use crate::slices::Slices;
 
 /// Scans whose new entries are kept in memory; more than that rarely run at once.
 const KEPT: usize = 2;
@@ -48,11 +53,16 @@ impl Scanner {
     }
 }
 
-/// Runs one job: one slice. The effect enqueues the next one.
-pub(crate) async fn scan(
-    job: HashScanJob,
-    scanner: Data<Scanner>,
-) -> Result<Option<Scanned>, BoxDynError> {
+impl Slices for Scanner {
+    type Chain = Scan;
+    type Found = Scanned;
+
+    async fn next(&self, job: HashScanJob) -> Result<Finish<Option<Scanned>>, BoxDynError> {
+        Ok(Finish::Done(scan(self, job).await?))
+    }
+}
+
+async fn scan(scanner: &Scanner, job: HashScanJob) -> Result<Option<Scanned>, BoxDynError> {
     let Some(slice) = slice::next(&scanner.pool, job.scan).await? else {
         return Ok(None);
     };

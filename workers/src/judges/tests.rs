@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{
+    examined::verdict_on,
     groups::{
         RuleSettings,
         tests::{new_team, new_version, regex},
     },
-    rules::verdict_on,
 };
 
 fn team(number: u128) -> TeamId {

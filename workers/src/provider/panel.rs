@@ -9,7 +9,7 @@ use store::{
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
-use super::{Providers, desk::Desk};
+use super::{Providers, guarded::Guarded};
 
 /// How often the state of each provider is shown.
 const LOOK: Duration = Duration::from_secs(10);
@@ -18,27 +18,31 @@ const TELL: u32 = 6;
 
 /// The providers of this process.
 pub(crate) struct Panel {
-    desks: Vec<Desk>,
+    providers: Vec<Guarded>,
     pool: PgPool,
 }
 
 impl Panel {
     pub(crate) fn new(providers: &Providers, pool: PgPool) -> Self {
-        let desks = providers.iter().cloned();
+        let providers = providers.iter().cloned();
         Self {
-            desks: desks.map(|provider| Desk::new(provider, &pool)).collect(),
+            providers: providers
+                .map(|provider| Guarded::new(provider, &pool))
+                .collect(),
             pool,
         }
     }
 
     /// The provider with this name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Desk> {
-        self.desks.iter().find(|desk| desk.name() == name)
+    pub(crate) fn find(&self, name: &str) -> Option<&Guarded> {
+        self.providers
+            .iter()
+            .find(|provider| provider.name() == name)
     }
 
     /// The names, in the operator's order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.desks.iter().map(Desk::name)
+        self.providers.iter().map(Guarded::name)
     }
 
     /// Reports this process's providers and their states, for ever.
@@ -52,15 +56,15 @@ impl Panel {
             {
                 warn!(%error, "could not report this process's providers; trying again");
             }
-            for desk in &self.desks {
-                desk.look().await;
+            for provider in &self.providers {
+                provider.look().await;
             }
         }
     }
 
     fn registrations(&self) -> Vec<Registration> {
-        let registration = |desk: &Desk| {
-            let profile = desk.profile();
+        let registration = |provider: &Guarded| {
+            let profile = provider.profile();
             Registration {
                 name: profile.name.clone(),
                 kind: profile.kind,
@@ -68,6 +72,6 @@ impl Panel {
                 image_categories: profile.scope.image.clone(),
             }
         };
-        self.desks.iter().map(registration).collect()
+        self.providers.iter().map(registration).collect()
     }
 }

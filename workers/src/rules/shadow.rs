@@ -10,8 +10,11 @@ use store::{rule_group::shadow::Shadowed, verdict::ToJudge};
 use tokio::time::{Instant, timeout_at};
 use tracing::warn;
 
-use super::{Examined, verdict_on};
-use crate::{groups::PATIENCE, judges::Judges};
+use crate::{
+    examined::{Examined, verdict_on},
+    groups::PATIENCE,
+    judges::Judges,
+};
 
 /// What the item's shadows say about it. One that cannot judge says nothing.
 pub(super) async fn judge(

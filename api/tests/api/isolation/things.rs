@@ -26,6 +26,7 @@ use store::{
         import,
         scan::{self, NewScan},
     },
+    jobs,
     recovery::{self, NewRecovery},
     token::{self, Grant, NewToken},
 };
@@ -128,6 +129,14 @@ async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'stat
 
 impl Things {
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
+        for queue in [
+            jobs::BACKTESTS,
+            jobs::HASH_IMPORTS,
+            jobs::HASH_SCANS,
+            jobs::RECOVERIES,
+        ] {
+            app.leaves(queue);
+        }
         let mut conn = app.pool.acquire().await.unwrap();
         let new = NewToken {
             name: &"test".parse().unwrap(),

@@ -172,6 +172,8 @@ async fn what_belongs_to_others_is_as_unknown_as_nothing(pool: PgPool) {
     let list = json!({ "name": "Theirs", "kind": "deny" });
     let list = lists.post("/hash-lists", list).await.created()["id"].clone();
     let list = list.as_str().unwrap();
+    app.leaves(store::jobs::HASH_IMPORTS);
+    app.leaves(store::jobs::HASH_SCANS);
     let imports = format!("/hash-lists/{list}/imports");
     let import = lists.send_as("text/plain", "POST", &imports, "x").await;
     let import = import.json()["id"].as_str().unwrap().to_owned();

@@ -6,6 +6,7 @@ use chrono::Utc;
 use domain::scope::Scope;
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use store::jobs;
 
 use super::Caller;
 use crate::{app::App, client::Answer};
@@ -315,6 +316,14 @@ fn requests_are_closed_and_answers_are_complete() {
 #[sqlx::test(migrations = false)]
 async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     let app = App::start(pool).await;
+    for queue in [
+        jobs::BACKTESTS,
+        jobs::HASH_IMPORTS,
+        jobs::HASH_SCANS,
+        jobs::RECOVERIES,
+    ] {
+        app.leaves(queue);
+    }
     let served = app.get("/management/v1/openapi.json").await;
     served.ok();
     assert_eq!(served.body, api::openapi::management_document());

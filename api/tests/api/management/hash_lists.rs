@@ -42,6 +42,7 @@ impl Caller<'_> {
     }
 
     async fn upload(&self, list: &str, file: &str) -> Answer {
+        self.app.leaves(store::jobs::HASH_IMPORTS);
         let path = format!("/hash-lists/{list}/imports");
         self.send_as("text/plain", "POST", &path, file).await
     }
@@ -308,6 +309,7 @@ async fn teams_know_of_shared_lists_and_not_of_what_is_on_them(pool: PgPool) {
         refused.problem(403, "shared_list");
     }
     // Their own items they may hold against it; what others found is not told.
+    app.leaves(store::jobs::HASH_SCANS);
     let scans = format!("{path}/scans");
     let own = member.post(&scans, json!({})).await;
     assert_eq!(own.status, 202, "{own:?}");
@@ -404,6 +406,7 @@ async fn what_a_scan_finds_is_listed_with_where_the_items_stand_now(pool: PgPool
     let list = member.deny("Removed").await;
     let media = app.in_review("an image, let us say").await;
     hash(&app.pool, &media, 7).await;
+    app.leaves(store::jobs::HASH_SCANS);
     let scans = format!("/hash-lists/{list}/scans");
     let started = member.post(&scans, json!({ "since_revision": 0 })).await;
     assert_eq!(started.status, 202, "{started:?}");

@@ -28,6 +28,7 @@ impl App {
 
     /// The path of the recoveries of a new endpoint.
     async fn recoveries(&self) -> String {
+        self.leaves(store::jobs::RECOVERIES);
         format!("/webhook-endpoints/{}/recoveries", self.endpoint().await)
     }
 }

@@ -11,9 +11,9 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{Import, LISTED, drop_chunks};
+use super::{LISTED, drop_chunks};
 use crate::{
-    Error, chain,
+    Error,
     hash_list::{
         MAX_ENTRIES, count,
         entry::{NewEntry, insert},
@@ -21,9 +21,6 @@ use crate::{
     },
     jobs,
 };
-
-/// An import that could not go on: it says so.
-pub type ImportDied = chain::Died<Import>;
 
 /// The next chunk.
 #[derive(Debug)]

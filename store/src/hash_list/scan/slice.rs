@@ -1,7 +1,6 @@
 //! A slice of a scan: what a job looks at, and the effect of having looked at it.
 
 use domain::{
-    chain::State,
     id::{HashListId, HashScanId, MediaId, TeamId},
     image_hash::{HashMatch, Hashed, MIN_QUALITY, Pdq, Sha256Digest},
 };
@@ -10,13 +9,16 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::{LISTED, Scan};
-use crate::{Error, chain, hash_list::matches, jobs, media::ids_within};
+use crate::{
+    Error,
+    chain::{self, End, Step},
+    hash_list::matches,
+    jobs,
+    media::ids_within,
+};
 
 /// Items of a slice: some milliseconds' work in all.
 pub const SLICE: i64 = 1_000;
-
-/// A scan that could not go on: it says so.
-pub type ScanDied = chain::Died<Scan>;
 
 /// The next slice.
 #[derive(Debug)]
@@ -194,34 +196,28 @@ impl Scanned {
 
     /// False: the scan was stopped, or is not where the slice begins.
     async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let state = if self.last {
-            State::Finished
-        } else {
-            State::Running
+        let step = Step {
+            from: self.from.map(MediaId::as_uuid),
+            to: self.to.map(MediaId::as_uuid),
+            end: End::of(self.last),
         };
-        let advanced = sqlx::query!(
+        if !chain::advance::<Scan>(conn, self.scan.as_uuid(), step).await? {
+            return Ok(false);
+        }
+        sqlx::query!(
             "
             update hash_scans
-            set
-                walked_to = $3,
-                looked_at = looked_at + $4,
-                matched = matched + $5,
-                listed = listed + $6,
-                state = $7,
-                ended_at = case when $7 = 'finished' then clock_timestamp() end
-            where id = $1 and state = 'running' and walked_to is not distinct from $2
+            set looked_at = looked_at + $2, matched = matched + $3, listed = listed + $4
+            where id = $1
             ",
             self.scan.as_uuid(),
-            self.from.map(MediaId::as_uuid),
-            self.to.map(MediaId::as_uuid),
             self.looked_at,
             i64::try_from(self.matches.len()).unwrap_or(i64::MAX),
             i64::try_from(self.listed().len()).unwrap_or(i64::MAX),
-            state.as_str(),
         )
         .execute(conn)
         .await?;
-        Ok(advanced.rows_affected() > 0)
+        Ok(true)
     }
 
     async fn list(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {

@@ -38,7 +38,7 @@ impl fmt::Debug for Auth {
 }
 
 impl Auth {
-    pub(in crate::provider) fn key(&self) -> &str {
+    pub(crate) fn key(&self) -> &str {
         match self {
             Self::Nothing => "",
             Self::Bearer(key) | Self::Header(_, key) | Self::Own(key) | Self::Hmac(key) => key,

@@ -40,7 +40,7 @@ const LASTING: [&str; 14] = [
 ];
 
 /// The word in an error, if there is one.
-pub(in crate::provider) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
+pub(crate) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
     let header = headers
         .get(AWS_HEADER)
         .and_then(|value| value.to_str().ok());
@@ -70,7 +70,7 @@ pub(super) fn is_lasting(code: &str) -> bool {
 }
 
 /// Whether it may be told: text that somebody wrote has spaces, or is longer.
-pub(in crate::provider) fn is_word(word: &str) -> bool {
+pub(crate) fn is_word(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=LONGEST).contains(&word.len()) && word.bytes().all(is_plain)
 }

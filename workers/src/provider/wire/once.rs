@@ -12,7 +12,7 @@ use serde::{
 ///
 /// # Errors
 /// It is no object, or a member is there twice.
-pub(in crate::provider) fn once<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+pub(crate) fn once<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
     K: Deserialize<'de> + Ord,

@@ -317,6 +317,7 @@ async fn a_backtest_is_one_at_a_time_and_can_be_cancelled(pool: PgPool) {
     let member = app.member(app.tenant.team).await;
     let group = member.new_group("House", json!([word("a", "a")])).await;
     let path = format!("/rule-groups/{group}/backtests");
+    app.leaves(store::jobs::BACKTESTS);
     for _ in 0..3 {
         let media = app.submitted("a text").await;
         app.judge(&media, Status::Approved).await;

@@ -15,9 +15,7 @@ use crate::support::provider::{Refusal, wire::Wire};
 const DRIP: Duration = Duration::from_secs(1);
 
 /// Reads a request from a connection.
-pub(in crate::support::provider) async fn request(
-    stream: &mut TcpStream,
-) -> io::Result<(Parts, Vec<u8>)> {
+pub(crate) async fn request(stream: &mut TcpStream) -> io::Result<(Parts, Vec<u8>)> {
     let mut bytes = Vec::new();
     let head = loop {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
@@ -50,7 +48,7 @@ pub(in crate::support::provider) async fn request(
     Ok((parts, bytes))
 }
 
-pub(in crate::support::provider) async fn refuse(
+pub(crate) async fn refuse(
     stream: &mut TcpStream,
     wire: Wire,
     Refusal(status, code): Refusal,

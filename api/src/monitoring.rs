@@ -1,0 +1,46 @@
+//! The second listener of every process: `/metrics` for Prometheus, and the probes. It is meant for a private network.
+
+use metrics_exporter_prometheus::PrometheusHandle;
+use poem::{Endpoint, Response, Route, endpoint::make_sync, get, http::Method};
+use tokio::sync::watch;
+
+use crate::{
+    Readiness,
+    access::Routes,
+    front::{DEADLINE, Front},
+    probes,
+};
+
+/// What the monitoring endpoints show.
+pub struct Monitoring {
+    /// The metrics.
+    pub metrics: PrometheusHandle,
+    /// Sets the gauges that are sampled rather than counted; called before each rendering, so it must be quick.
+    pub sample: Box<dyn Fn() + Send + Sync>,
+    /// Whether the process can work.
+    pub ready: watch::Receiver<Readiness>,
+}
+
+const METRICS: &str = "/metrics";
+
+/// The endpoint to [`crate::serve::serve`] on the monitoring address.
+pub fn monitoring(monitoring: Monitoring) -> impl Endpoint<Output = Response> + 'static {
+    let Monitoring {
+        metrics,
+        sample,
+        ready,
+    } = monitoring;
+    let render = make_sync(move |_| {
+        sample();
+        Response::builder()
+            .content_type("text/plain; version=0.0.4; charset=utf-8")
+            .body(metrics.render())
+    });
+    let router = probes::mount(Route::new().at(METRICS, get(render)), ready);
+    let paths = probes::paths().chain([(METRICS.to_owned(), vec![Method::GET])]);
+    Front {
+        router,
+        routes: Routes::new(paths),
+        deadline: DEADLINE,
+    }
+}

@@ -1,0 +1,47 @@
+//! The error of a deadline of ours that has passed. It is not sqlx's `PoolTimedOut`, which says that no connection was free.
+
+use std::{io, time::Duration};
+
+/// The database did not answer within this time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no answer within {0:?}")]
+pub struct Late(pub Duration);
+
+impl From<Late> for sqlx::Error {
+    /// As an error of the connection: whoever judges errors treats it like a connection that was lost.
+    fn from(late: Late) -> Self {
+        Self::Io(io::Error::new(io::ErrorKind::TimedOut, late))
+    }
+}
+
+/// The error of a statement that had no answer within this time.
+pub fn late(patience: Duration) -> sqlx::Error {
+    Late(patience).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passed_deadline_says_so_and_blames_no_pool() {
+        let error = late(Duration::from_millis(1500));
+        let text = error.to_string();
+        assert!(text.contains("no answer within 1.5s"), "{text}");
+        assert!(!text.contains("pool"), "{text}");
+    }
+
+    #[test]
+    fn a_passed_deadline_can_be_told_from_a_lost_connection() {
+        let is_late = |error: &sqlx::Error| match error {
+            sqlx::Error::Io(error) => {
+                let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+                inner.is_some_and(|Late(_)| true)
+            }
+            _ => false,
+        };
+        assert!(is_late(&late(Duration::from_secs(5))));
+        let lost = sqlx::Error::from(io::Error::from(io::ErrorKind::ConnectionReset));
+        assert!(!is_late(&lost));
+    }
+}

@@ -1,0 +1,47 @@
+//! The answer to a checkpoint: the finisher gives it, and the run waits for it.
+
+use tokio::sync::oneshot;
+
+use crate::hold::Turn;
+
+/// Why a checkpoint was not recorded. As an `Err` of the handler it does the right thing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotRecorded {
+    /// The job is another worker's by now, or its run is over. Stop: whatever this run ends in is refused.
+    #[error("the job is no longer this worker's; the checkpoint was refused")]
+    NoLongerOurs,
+    /// The effect failed for a reason of its own, and nothing of it was written. The job is still this worker's.
+    #[error("the effect of a checkpoint failed: {0}")]
+    EffectFailed(String),
+}
+
+/// Tells a run whether its checkpoint was recorded.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    sender: oneshot::Sender<Result<(), NotRecorded>>,
+    turn: Turn,
+}
+
+impl Answer {
+    pub(crate) const fn new(sender: oneshot::Sender<Result<(), NotRecorded>>, turn: Turn) -> Self {
+        Self { sender, turn }
+    }
+
+    pub(crate) fn recorded(self) {
+        self.turn.advance();
+        self.give(Ok(()));
+    }
+
+    pub(crate) fn refused(self) {
+        self.give(Err(NotRecorded::NoLongerOurs));
+    }
+
+    pub(crate) fn failed(self, error: String) {
+        self.give(Err(NotRecorded::EffectFailed(error)));
+    }
+
+    fn give(self, answer: Result<(), NotRecorded>) {
+        // The run may have timed out meanwhile; then nobody wants to know.
+        let _ = self.sender.send(answer);
+    }
+}

@@ -1,0 +1,79 @@
+//! The heartbeat: renews the row of this process in `queue.workers`, and so its lease.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use sqlx::PgConnection;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+use crate::{enqueue::millis, link::Link, metrics, shared::Shared};
+
+/// Renews the lease until the queue closes.
+pub(crate) async fn run(shared: Arc<Shared>) {
+    let mut link = Link::new(&shared.pool);
+    let mut ticks = interval(shared.config.heartbeat);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shared.stopping.cancelled() => return,
+            _ = ticks.tick() => {}
+        }
+        // A heartbeat that hangs must not take the next ones with it.
+        let patience = (shared.config.lease / 3).min(shared.config.deadline);
+        while let Err(error) = renew(&shared, &mut link, patience).await {
+            link.give_up();
+            warn!(%error, "the heartbeat did not reach the database");
+            if shared
+                .pause(shared.config.heartbeat.min(Duration::from_millis(200)))
+                .await
+            {
+                return;
+            }
+        }
+    }
+}
+
+async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(), sqlx::Error> {
+    let sent = Instant::now();
+    let lease = shared.config.lease;
+    timeout(patience, async {
+        beat(link.get().await?, shared.worker, lease).await
+    })
+    .await
+    .map_err(|_| database::late(patience))??;
+    if !shared.lease.is_held() {
+        info!(worker = %shared.worker, "the lease is held");
+    }
+    shared.lease.renew(sent);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    metrics::heartbeat(now);
+    Ok(())
+}
+
+/// Shows that a worker lives; its claims hold for the length of the lease from now.
+async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<(), sqlx::Error> {
+    sqlx::query!(
+        "insert into queue.workers (id, expires_at)
+         values ($1, now() + $2::bigint * interval '1 millisecond')
+         on conflict (id) do update set expires_at = excluded.expires_at",
+        worker,
+        millis(lease),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Ends a worker's lease: what it still holds may be rescued at once.
+pub(crate) async fn surrender(conn: &mut PgConnection, worker: Uuid) -> Result<(), sqlx::Error> {
+    sqlx::query!("delete from queue.workers where id = $1", worker,)
+        .execute(conn)
+        .await?;
+    Ok(())
+}

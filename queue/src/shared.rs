@@ -1,0 +1,151 @@
+//! What the tasks of an open queue share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use sqlx::PgPool;
+use tokio::sync::Notify;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use uuid::Uuid;
+
+use crate::{
+    BackendSettings, Config, NewJobs, QueueName, Retry,
+    hold::Holds,
+    inbox::Inbox,
+    lease::Lease,
+    metrics,
+    supervise::supervise,
+    takers::{Taker, Takers},
+    wakers::Wakers,
+};
+
+/// The state of an open queue.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) pool: PgPool,
+    pub(crate) config: Config,
+    /// Made new at every start, so that a restarted process is another worker.
+    pub(crate) worker: Uuid,
+    pub(crate) lease: Lease,
+    pub(crate) holds: Arc<Holds>,
+    pub(crate) inbox: Inbox,
+    pub(crate) wakers: Wakers,
+    /// Jobs wait for their burial.
+    pub(crate) doomed: Notify,
+    /// Cancelled: claim no more.
+    pub(crate) claiming: CancellationToken,
+    /// Cancelled: finishers end once nothing is left to finish.
+    pub(crate) draining: CancellationToken,
+    /// Cancelled: everything ends, whatever is left.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) claimers: TaskTracker,
+    pub(crate) finishers: TaskTracker,
+    pub(crate) helpers: TaskTracker,
+    /// The queues that this process works on.
+    known: Mutex<HashMap<&'static str, BackendSettings>>,
+    /// The workers that take new jobs at once.
+    pub(crate) takers: Takers,
+}
+
+impl Shared {
+    pub(crate) fn new(pool: PgPool, config: Config) -> Self {
+        Self {
+            pool,
+            config,
+            worker: Uuid::now_v7(),
+            lease: Lease::new(config.lease),
+            holds: Arc::default(),
+            inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
+            wakers: Wakers::default(),
+            doomed: Notify::new(),
+            claiming: CancellationToken::new(),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            claimers: TaskTracker::new(),
+            finishers: TaskTracker::new(),
+            helpers: TaskTracker::new(),
+            known: Mutex::default(),
+            takers: Takers::default(),
+        }
+    }
+
+    /// This process works on a queue from now on.
+    pub(crate) fn know(&self, settings: BackendSettings) {
+        self.lock_known()
+            .insert(settings.queue().as_str(), settings);
+    }
+
+    /// Jobs were enqueued and committed: counts them, and wakes the queues of those that are due.
+    pub(crate) fn enqueued(&self, jobs: &NewJobs) {
+        let per_queue = jobs.per_queue();
+        for (queue, &(count, _)) in &per_queue {
+            metrics::enqueued(queue, count);
+        }
+        let due = per_queue.into_iter().filter(|(_, (_, due))| *due);
+        self.wakers.wake(due.map(|(queue, _)| queue));
+    }
+
+    /// The worker on this queue that takes new jobs at once, if there is one.
+    pub(crate) fn taker(&self, queue: &str) -> Option<Arc<dyn Taker>> {
+        self.takers.of(queue)
+    }
+
+    /// Jobs of a queue are due again: wakes the workers of that queue, if this process knows it.
+    pub(crate) fn wake_if_known(&self, queue: &str) {
+        if let Some(settings) = self.known(queue) {
+            self.wakers.wake([settings.queue().as_str()]);
+        }
+    }
+
+    /// The same for every queue that this process knows.
+    pub(crate) fn wake_all_known(&self) {
+        self.wakers
+            .wake(self.known_queues().into_iter().map(QueueName::as_str));
+    }
+
+    /// Sleeps; true when the queue closes meanwhile.
+    pub(crate) async fn pause(&self, duration: Duration) -> bool {
+        tokio::select! {
+            () = self.stopping.cancelled() => true,
+            () = tokio::time::sleep(duration) => false,
+        }
+    }
+
+    /// The settings of a queue that this process works on.
+    pub(crate) fn known(&self, queue: &str) -> Option<BackendSettings> {
+        self.lock_known().get(queue).copied()
+    }
+
+    /// The queues that this process works on.
+    pub(crate) fn known_queues(&self) -> Vec<QueueName> {
+        self.lock_known()
+            .values()
+            .map(BackendSettings::queue)
+            .collect()
+    }
+
+    pub(crate) fn retry(&self, queue: &str) -> Retry {
+        self.known(queue)
+            .map_or_else(Retry::default, |settings| settings.retry)
+    }
+
+    fn lock_known(&self) -> MutexGuard<'_, HashMap<&'static str, BackendSettings>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a task that is started again whenever it panics.
+    pub(crate) fn spawn<F>(
+        self: &Arc<Self>,
+        tracker: &TaskTracker,
+        name: &'static str,
+        task: fn(Arc<Self>) -> F,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let shared = self.clone();
+        tracker.spawn(supervise(name, move || task(shared.clone())));
+    }
+}

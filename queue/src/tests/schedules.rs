@@ -1,0 +1,286 @@
+//! Random schedules on a real Postgres, against the model that is checked exhaustively in `tests/model`: after
+//! every statement the tables hold what the model says.
+//!
+//! The statements are the crate's own. Where one may choose (which job it claims), it chooses, and the
+//! model must allow it.
+
+mod actual;
+#[path = "../../tests/model/eager.rs"]
+mod eager;
+mod process;
+#[path = "../../tests/model/protocol.rs"]
+mod protocol;
+mod seen;
+#[expect(
+    dead_code,
+    reason = "mechanisms are taken out in the exhaustive check only"
+)]
+#[path = "../../tests/model/state.rs"]
+mod state;
+mod work;
+
+use std::{
+    mem::{Discriminant, discriminant},
+    sync::Arc,
+};
+
+use indexmap::IndexSet;
+use proptest::{
+    collection::vec,
+    prelude::{Strategy, any},
+    sample::Index,
+    test_runner::{Config, TestCaseError, TestRunner},
+};
+use sqlx::PgPool;
+use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
+
+use actual::Actual;
+use state::{Action, Commit, Hand, Limits, Protocol, Row, State};
+
+/// The most workers at a time.
+const WORKERS: usize = 3;
+/// The most crashes, stalls, lost answers, failing obituaries.
+const FAULTS: u8 = 8;
+const LIMITS: Limits = Limits {
+    faults: FAULTS,
+    uncharged: 4,
+    replays: 2,
+    checkpoints: 4,
+    follow_ups: 3,
+    inserts: 2,
+    pauses: 2,
+};
+
+/// Systems of any size up to four jobs, with more trouble than is checked exhaustively.
+fn protocols() -> impl Strategy<Value = Protocol> {
+    (1..=WORKERS, 1..=4_usize, 1..=3_usize, 1..=3_i8).prop_map(
+        |(workers, jobs, cap, max_attempts)| Protocol {
+            jobs,
+            workers,
+            max_attempts,
+            cap,
+            limits: LIMITS,
+            without: None,
+        },
+    )
+}
+
+/// What is done next: one action, or a statement that takes whatever there is.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Act(Action),
+    Claim {
+        worker: usize,
+    },
+    Rescue,
+    Bury,
+    /// A worker sleeps past its lease, and comes back after its jobs were taken.
+    Stall {
+        worker: usize,
+    },
+}
+
+impl Step {
+    fn kind(&self) -> (Discriminant<Self>, Option<Discriminant<Action>>) {
+        let action = match self {
+            Self::Act(action) => Some(discriminant(action)),
+            Self::Claim { .. } | Self::Rescue | Self::Bury | Self::Stall { .. } => None,
+        };
+        (discriminant(self), action)
+    }
+
+    fn parts(self) -> Vec<Self> {
+        match self {
+            Self::Stall { worker } => vec![
+                Self::Act(Action::LeaseEnds { worker }),
+                Self::Rescue,
+                Self::Act(Action::Heartbeat { worker }),
+            ],
+            Self::Act(_) | Self::Claim { .. } | Self::Rescue | Self::Bury => vec![self],
+        }
+    }
+}
+
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn the_tables_follow_the_model(pool: PgPool) {
+    let actual = Arc::new(Mutex::new(
+        Actual::new(pool, WORKERS + usize::from(FAULTS)).await,
+    ));
+    let handle = Handle::current();
+    let outcome = spawn_blocking(move || {
+        let config = Config {
+            cases: 96,
+            max_shrink_iters: 500,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let cases = (protocols(), vec(any::<(Index, Index)>(), 60));
+        TestRunner::new(config).run(&cases, |(protocol, choices)| {
+            let case = async { follow(&mut *actual.lock().await, protocol, &choices).await };
+            handle.block_on(case).map_err(TestCaseError::fail)
+        })
+    });
+    if let Err(failure) = outcome.await.expect("the runner") {
+        panic!("{failure}");
+    }
+}
+
+/// A process cannot tell a checkpoint that moved the fence from a claim that raised it. While a checkpoint is not answered, it
+/// takes the row under the next fence for held, even if it is that of a later claim whose answer was lost.
+#[sqlx::test(migrator = "crate::MIGRATOR")]
+async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool: PgPool) {
+    let mut actual = Actual::new(pool, 1).await;
+    let protocol = Protocol {
+        jobs: 1,
+        workers: 1,
+        max_attempts: 3,
+        cap: 1,
+        limits: LIMITS,
+        without: None,
+    };
+    let mut run = Run::start(&mut actual, protocol).await;
+    let worker = 0;
+    let [first, second] = [1, 2].map(|fence| Hand { job: 0, fence });
+    let stall = Step::Stall { worker }.parts();
+    let sweep = Step::Act(Action::Sweep { worker });
+    let steps = [
+        vec![Step::Claim { worker }],
+        vec![Step::Act(Action::Arrive(first))],
+        vec![Step::Act(Action::Checkpoint(first))],
+        stall,
+        vec![Step::Claim { worker }],
+        vec![Step::Act(Action::LoseAnswer(second))],
+        vec![sweep; 2],
+        vec![Step::Act(Action::Record(first, Commit::Answered))],
+        vec![sweep; 2],
+    ];
+    for step in steps.concat() {
+        if let Err(parted) = run.take(step).await {
+            panic!("{parted}");
+        }
+    }
+    assert_eq!(run.state.jobs[0].row, Row::Due);
+}
+
+/// Runs one schedule; tells where tables and model part.
+async fn follow(
+    actual: &mut Actual,
+    protocol: Protocol,
+    choices: &[(Index, Index)],
+) -> Result<(), String> {
+    let mut run = Run::start(actual, protocol).await;
+    for (kind, which) in choices {
+        // First what is done and then to whom, or the many ways in which a run may end crowd out all else.
+        let steps = steps(protocol, &run.state);
+        let kinds: IndexSet<_> = steps.iter().map(Step::kind).collect();
+        let kind = kinds[kind.index(kinds.len())];
+        let steps: Vec<_> = steps.iter().filter(|step| step.kind() == kind).collect();
+        for step in steps[which.index(steps.len())].parts() {
+            run.take(step).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A schedule under way, in the database and in the model.
+struct Run<'a> {
+    actual: &'a mut Actual,
+    protocol: Protocol,
+    state: State,
+    taken: Vec<Step>,
+}
+
+impl<'a> Run<'a> {
+    async fn start(actual: &'a mut Actual, protocol: Protocol) -> Self {
+        actual.reset(protocol).await;
+        Self {
+            actual,
+            protocol,
+            state: protocol.start(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Takes a step in both, and compares them.
+    async fn take(&mut self, step: Step) -> Result<(), String> {
+        self.taken.push(step);
+        self.compare(step).await.map_err(|what| {
+            let taken: Vec<String> = self.taken.iter().map(|step| format!("{step:?}")).collect();
+            format!("{what}\nafter\n  {}", taken.join("\n  "))
+        })
+    }
+
+    async fn compare(&mut self, step: Step) -> Result<(), String> {
+        self.state = take(self.actual, self.protocol, &self.state, step).await?;
+        if let Some(promise) = self.protocol.broken_promise(&self.state) {
+            return Err(format!("broken: {promise}"));
+        }
+        let (expected, found) = (seen::expected(&self.state), self.actual.look().await);
+        if expected == found {
+            Ok(())
+        } else {
+            Err(format!("expected {expected:#?}\nfound {found:#?}"))
+        }
+    }
+}
+
+/// Everything that can be done, also what finds nothing to do.
+fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
+    let mut steps = vec![Step::Rescue, Step::Bury];
+    for (worker, now) in state.workers.iter().enumerate() {
+        if now.is_alive && now.has_lease {
+            steps.push(Step::Claim { worker });
+            if state.left.faults > 0 {
+                steps.push(Step::Stall { worker });
+            }
+        }
+    }
+    let actions = protocol.actions(state).into_iter();
+    steps.extend(actions.filter_map(|action| match action {
+        Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
+        _ => Some(Step::Act(action)),
+    }));
+    steps
+}
+
+/// Takes a step in the database, and the same in the model.
+async fn take(
+    actual: &mut Actual,
+    protocol: Protocol,
+    state: &State,
+    step: Step,
+) -> Result<State, String> {
+    let possible = protocol.actions(state);
+    let all = |wanted: fn(&Action) -> bool| {
+        let chosen = possible.iter().copied().filter(wanted);
+        chosen.fold(state.clone(), |state, action| {
+            protocol.after(&state, action)
+        })
+    };
+    Ok(match step {
+        Step::Act(action) => {
+            actual.act(protocol, state, action).await?;
+            protocol.after(state, action)
+        }
+        Step::Stall { .. } => unreachable!("it is taken in parts"),
+        Step::Rescue => {
+            actual.rescue().await;
+            all(|action| matches!(action, Action::Rescue { .. }))
+        }
+        Step::Bury => {
+            actual.bury().await;
+            all(|action| matches!(action, Action::Bury { .. }))
+        }
+        Step::Claim { worker } => {
+            let claimed = actual.claim(worker, protocol.cap).await;
+            let may_claim = |job: usize| possible.contains(&Action::Claim { worker, job });
+            match claimed {
+                Some(Hand { job, .. }) if may_claim(job) => {
+                    protocol.after(state, Action::Claim { worker, job })
+                }
+                None if !(0..state.jobs.len()).any(may_claim) => state.clone(),
+                _ => return Err(format!("{claimed:?} is not what may be claimed")),
+            }
+        }
+    })
+}

@@ -1,0 +1,158 @@
+//! What the jobs of the schedules do, and the worker that takes new ones at once.
+
+use std::{
+    mem,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::{
+    BackendSettings, DeadJob, DeathCause, Effect, Finish, FinishTx, Group, Lane, NewJob, Obituary,
+    QueueName, Retry, Survivor,
+    effect::AnyEffect,
+    hold::{Claim, Hold, Holds},
+    outcome::{Outcome as Actually, RetryReason},
+    takers::{Places, Taker},
+};
+
+use super::state::Outcome;
+
+pub(super) const QUEUE: QueueName = QueueName::new("schedules");
+pub(super) const LANE: Lane = Lane(Uuid::from_u128(1));
+/// Never over within a test.
+pub(super) const LONG: Duration = Duration::from_hours(1);
+
+/// What a job of the schedules looks like.
+pub(super) fn new_job(max_attempts: u16) -> NewJob {
+    NewJob::new(QUEUE, LANE, &()).max_attempts(max_attempts)
+}
+
+/// Leaves a row with the step that its run took.
+pub(super) struct Applied {
+    pub(super) step: i32,
+    /// The attempts of the follow-up job, if there is one.
+    pub(super) follow_up: Option<u16>,
+}
+
+impl Effect for Applied {
+    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for survivor in batch {
+            sqlx::query("insert into effects (job, step) values ($1, $2)")
+                .bind(survivor.job)
+                .bind(survivor.effect.step)
+                .execute(&mut *tx.conn)
+                .await?;
+            tx.jobs.extend(survivor.effect.follow_up.map(new_job));
+        }
+        Ok(())
+    }
+}
+
+/// Leaves a row for each dead job.
+pub(super) struct Noted;
+
+impl Obituary for Noted {
+    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
+        for job in dead {
+            sqlx::query("insert into obituaries (job) values ($1)")
+                .bind(job.id)
+                .execute(&mut *tx.conn)
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn settings() -> BackendSettings {
+    let retry = Retry {
+        initial: LONG,
+        factor: 1.0,
+        max: LONG,
+        jitter: 0.0,
+    };
+    BackendSettings::new(QUEUE).retry(retry).on_dead::<Noted>()
+}
+
+/// The end of a run. `max_attempts` are a follow-up job's.
+pub(super) fn actually(outcome: Outcome, step: i32, max_attempts: u16) -> Actually {
+    let with = |follow_up| AnyEffect::new(Applied { step, follow_up });
+    let effect = || with(None);
+    let error = || "not this time".to_owned();
+    match outcome {
+        Outcome::Done => Actually::Finished(Finish::Done(effect())),
+        Outcome::DoneWithMore => Actually::Finished(Finish::Done(with(Some(max_attempts)))),
+        Outcome::Again { charged } => Actually::Finished(Finish::Again {
+            effect: effect(),
+            delay: if charged { LONG } else { Duration::ZERO },
+            charged,
+        }),
+        Outcome::Fail => Actually::Failed {
+            reason: RetryReason::Error,
+            error: error(),
+            delay: None,
+        },
+        Outcome::Abort => Actually::Dead {
+            cause: DeathCause::Aborted,
+            error: error(),
+        },
+        Outcome::Release => Actually::Released,
+    }
+}
+
+/// A worker that has room for whatever it is offered, and keeps it in hand.
+pub(super) struct Hands {
+    settings: BackendSettings,
+    holds: Arc<Holds>,
+    taken: Mutex<Vec<Arc<Hold>>>,
+}
+
+impl Hands {
+    pub(super) fn new(lane_cap: u32, holds: Arc<Holds>) -> Arc<Self> {
+        Arc::new(Self {
+            settings: settings().lane_cap(lane_cap),
+            holds,
+            taken: Mutex::default(),
+        })
+    }
+
+    /// What was handed over since.
+    pub(super) fn take(&self) -> Vec<Arc<Hold>> {
+        mem::take(&mut *self.taken.lock().unwrap())
+    }
+}
+
+impl Taker for Hands {
+    fn settings(&self) -> &BackendSettings {
+        &self.settings
+    }
+
+    fn set_aside(self: Arc<Self>, _: Group, _: Lane, wanted: usize) -> Box<dyn Places> {
+        Box::new(Room {
+            of: self,
+            jobs: wanted,
+        })
+    }
+
+    fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>> {
+        Hold::new(claim, since, &self.holds, TaskTracker::new().token())
+    }
+}
+
+struct Room {
+    of: Arc<Hands>,
+    jobs: usize,
+}
+
+impl Places for Room {
+    fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>) {
+        let mut taken = self.of.taken.lock().unwrap();
+        taken.extend(jobs.into_iter().map(|(hold, _)| hold));
+    }
+}

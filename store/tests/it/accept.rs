@@ -1,0 +1,8 @@
+//! Accepting submissions on a real Postgres.
+
+mod images;
+mod poisoned;
+mod quota;
+mod repetition;
+mod storing;
+mod submitter;

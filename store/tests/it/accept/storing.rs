@@ -1,0 +1,256 @@
+//! What is stored with a submission, and when nothing is.
+
+use std::time::Duration;
+
+use domain::{actor::Actor, event::EventKind, id::GroupVersionId};
+use sqlx::PgPool;
+use store::{
+    accept::Acceptance,
+    endpoint,
+    rule_group::{self, Authorship, NewVersion},
+    site,
+};
+use uuid::Uuid;
+
+use super::submitter::Submitter;
+
+#[sqlx::test(migrations = false)]
+async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {
+    let fixture = Submitter::new(pool).await;
+    let site = fixture.site().await;
+    assert_eq!(
+        (site.id, site.team),
+        (fixture.tenant.site, fixture.tenant.team)
+    );
+    let accepted = fixture
+        .acceptor
+        .accept(fixture.media(&site, "hello"))
+        .await
+        .unwrap();
+    assert_eq!(accepted, Acceptance::Accepted);
+    assert_eq!(
+        fixture
+            .count("select count(*) from media where status = 'pending' and body = 'hello'")
+            .await,
+        1
+    );
+    assert_eq!(
+        fixture
+            .count(
+                "select count(*) from events e join deliveries d on d.event_id = e.id join media m on m.id = e.media_id
+                 where e.kind = 'media.created' and e.occurred_at = m.created_at"
+            )
+            .await,
+        1
+    );
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'analysis'")
+            .await,
+        1
+    );
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'webhooks'")
+            .await,
+        1
+    );
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
+    let fixture = Submitter::new(pool).await;
+    let before = fixture.site().await;
+    let mut conn = fixture.pool.acquire().await.unwrap();
+
+    endpoint::create(
+        &mut conn,
+        before.id,
+        "https://example.org/",
+        &[EventKind::MediaCreated],
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&before, "a"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    let after = fixture
+        .sites
+        .reload(fixture.tenant.key.hash())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(after.revision > before.revision);
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "b"))
+            .await
+            .unwrap(),
+        Acceptance::Accepted
+    );
+    assert_eq!(fixture.count("select count(*) from deliveries").await, 2);
+
+    site::keys::rotate(&mut conn, before.id).await.unwrap();
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "c"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    assert!(
+        fixture
+            .sites
+            .reload(fixture.tenant.key.hash())
+            .await
+            .unwrap()
+            .is_none()
+    );
+    assert_eq!(fixture.count("select count(*) from media").await, 1);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: PgPool) {
+    let fixture = Submitter::new(pool).await;
+    let before = fixture.site().await;
+    let group: Uuid = sqlx::query_scalar("select id from rule_groups")
+        .fetch_one(&fixture.pool)
+        .await
+        .unwrap();
+    let mut tx = fixture.pool.begin().await.unwrap();
+    let version = NewVersion {
+        rules: &[],
+        categories: &[],
+    };
+    let by = Authorship::COMMAND_LINE;
+    let published = rule_group::add_version(&mut tx, group.into(), version, by)
+        .await
+        .unwrap();
+    rule_group::set_live(&mut tx, group.into(), published, Actor::CommandLine)
+        .await
+        .unwrap();
+    tx.commit().await.unwrap();
+
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&before, "a"))
+            .await
+            .unwrap(),
+        Acceptance::Stale
+    );
+    let after = fixture
+        .sites
+        .reload(fixture.tenant.key.hash())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        after.judges.versions,
+        Vec::<GroupVersionId>::from([published])
+    );
+    assert!(!after.judges.uses_ai);
+    assert_eq!(
+        fixture
+            .acceptor
+            .accept(fixture.media(&after, "b"))
+            .await
+            .unwrap(),
+        Acceptance::Accepted
+    );
+    assert_eq!(
+        fixture
+            .count("select count(*) from queue.jobs where queue = 'rules'")
+            .await,
+        1
+    );
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_row_that_postgres_refuses_fails_alone(pool: PgPool) {
+    let fixture = Submitter::new(pool).await;
+    let site = fixture.site().await;
+    let waiting: Vec<_> = (0..40)
+        .map(|n| {
+            // Postgres cannot store NUL. The checks before refuse it; here it gets past them.
+            let body = if n == 20 {
+                "a\0b".to_owned()
+            } else {
+                format!("text {n}")
+            };
+            let (acceptor, media) = (fixture.acceptor.clone(), fixture.media(&site, &body));
+            tokio::spawn(async move { acceptor.accept(media).await.unwrap() })
+        })
+        .collect();
+    let mut refused = 0;
+    for answer in waiting {
+        match answer.await.unwrap() {
+            Acceptance::Accepted => {}
+            Acceptance::Refused => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(refused, 1);
+    assert_eq!(fixture.count("select count(*) from media").await, 39);
+    fixture.close().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn broken_connections_lose_and_double_nothing(pool: PgPool) {
+    let fixture = Submitter::new(pool).await;
+    let site = fixture.site().await;
+    let killer = {
+        let pool = fixture.pool.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                let _ = sqlx::query(
+                    "select pg_terminate_backend(pid) from pg_stat_activity
+                     where datname = current_database() and pid <> pg_backend_pid()",
+                )
+                .execute(&pool)
+                .await;
+            }
+        })
+    };
+    let mut accepted = Vec::new();
+    for _ in 0..20 {
+        let round: Vec<_> = (0..25)
+            .map(|_| {
+                let (acceptor, media) = (fixture.acceptor.clone(), fixture.media(&site, "text"));
+                tokio::spawn(async move { (media.id, acceptor.accept(media).await.unwrap()) })
+            })
+            .collect();
+        for answer in round {
+            let (media, answer) = answer.await.unwrap();
+            assert_eq!(answer, Acceptance::Accepted);
+            accepted.push(media.as_uuid());
+        }
+    }
+    killer.abort();
+    let stored: Vec<Uuid> = sqlx::query_scalar("select id from media order by id")
+        .fetch_all(&fixture.pool)
+        .await
+        .unwrap();
+    accepted.sort_unstable();
+    assert_eq!(stored, accepted);
+    for table in [
+        "select count(*) from events",
+        "select count(*) from deliveries",
+        "select count(*) from queue.jobs where queue = 'analysis'",
+        "select count(*) from queue.jobs where queue = 'webhooks'",
+    ] {
+        assert_eq!(fixture.count(table).await, 500, "{table}");
+    }
+    fixture.close().await;
+}

@@ -1,0 +1,7 @@
+//! Hash lists, the files that they are filled from and what they are held against, on a real Postgres.
+
+mod deltas;
+mod entries;
+mod imports;
+mod listed;
+mod scans;

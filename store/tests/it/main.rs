@@ -1,0 +1,12 @@
+//! The store on a real Postgres.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod accept;
+mod billing_period;
+mod categories;
+mod connections;
+mod hash_lists;
+mod management;
+mod rate;
+mod tenant;

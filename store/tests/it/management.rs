@@ -1,0 +1,12 @@
+//! What people and tools see and change, on a real Postgres.
+
+mod actors;
+mod decide;
+mod deliveries;
+mod endpoints;
+mod events;
+mod item;
+mod list;
+mod recoveries;
+mod sites;
+mod trials;

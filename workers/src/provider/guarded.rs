@@ -1,0 +1,193 @@
+//! One provider behind its gate: limits and breaker are asked before each request, and every request is measured.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use domain::{media::Modality, throttle::Size};
+use metrics::{Counter, counter, histogram};
+use store::{Error, PgPool};
+use tokio::time::timeout;
+use tracing::warn;
+
+use super::{
+    Answer, Content, Lookup, Piece, Profile, Provider, ProviderError, Question, chunks, cost,
+    gate::{Entry, Gate, Pass, show},
+};
+
+/// A provider, and the gate before it. A provider that runs in this process has no gate.
+pub(crate) struct Guarded {
+    provider: Arc<dyn Provider>,
+    gate: Option<Gate>,
+}
+
+/// Whether a question may be put now.
+pub(crate) enum Turn<'a> {
+    /// Yes, one.
+    Open(Seat<'a>),
+    /// Not for this long: the provider limits requests, keeps failing, or is busy.
+    Paused(Duration),
+}
+
+/// The right to put one question.
+pub(crate) struct Seat<'a> {
+    provider: &'a Guarded,
+    /// None if there is no gate.
+    pass: Option<(&'a Gate, Pass)>,
+}
+
+/// What became of a question.
+pub(crate) enum Reply {
+    /// An answer.
+    Said(Answer),
+    /// Nobody is to ask again for so long, and this was no attempt.
+    Paused(Duration),
+    /// No answer, and how long that took.
+    Failed(ProviderError, Duration),
+}
+
+impl Guarded {
+    pub(super) fn new(provider: Arc<dyn Provider>, pool: &PgPool) -> Self {
+        let Profile {
+            name, access, told, ..
+        } = provider.profile();
+        // Shown as 0 from the start: a counter that first appears with its first error has no increase then.
+        for reason in ProviderError::REASONS {
+            errors(name, reason).increment(0);
+        }
+        show(name, false, false);
+        cost::show(name, told);
+        let gate = access
+            .as_ref()
+            .map(|access| Gate::new(name, access, pool.clone()));
+        Self { provider, gate }
+    }
+
+    pub(crate) fn profile(&self) -> &Profile {
+        self.provider.profile()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.profile().name
+    }
+
+    /// A text in the pieces that it takes.
+    pub(crate) fn pieces<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        chunks::pieces(text, self.profile().piece_bytes)
+    }
+
+    /// The longest that its answer takes.
+    pub(crate) fn deadline(&self) -> Duration {
+        let access = self.profile().access.as_ref();
+        access.map_or(Duration::ZERO, |access| access.deadline)
+    }
+
+    /// Asks for a turn with a request of this size. What is to be shown need not be at hand before it is one's own.
+    ///
+    /// # Errors
+    /// The provider's state could not be read.
+    pub(crate) async fn turn(&self, size: Size) -> Result<Turn<'_>, Error> {
+        let pass = match &self.gate {
+            None => None,
+            Some(gate) => match gate.enter(size).await? {
+                Entry::Open(pass) => Some((gate, pass)),
+                Entry::Closed(wait) => return Ok(Turn::Paused(wait)),
+            },
+        };
+        Ok(Turn::Open(Seat {
+            provider: self,
+            pass,
+        }))
+    }
+
+    /// Whether asking it takes a request.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.profile().access.is_some()
+    }
+
+    /// Counts pieces of a text, unless they cost nothing.
+    pub(crate) fn count(&self, what: Piece, pieces: usize) {
+        if self.is_remote() {
+            cost::pieces(self.name(), what).increment(pieces as u64);
+        }
+    }
+
+    /// Counts a look for an earlier answer to an equal text.
+    pub(crate) fn count_lookup(&self, outcome: Lookup) {
+        cost::lookups(self.name(), outcome).increment(1);
+    }
+
+    async fn measured(&self, question: Question<'_>) -> (Result<Answer, ProviderError>, Duration) {
+        let started = Instant::now();
+        let modality = match question.content {
+            Content::Text(_) => Modality::Text,
+            Content::Image(_) => Modality::Image,
+        };
+        let request = self
+            .is_remote()
+            .then(|| cost::Request::begin(self.name(), modality));
+        let asking = self.provider.analyse(question);
+        let answer = match &self.profile().access {
+            Some(access) => timeout(access.deadline, asking)
+                .await
+                .unwrap_or(Err(ProviderError::TimedOut)),
+            None => asking.await,
+        };
+        let elapsed = started.elapsed();
+        if let (Some(request), Err(ProviderError::Unreachable(error))) = (request, &answer)
+            && error.is_connect()
+        {
+            request.forget();
+        }
+        let name = self.name().to_owned();
+        histogram!("gatehouse_provider_request_duration_seconds", "provider" => name)
+            .record(elapsed);
+        if let Err(error) = &answer {
+            errors(self.name(), error.reason()).increment(1);
+            let (code, cause) = (error.code(), error.cause());
+            if code.is_some() || cause.is_some() {
+                warn!(provider = self.name(), %error, code, cause, "a provider failed");
+            }
+        }
+        (answer, elapsed)
+    }
+
+    /// Shows its state.
+    pub(super) async fn look(&self) {
+        if let Some(gate) = &self.gate {
+            gate.look().await;
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// Whether nobody else may ask until this one has: its answer tests whether the provider works.
+    pub(crate) fn is_probe(&self) -> bool {
+        self.pass.as_ref().is_some_and(|(_, pass)| pass.is_probe())
+    }
+
+    /// Asks.
+    pub(crate) async fn ask(self, question: Question<'_>) -> Reply {
+        let (answer, elapsed) = self.provider.measured(question).await;
+        let wait = match &self.pass {
+            Some((gate, pass)) => gate.leave(pass, &answer).await,
+            None => None,
+        };
+        match wait {
+            Some(wait) => Reply::Paused(wait),
+            None => reply(answer, elapsed),
+        }
+    }
+}
+
+fn reply(answer: Result<Answer, ProviderError>, elapsed: Duration) -> Reply {
+    match answer {
+        Ok(answer) => Reply::Said(answer),
+        Err(error) => Reply::Failed(error, elapsed),
+    }
+}
+
+fn errors(provider: &str, reason: &'static str) -> Counter {
+    counter!("gatehouse_provider_errors_total", "provider" => provider.to_owned(), "reason" => reason)
+}
