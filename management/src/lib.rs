@@ -8,20 +8,26 @@
 //! Every use case runs in one transaction, a `Session`. It begins by looking the caller's credential up. If
 //! something was changed, it ends by recording that.
 
+pub mod account;
 mod caller;
 mod outlet;
 mod pace;
+mod passwords;
+pub mod people;
 mod refused;
 mod session;
 pub mod sites;
+mod visitor;
 mod workbench;
 
 pub use self::{
     caller::{Caller, Credential},
     outlet::{Judge, Outlet, Ping},
     pace::{Pace, PaceSettings},
+    passwords::Passwords,
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
+    visitor::Visitor,
     workbench::{Analyse, Analysed, Checked, Holder, Workbench},
 };
 
@@ -44,4 +50,6 @@ pub struct Management {
     pub rules_per_day: u64,
     /// Counts requests.
     pub pace: Pace,
+    /// Hashes the passwords of people.
+    pub passwords: Passwords,
 }

@@ -158,7 +158,7 @@ pub async fn create(
     }
     let generation = match creator.actor {
         Actor::Token(_) => creator.generation.saturating_add(1),
-        Actor::CommandLine => 0,
+        Actor::Member(_) | Actor::CommandLine => 0,
     };
     let secret = ManagementToken::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
     decision::{Found, ManualDetails},
-    id::{MediaId, TeamId, TokenId},
+    id::{MediaId, MemberId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
     reach::Reach,
     reason::Reason,
@@ -17,7 +17,7 @@ use sqlx::{PgConnection, types::Json};
 use crate::{
     Error,
     analysis::to_json,
-    token,
+    person, token,
     verdict::{Conclusion, conclude},
 };
 
@@ -47,6 +47,10 @@ enum Moderator {
     Token {
         token_id: TokenId,
         token_name: Option<String>,
+    },
+    Member {
+        member_id: MemberId,
+        member_name: Option<String>,
     },
     Other {
         actor: &'static str,
@@ -105,6 +109,12 @@ pub async fn decide(
             token_name: token::find(conn, Reach::Everything, id)
                 .await?
                 .map(|token| token.name),
+        },
+        Actor::Member(id) => Moderator::Member {
+            member_id: id,
+            member_name: person::find(conn, Reach::Everything, id)
+                .await?
+                .map(|person| person.name),
         },
         Actor::CommandLine => Moderator::Other {
             actor: moderator.kind(),
