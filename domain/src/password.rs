@@ -93,7 +93,7 @@ fn is_common(lower: &str) -> bool {
     let mut different = characters.clone();
     different.sort_unstable();
     different.dedup();
-    if different.len() < FEWEST_DIFFERENT {
+    if different.len() < FEWEST_DIFFERENT || is_run(&characters) {
         return true;
     }
     let unit = repeated(&characters);
@@ -105,6 +105,17 @@ fn is_common(lower: &str) -> bool {
         .iter()
         .any(|text| is_listed(text))
         || unit.len() < lower.len() && unit.chars().count() < FEWEST_DIFFERENT
+}
+
+/// Whether each character follows the one before it, or each precedes it, as in `123456789012`.
+fn is_run(text: &[char]) -> bool {
+    let follows = |one: char, next: char| match (one, next) {
+        ('9', '0') | ('z', 'a') => true,
+        _ => u32::from(next) == u32::from(one) + 1,
+    };
+    let mut pairs = text.windows(2);
+    pairs.clone().all(|pair| follows(pair[0], pair[1]))
+        || pairs.all(|pair| follows(pair[1], pair[0]))
 }
 
 /// The shortest beginning of which a text is a repetition: the text itself if it is none.
@@ -162,6 +173,8 @@ mod tests {
             "qwertyuiop123",
             "1234567890123",
             "123456789012345",
+            "09876543210987",
+            "ghijklmnopqrstu",
             "iloveyou!!!!!!",
             "aaaaaaaaaaaaaaaa",
             "abababababababab",
