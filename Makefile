@@ -1,4 +1,4 @@
-.PHONY: help run test lint-documents test-clients test-receivers test-providers test-schemathesis reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
+.PHONY: help run test lint-documents test-clients test-receivers test-providers test-schemathesis test-versions reliability audit fix bench bench-webhooks bench-neighbours bench-queue bench-rules endurance chaos chaos-failover
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 19
@@ -24,6 +24,10 @@ test-providers: ## what providers are asked, and what is read of their answers, 
 
 test-schemathesis: ## thousands of requests made out of the documents, right and wrong ones (needs Python; about 5 minutes)
 	@scripts/test-schemathesis
+
+test-versions: ## the previous version beside this one, on one database (builds that version first: about 10 minutes)
+	@scripts/setup test
+	@scripts/test-versions $(REVISION)
 
 reliability: ## every case of docs/reliability.md, the long ones too; CASES="4 14" for some (about 7 minutes)
 	@scripts/setup test

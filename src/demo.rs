@@ -15,9 +15,8 @@ use sqlx::{Connection as _, PgConnection};
 use store::{
     PgPool, endpoint, plan, rule_group,
     seal::MasterKey,
-    team, tenant,
+    site, team,
     token::{self, Grant, NewToken},
-    webhook_secret,
 };
 use url::Url;
 use workers::outbound::{Exemption, HostPort};
@@ -100,7 +99,7 @@ pub(crate) async fn prepare(
     let mut conn = pool.acquire().await?;
     // All or nothing: an interrupted first start must not leave half a demo.
     let mut tx = conn.begin().await?;
-    let found = tenant::find_site(&mut tx, TEAM, SITE).await?;
+    let found = site::find_named(&mut tx, TEAM, SITE).await?;
     let told = read(data.path())?
         .filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
     let mut demo = match (told, found) {
@@ -114,7 +113,7 @@ pub(crate) async fn prepare(
         (None, Some(site)) if consent == Consent::Given => {
             issue(&mut tx, key, site, addresses).await?
         }
-        (None, None) if consent == Consent::Given || tenant::is_empty(&mut tx).await? => {
+        (None, None) if consent == Consent::Given || team::none_exist(&mut tx).await? => {
             let site = create(&mut tx, key).await?;
             issue(&mut tx, key, site, addresses).await?
         }
@@ -133,7 +132,7 @@ pub(crate) async fn prepare(
     Ok(Some(demo))
 }
 
-async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tenant::FoundSite> {
+async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<site::FoundSite> {
     let rules = RuleFile::demo();
     let team = team::create(conn, &TEAM.parse()?, plan::UNLIMITED)
         .await?
@@ -148,10 +147,10 @@ async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tena
     )
     .await?;
     let default_group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
-    let (id, _) = tenant::create_site(conn, key, team, SITE, default_group).await?;
+    let (id, _) = site::create(conn, key, team, SITE, default_group).await?;
     let details = json!({ "name": SITE, "rule_group_id": default_group });
     audit::record(conn, Action::SiteCreate, Some(team), id.as_uuid(), details).await?;
-    Ok(tenant::FoundSite {
+    Ok(site::FoundSite {
         id,
         team,
         default_group,
@@ -162,11 +161,11 @@ async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<tena
 async fn issue(
     conn: &mut PgConnection,
     key: &MasterKey,
-    site: tenant::FoundSite,
+    site: site::FoundSite,
     addresses: Addresses,
 ) -> anyhow::Result<Demo> {
     let team = Some(site.team);
-    let (key_id, site_key) = tenant::create_site_key(conn, site.id).await?;
+    let (key_id, site_key) = site::keys::create(conn, site.id).await?;
     let details = json!({ "site_id": site.id });
     audit::record(conn, Action::KeyCreate, team, key_id.as_uuid(), details).await?;
     let (token, secret_token) = token::create(
@@ -202,7 +201,7 @@ async fn current_secret(
     key: &MasterKey,
     site: SiteId,
 ) -> anyhow::Result<String> {
-    let secrets = webhook_secret::signing(conn, key, site)
+    let secrets = site::webhook_secret::signing(conn, key, site)
         .await?
         .context("the demo site is gone")?;
     Ok(secrets.current.expose().to_owned())

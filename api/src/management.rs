@@ -15,7 +15,6 @@ mod plans;
 mod providers;
 mod recoveries;
 mod rule_groups;
-mod session;
 mod sites;
 mod subscriptions;
 mod teams;
@@ -23,7 +22,6 @@ mod tokens;
 mod usage;
 mod webhooks;
 
-use ::management::Management;
 use poem_openapi::{OpenApiService, Tags};
 
 use crate::public::Pings;

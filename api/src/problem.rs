@@ -8,8 +8,6 @@ use std::{borrow::Cow, time::Duration};
 
 use domain::{
     limit::{RateScope, RateStanding},
-    media::NoRuling,
-    rules::RuleErrors,
     submission::FieldError,
 };
 use management::{Fields, Refused};
@@ -89,14 +87,6 @@ impl Refusal {
         Self::field(Code::InvalidRequest, field, message)
     }
 
-    /// Somebody else edited a rule group's draft between the caller's look at it and the change.
-    pub(crate) fn draft_changed(revision: i64) -> Self {
-        Self::new(
-            Code::DraftChanged,
-            format!("The draft has the revision {revision} by now: read it again."),
-        )
-    }
-
     /// The request as a whole is not what it should be.
     pub(crate) fn invalid_request(detail: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::InvalidRequest, detail)
@@ -118,14 +108,6 @@ impl Refusal {
     /// What is not there, or not for the caller to know of.
     pub(crate) fn not_found(noun: &str) -> Self {
         Self::new(Code::NotFound, format!("There is no such {noun}."))
-    }
-
-    /// Somebody else decided about a media item between the caller's look at it and the decision.
-    pub(crate) fn media_changed() -> Self {
-        Self::new(
-            Code::MediaChanged,
-            "Somebody else has decided about the item meanwhile: read it again.",
-        )
     }
 
     pub(crate) fn internal() -> Self {
@@ -273,42 +255,6 @@ impl From<Vec<FieldError>> for Refusal {
             position: None,
         });
         Self::fields(code, errors.collect())
-    }
-}
-
-/// Rules stand in the member `rules`.
-impl From<&RuleErrors> for Refusal {
-    fn from(errors: &RuleErrors) -> Self {
-        let problems = errors.iter().map(|error| FieldProblem {
-            field: error.path(),
-            message: match error.place {
-                Some(place) => format!("{} ({place})", error.message),
-                None => error.message.clone(),
-            },
-            position: error.position,
-        });
-        let mut refusal = Self::fields(Code::InvalidRequest, problems.collect());
-        if errors.has_more() {
-            let most = RuleErrors::MOST;
-            refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
-        }
-        refusal
-    }
-}
-
-impl From<NoRuling> for Refusal {
-    fn from(none: NoRuling) -> Self {
-        match none {
-            NoRuling::StillPending => Self::new(
-                Code::StillPending,
-                "The item is pending: people decide after the machine.",
-            ),
-            NoRuling::AlreadyDecided(status) => Self::new(
-                Code::AlreadyDecided,
-                format!("The item is {status} already."),
-            ),
-            NoRuling::Changed => Self::media_changed(),
-        }
     }
 }
 

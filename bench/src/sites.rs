@@ -13,7 +13,7 @@ use store::{
     endpoint,
     rule_group::{self, NewVersion},
     seal::MasterKey,
-    tenant,
+    site,
 };
 use uuid::Uuid;
 
@@ -61,10 +61,10 @@ pub(crate) async fn set_up(
         let name = format!("Site {number}");
         let group =
             rule_group::create(&mut tx, team, &format!("Default of {name}"), version).await?;
-        let (site, secret) = tenant::create_site(&mut tx, master_key, team, &name, group).await?;
+        let (site, secret) = site::create(&mut tx, master_key, team, &name, group).await?;
         let url = receiver.url_for(secret);
         endpoint::create(&mut tx, site, &url, EventKind::ALL).await?;
-        let (_, key) = tenant::create_site_key(&mut tx, site).await?;
+        let (_, key) = site::keys::create(&mut tx, site).await?;
         sites.push(Site {
             id: site.as_uuid(),
             key: key.expose().to_owned(),

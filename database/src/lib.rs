@@ -20,7 +20,7 @@ pub use self::{
     clock::Clock,
     find::Unreachable,
     fit::{Unfit, fit},
-    pool::{PoolSettings, apart, pool},
+    pool::{PoolSettings, apart, for_command, pool},
     session::{Unwritable, connect},
     url::{Hosts, InvalidUrl},
     watch::{Watch, watch},

@@ -35,6 +35,21 @@ pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
         .connect_lazy_with((*pool.connect_options()).clone())
 }
 
+/// Another pool on the same database, for a command that does one thing and ends: its statements end after a minute, also
+/// when nobody waits for them any more.
+pub fn for_command(pool: &PgPool) -> PgPool {
+    prepared()
+        .after_connect(|conn, _| {
+            Box::pin(async move {
+                session::prepare(conn).await?;
+                session::bound_statements(conn).await
+            })
+        })
+        .max_connections(2)
+        .acquire_timeout(pool.options().get_acquire_timeout())
+        .connect_lazy_with((*pool.connect_options()).clone())
+}
+
 fn prepared() -> PgPoolOptions {
     PgPoolOptions::new()
         .after_connect(|conn, _| Box::pin(session::prepare(conn)))

@@ -59,6 +59,14 @@ pub(crate) async fn prove(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
     }
 }
 
+/// Ends each statement of a connection after a minute.
+pub(crate) async fn bound_statements(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("set statement_timeout = '60s'")
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 /// How long opening and preparing a connection may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -114,6 +114,20 @@ pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::
     serializer.serialize_str(&timestamp(*time))
 }
 
+/// Serializes a time like [`iso8601`], and none as null.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn iso8601_or_null<S: Serializer>(
+    time: &Option<DateTime<Utc>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => iso8601(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! Plans and subscriptions: how much a team may use.
 
+use serde::Serialize;
+
 use crate::{media::named_set, whole::Whole};
 
 /// How many submissions of a team, or webhooks that they cause, a billing period may have. The most is what a JSON number holds exactly.
@@ -39,7 +41,7 @@ named_set! {
 }
 
 /// How many things a team may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Webhook endpoints of each site.
     pub endpoints_per_site: EndpointsPerSite,

@@ -9,15 +9,31 @@
 //! something was changed, it ends by recording that.
 
 pub mod account;
+pub mod audit_log;
 mod caller;
+pub mod deliveries;
+pub mod endpoints;
+pub mod events;
+pub mod hash_lists;
+pub mod media;
 mod outlet;
 mod pace;
 mod passwords;
 pub mod people;
+pub mod plans;
+pub mod providers;
+pub mod recoveries;
 mod refused;
+pub mod rule_groups;
 mod session;
+pub mod site_keys;
 pub mod sites;
+pub mod subscriptions;
+pub mod teams;
+pub mod tokens;
+pub mod usage;
 mod visitor;
+pub mod webhook_secrets;
 mod workbench;
 
 pub use self::{
@@ -28,7 +44,7 @@ pub use self::{
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
     visitor::Visitor,
-    workbench::{Analyse, Analysed, Checked, Holder, Workbench},
+    workbench::{Analyse, Analysed, Workbench},
 };
 
 use queue::Queue;
@@ -40,8 +56,8 @@ pub struct Management {
     pub pool: PgPool,
     /// Tells the workers about new jobs.
     pub queue: Queue,
-    /// Seals the webhook secrets of new sites.
-    pub master_key: MasterKey,
+    /// Seals webhook secrets and headers. A command that seals nothing does without.
+    pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
     pub workbench: Workbench,
     /// Judges and tests webhook endpoints.
@@ -52,4 +68,15 @@ pub struct Management {
     pub pace: Pace,
     /// Hashes the passwords of people.
     pub passwords: Passwords,
+}
+
+impl Management {
+    /// The key that seals secrets.
+    ///
+    /// # Errors
+    /// It was not given.
+    pub fn master_key(&self) -> Result<&MasterKey, Refused> {
+        let missing = || Refused::Invalid("This needs the master key.".into());
+        self.master_key.as_ref().ok_or_else(missing)
+    }
 }

@@ -284,6 +284,12 @@ impl Session {
         }
     }
 
+    /// Whether the caller is a moderator who may decide on some sites only.
+    pub fn has_own_sites(&self) -> bool {
+        let person = self.person.as_ref();
+        person.is_some_and(|person| person.sites.is_some())
+    }
+
     /// Refuses a moderator who may not decide on this site.
     ///
     /// # Errors

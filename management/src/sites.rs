@@ -9,8 +9,10 @@ use store::{
     PgConnection,
     page::Page,
     provider, rule_group, seal,
-    site_settings::{self, ManagedSite, Settings},
-    tenant,
+    site::{
+        self,
+        settings::{ManagedSite, Settings},
+    },
 };
 
 use crate::{Caller, Change, FieldFault, Management, Noun, Refused, Session, created, difference};
@@ -41,7 +43,7 @@ pub async fn list(
 ) -> Result<Vec<ManagedSite>, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
     let reach = session.reach();
-    Ok(site_settings::list(session.conn(), reach, page).await?)
+    Ok(site::settings::list(session.conn(), reach, page).await?)
 }
 
 /// A site.
@@ -78,11 +80,11 @@ pub async fn create(
     require_groups(session.conn(), team, settings).await?;
     require_providers(session.conn(), settings).await?;
 
-    let (conn, key) = (session.conn(), &management.master_key);
+    let (conn, key) = (session.conn(), management.master_key()?);
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(conn, key).await?;
-    let (id, secret) = tenant::create_site(conn, key, team, &settings.name, group).await?;
-    site_settings::change(conn, id, settings).await?;
+    let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
+    site::settings::change(conn, id, settings).await?;
     let site = find(&mut session, id).await?;
     session
         .commit(Change {
@@ -113,7 +115,7 @@ pub async fn update(
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let reach = session.reach();
     let conn = session.conn();
-    let before = site_settings::lock(conn, reach, site).await?;
+    let before = site::settings::lock(conn, reach, site).await?;
     let before = before.ok_or(Refused::NotFound(Noun::Site))?;
     let team = before.team;
     let settings = edit(before.settings.clone());
@@ -122,7 +124,7 @@ pub async fn update(
     if settings.providers != before.settings.providers {
         require_providers(conn, &settings).await?;
     }
-    site_settings::change(conn, before.id, &settings).await?;
+    site::settings::change(conn, before.id, &settings).await?;
     // The groups come back in their order, and each once.
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
@@ -140,7 +142,7 @@ pub async fn update(
 
 async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
-    let site = site_settings::find(session.conn(), reach, site).await?;
+    let site = site::settings::find(session.conn(), reach, site).await?;
     site.ok_or(Refused::NotFound(Noun::Site))
 }
 
@@ -149,7 +151,7 @@ async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refuse
 /// # Errors
 /// There is no such site.
 pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refused> {
-    let team = tenant::team_of_site(session.conn(), site).await?;
+    let team = site::team_of(session.conn(), site).await?;
     team.filter(|team| session.reach().covers(*team))
         .ok_or(Refused::NotFound(Noun::Site))
 }
@@ -170,7 +172,7 @@ async fn require_groups(
         return Err(Refused::field("rule_group_ids", message));
     }
     let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
-    let own = site_settings::own_groups(conn, team, &named).await?;
+    let own = site::settings::own_groups(conn, team, &named).await?;
     let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use domain::{
     decision::Unchecked,
     id::TeamId,
-    rules::{CompiledGroup, Limits, Rule, WrongRules},
+    rules::{CompiledGroup, GivenRules, Limits, Rule, WrongRules},
     score::{Category, Scores},
 };
 use futures::future::BoxFuture;
@@ -41,7 +41,7 @@ pub struct Analysed {
 pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analysed> + Send + Sync>;
 
 /// Who has slots: a team, or the operators.
-pub type Holder = Option<TeamId>;
+pub(crate) type Holder = Option<TeamId>;
 
 /// The workbench. Clones are the same one.
 #[derive(Clone)]
@@ -54,15 +54,15 @@ pub struct Workbench {
 }
 
 /// Rules that compile. The compiled group itself is gone: it may be large, and nothing bounds how many requests wait.
-pub struct Checked {
+pub(crate) struct Checked {
     /// The rules.
-    pub rules: Vec<Rule>,
-    pub(crate) categories: Vec<Category>,
+    pub(crate) rules: Vec<Rule>,
+    categories: Vec<Category>,
 }
 
 impl Checked {
-    /// As they are stored.
-    pub fn version(&self) -> NewVersion<'_> {
+    /// What is stored.
+    pub(crate) fn version(&self) -> NewVersion<'_> {
         NewVersion {
             rules: &self.rules,
             categories: &self.categories,
@@ -87,7 +87,7 @@ impl Workbench {
     ///
     /// # Errors
     /// Too many texts are being analysed.
-    pub async fn analyse(
+    pub(crate) async fn analyse(
         &self,
         holder: Holder,
         text: &str,
@@ -100,23 +100,23 @@ impl Workbench {
         Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
     }
 
-    /// The rules of a request, of which some may not have been understood.
+    /// The rules that an author gave. Those without an id get one.
     ///
     /// # Errors
     /// Everything that is wrong with them; or that it is not the holder's turn in time, which only wrong rules wait for.
-    pub async fn rules(
+    pub(crate) async fn rules(
         &self,
         holder: Holder,
-        given: Result<Vec<Rule>, WrongRules>,
+        given: GivenRules,
     ) -> Result<Vec<Rule>, Refused> {
-        match given {
+        match with_ids(given) {
             Ok(rules) => Ok(rules),
             Err(wrong) => Err(self.refuse(holder, wrong).await),
         }
     }
 
     /// Tells everything that is wrong with rules: their patterns and terms are checked, too, as far as they could be read.
-    pub async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refused {
+    pub(crate) async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refused {
         let limits = self.limits;
         let checking = move || Refused::from(&wrong.errors(limits, &thread_time));
         self.work(holder, checking)
@@ -128,7 +128,7 @@ impl Workbench {
     ///
     /// # Errors
     /// Everything that is wrong with them, or that it is not the holder's turn in time.
-    pub async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refused> {
+    pub(crate) async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refused> {
         let limits = self.limits;
         self.work(holder, move || {
             let categories = compile(&rules, limits)?.categories().to_vec();
@@ -141,7 +141,7 @@ impl Workbench {
     ///
     /// # Errors
     /// Those of [`Self::check`] and of `work`.
-    pub async fn with_compiled<T, E>(
+    pub(crate) async fn with_compiled<T, E>(
         &self,
         holder: Holder,
         rules: Vec<Rule>,
@@ -160,7 +160,7 @@ impl Workbench {
     ///
     /// # Errors
     /// It is not the holder's turn in time.
-    pub async fn work<T: Send + 'static>(
+    pub(crate) async fn work<T: Send + 'static>(
         &self,
         holder: Holder,
         work: impl FnOnce() -> T + Send + 'static,
@@ -178,6 +178,14 @@ impl Workbench {
         );
         working.await.map_err(|_| Refused::Internal)
     }
+}
+
+/// The rules that an author gave, those without an id under new ones.
+///
+/// # Errors
+/// There are mistakes, which [`Workbench::refuse`] tells.
+pub(crate) fn with_ids(given: GivenRules) -> Result<Vec<Rule>, WrongRules> {
+    given.into_rules(|| Uuid::now_v7().into())
 }
 
 async fn turn(of: &Arc<Shares<Holder>>, holder: Holder) -> Result<Share<Holder>, Refused> {

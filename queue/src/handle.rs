@@ -75,24 +75,7 @@ impl Queue {
         config.check()?;
         metrics::describe();
         config.queues.iter().copied().for_each(metrics::expect_none);
-        let shared = Arc::new(Shared {
-            pool,
-            config,
-            worker: Uuid::now_v7(),
-            lease: Lease::new(config.lease),
-            holds: Arc::default(),
-            inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
-            wakers: Wakers::default(),
-            doomed: Notify::new(),
-            claiming: CancellationToken::new(),
-            draining: CancellationToken::new(),
-            stopping: CancellationToken::new(),
-            claimers: TaskTracker::new(),
-            finishers: TaskTracker::new(),
-            helpers: TaskTracker::new(),
-            known: Mutex::default(),
-            takers: Takers::default(),
-        });
+        let shared = Shared::new(pool, config);
         for _ in 0..config.finishers {
             shared.spawn(&shared.finishers, "finisher", finish::run);
         }
@@ -103,6 +86,14 @@ impl Queue {
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
         shared.spawn(&shared.helpers, "listener", wake::run_listener);
         Ok(Self(shared))
+    }
+
+    /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of other processes. It does not
+    /// register as a worker and claims nothing. Needs a tokio runtime.
+    pub fn open_to_notify(pool: PgPool) -> Self {
+        let shared = Shared::new(pool, Config::default());
+        shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
+        Self(shared)
     }
 
     /// A backend for an apalis worker on one queue, whose jobs carry `Args` as JSON.
@@ -250,6 +241,27 @@ impl Queue {
 }
 
 impl Shared {
+    fn new(pool: PgPool, config: Config) -> Arc<Self> {
+        Arc::new(Self {
+            pool,
+            config,
+            worker: Uuid::now_v7(),
+            lease: Lease::new(config.lease),
+            holds: Arc::default(),
+            inbox: Inbox::new(config.finish_batch.saturating_mul(2)),
+            wakers: Wakers::default(),
+            doomed: Notify::new(),
+            claiming: CancellationToken::new(),
+            draining: CancellationToken::new(),
+            stopping: CancellationToken::new(),
+            claimers: TaskTracker::new(),
+            finishers: TaskTracker::new(),
+            helpers: TaskTracker::new(),
+            known: Mutex::default(),
+            takers: Takers::default(),
+        })
+    }
+
     pub(crate) fn enqueued(&self, jobs: &NewJobs) {
         let per_queue = jobs.per_queue();
         for (queue, &(count, _)) in &per_queue {

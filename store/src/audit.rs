@@ -5,6 +5,7 @@ use domain::{
     actor::Actor,
     audit::Action,
     id::{ActorId, AuditId, TeamId},
+    reach::Reach,
 };
 use serde_json::value::{RawValue, Value};
 use sqlx::{PgConnection, types::Json};
@@ -55,8 +56,6 @@ pub struct Recorded {
 /// Which rows are wanted: each that is given must hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
-    /// Concerning this team.
-    pub team: Option<TeamId>,
     /// At this time or later.
     pub since: Option<DateTime<Utc>>,
     /// Before this time.
@@ -88,9 +87,10 @@ pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Err
     Ok(())
 }
 
-/// Rows, the latest first.
+/// Rows, the latest first. Within a team's reach are those that concern it.
 pub async fn list(
     conn: &mut PgConnection,
+    reach: Reach,
     filter: Filter,
     page: Page,
 ) -> Result<Vec<Recorded>, Error> {
@@ -110,7 +110,7 @@ pub async fn list(
         order by id desc
         limit $7
         "#,
-        filter.team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         filter.since,
         filter.until,
         filter.action.map(Action::as_str),

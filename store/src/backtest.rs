@@ -11,9 +11,11 @@ use domain::{
     backtest::{Count, Decided, State},
     id::{ActorId, BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
     media::Status,
+    reach::Reach,
     rules::Rule,
 };
 use queue::NewJobs;
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
@@ -44,51 +46,62 @@ pub struct NewBacktest<'a> {
     pub until: Option<DateTime<Utc>>,
     /// How many items are looked at, at most, the newest first.
     pub limit: i64,
-    /// By which token.
+    /// Who starts it.
     pub by: Actor,
 }
 
-/// A backtest, and how far it has got.
-#[derive(Clone, Debug)]
+/// A backtest, and how far it has got. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Backtest {
     /// The backtest.
     pub id: BacktestId,
-    /// Whose items.
+    /// The team whose items are replayed.
+    #[serde(rename = "team_id")]
     pub team: TeamId,
     /// The group that is tried.
+    #[serde(rename = "rule_group_id")]
     pub group: RuleGroupId,
     /// The version of it; none: the draft as it was.
+    #[serde(rename = "version_id")]
     pub version: Option<GroupVersionId>,
     /// Only items of this site.
+    #[serde(rename = "site_id")]
     pub site: Option<SiteId>,
-    /// Only items accepted at this time or later,
+    /// Only items accepted at this time or later.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub since: Option<DateTime<Utc>>,
-    /// and before this time.
+    /// Only items accepted before this time.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub until: DateTime<Utc>,
-    /// How many items it is to look at.
-    pub total: i64,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
-    /// How many items it has looked at.
+    /// How many items it will look at. Never less than `looked_at`: items that were accepted as it began may become visible
+    /// only later.
+    pub total: i64,
+    /// How many items it has looked at: the sum of the next five numbers.
     pub looked_at: i64,
-    /// Of these, those that the group does not judge.
+    /// Items that were judged again.
+    pub judged: i64,
+    /// Items that the group does not judge.
     pub of_other_groups: i64,
-    /// Those that have no verdict yet.
+    /// Items that have no verdict yet.
     pub undecided: i64,
-    /// Those of which nothing is kept that could be judged.
+    /// Items of which nothing is kept that could be judged.
     pub without_content: i64,
-    /// Those for which the rules ask for scores, and that were never analysed.
+    /// Items that were never analysed, although the rules ask for scores.
     pub without_scores: i64,
-    /// Those of which the verdict would be another.
+    /// Items whose verdict would be another.
     pub changed: i64,
-    /// By which token it was asked for.
-    pub created_by: Option<ActorId>,
-    /// When.
-    pub created_at: DateTime<Utc>,
-    /// When it ended; none while it runs.
-    pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Who started it.
+    pub created_by: Option<ActorId>,
+    /// When it was started.
+    #[serde(serialize_with = "domain::event::iso8601")]
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Chain for Backtest {
@@ -168,10 +181,10 @@ pub async fn create(
     Ok((id, jobs))
 }
 
-/// A backtest; none if there is none, or if it is not of the team `of`.
+/// A backtest; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     backtest: BacktestId,
 ) -> Result<Option<Backtest>, Error> {
     let row = sqlx::query_as!(
@@ -184,7 +197,7 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
         backtest.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -342,6 +355,8 @@ impl TryFrom<Row> for Backtest {
     type Error = Error;
 
     fn try_from(row: Row) -> Result<Self, Error> {
+        let not_judged =
+            row.of_other_groups + row.undecided + row.without_content + row.without_scores;
         Ok(Self {
             id: row.id.into(),
             team: row.team_id.into(),
@@ -350,18 +365,19 @@ impl TryFrom<Row> for Backtest {
             site: row.site_id.map(SiteId::from),
             since: row.since,
             until: row.until,
-            total: row.total,
             state: row.state.parse()?,
+            total: row.total.max(row.looked_at),
             looked_at: row.looked_at,
+            judged: row.looked_at - not_judged,
             of_other_groups: row.of_other_groups,
             undecided: row.undecided,
             without_content: row.without_content,
             without_scores: row.without_scores,
             changed: row.changed,
+            error: row.error,
             created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
-            error: row.error,
         })
     }
 }

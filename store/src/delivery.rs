@@ -41,7 +41,7 @@ use crate::{
     endpoint::{self, health},
     gather::{Bounds, Loader},
     seal::MasterKey,
-    webhook_secret::Sealed,
+    site::webhook_secret::Sealed,
 };
 
 /// A delivery that has not ended.

@@ -2,7 +2,7 @@
 //! ([`import`]), and what they matched ([`matches`], [`scan`]).
 //!
 //! Whoever changes a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
-//! seen. Functions take whose lists may be seen: a team's and the shared ones, or, with none, everybody's.
+//! seen. Everybody may find and read shared lists. Only operators may change them, which the caller checks.
 
 pub mod delta;
 pub mod entry;
@@ -20,6 +20,7 @@ use domain::{
     id::{ActorId, HashListId, RuleGroupId, TeamId},
     image_hash::ListKind,
     plan::Limit,
+    reach::Reach,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -106,10 +107,10 @@ pub async fn create(
     Ok((created.rows_affected() > 0).then_some(id))
 }
 
-/// A list; none if there is none, or if it is another team's than `of`.
+/// A list; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     list: HashListId,
 ) -> Result<Option<HashList>, Error> {
     let row = sqlx::query_as!(
@@ -120,34 +121,34 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2 or team_id is null) and deleted_at is null
         ",
         list.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     row.map(HashList::try_from).transpose()
 }
 
-/// A list that nobody else changes until the transaction ends; none if there is none, or if it is another team's than `of`.
+/// A list that nobody else changes until the transaction ends; none if there is none within reach.
 pub async fn lock(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     list: HashListId,
 ) -> Result<Option<HashList>, Error> {
     sqlx::query_scalar!(
         "select id from hash_lists where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
         list.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
     // Read only now: what was waited for is seen whole.
-    find(conn, of, list).await
+    find(conn, reach, list).await
 }
 
-/// Lists, the oldest first: all, or those of the team `of` and the shared ones.
+/// Lists within reach, the oldest first.
 pub async fn list(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     page: Page,
 ) -> Result<Vec<HashList>, Error> {
     let rows = sqlx::query_as!(
@@ -161,7 +162,7 @@ pub async fn list(
         order by id
         limit $3
         ",
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )
@@ -253,21 +254,20 @@ pub async fn change(
     Ok(())
 }
 
-/// A list that nobody else changes, nor names in a rule, until the transaction ends; none if there is none, or if it is
-/// another team's than `of`. With it, some of the groups whose rules name it: the live ones, shadows and drafts.
+/// A list that nobody else changes, nor names in a rule, until the transaction ends; none if there is none within reach. With it, some of the groups whose rules name it: the live ones, shadows and drafts.
 pub async fn lock_to_delete(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     list: HashListId,
 ) -> Result<Option<(HashList, Vec<RuleGroupId>)>, Error> {
     sqlx::query_scalar!(
         "select id from hash_lists where id = $1 and ($2::uuid is null or team_id = $2) for update",
         list.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
-    let Some(found) = find(conn, of, list).await? else {
+    let Some(found) = find(conn, reach, list).await? else {
         return Ok(None);
     };
     let groups = sqlx::query_scalar!(

@@ -32,16 +32,12 @@ pub mod rule_group;
 pub mod schema;
 pub mod seal;
 pub mod site;
-pub mod site_key;
-pub mod site_settings;
 pub mod status;
 pub mod subscription;
 pub mod team;
-pub mod tenant;
 pub mod token;
 pub mod usage;
 pub mod verdict;
-pub mod webhook_secret;
 
 use domain::{media::UnknownName, plan::LimitReached};
 use queue::Fault;

@@ -1,6 +1,6 @@
 //! Media as people and tools see them: lists, one item with its whole history, its image, and a person's decision.
 //!
-//! Every function takes whose media may be seen: a team's, or, with none, everybody's. What is beyond that is not there.
+//! Every function takes the caller's [`Reach`](domain::reach::Reach). What is beyond it does not exist.
 
 mod decide;
 mod history;
@@ -11,7 +11,7 @@ mod walk;
 
 pub(crate) use self::walk::{ids_within, made_at};
 pub use self::{
-    decide::{Decided, Decision, decide, standing},
+    decide::{Decided, Decision, decide, site_of, standing},
     history::{Delivery, Event, Verdict},
     image::{Image, KnownImage, SLICE, image, image_slice},
     item::{Analysis, Item, PinnedVersion, find},

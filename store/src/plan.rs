@@ -7,8 +7,10 @@ use domain::{
     id::{PlanId, TeamId},
     name::Name,
     plan::{Limits, PerMinute, PerPeriod, TeamPerMinute},
+    reach::Reach,
     whole::{OutOfBounds, Whole},
 };
+use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -20,7 +22,7 @@ pub const UNLIMITED: PlanId =
     PlanId::from_uuid(Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0001));
 
 /// What a plan is called and allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Terms {
     /// Its name; no two plans have the same.
     pub name: Name,
@@ -37,6 +39,7 @@ pub struct Terms {
     /// Status queries of all keys of a team in each UTC minute; none is ten times what each key may make.
     pub team_status_queries_per_minute: Option<TeamPerMinute>,
     /// How many things a team may have.
+    #[serde(flatten)]
     pub limits: Limits,
 }
 
@@ -56,14 +59,16 @@ impl Terms {
     }
 }
 
-/// A plan.
-#[derive(Clone, Debug)]
+/// A plan. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// The plan.
     pub id: PlanId,
     /// What it allows.
+    #[serde(flatten)]
     pub terms: Terms,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
@@ -111,10 +116,10 @@ pub async fn create(conn: &mut PgConnection, terms: Terms) -> Result<Plan, Error
     })
 }
 
-/// A plan; none if there is none, or if it is not the one that the team `of` subscribes to.
+/// A plan; none if there is none within reach. A team reaches only the plan that it subscribes to.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     plan: PlanId,
 ) -> Result<Option<Plan>, Error> {
     let row = sqlx::query_as!(
@@ -130,7 +135,7 @@ pub async fn find(
             and ($2::uuid is null or exists (select from subscriptions where plan_id = p.id and team_id = $2))
         ",
         plan.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -157,12 +162,8 @@ pub async fn lock(conn: &mut PgConnection, plan: PlanId) -> Result<Option<Plan>,
     row.map(Plan::try_from).transpose()
 }
 
-/// Plans, the oldest first: all, or the one that the team `of` subscribes to.
-pub async fn list(
-    conn: &mut PgConnection,
-    of: Option<TeamId>,
-    page: Page,
-) -> Result<Vec<Plan>, Error> {
+/// Plans within reach, the oldest first. A team reaches only the plan that it subscribes to.
+pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Plan>, Error> {
     let rows = sqlx::query_as!(
         Row,
         "
@@ -177,7 +178,7 @@ pub async fn list(
         order by id
         limit $3
         ",
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )

@@ -10,12 +10,14 @@ use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
     backtest::State,
-    event::EventKind,
+    event::{EventKind, iso8601, iso8601_or_null},
     id::{ActorId, EndpointId, RecoveryId, SiteId, TeamId},
+    reach::Reach,
     recovery::RecoveryKind,
     webhook::WebhookRetentionDays,
 };
 use queue::NewJobs;
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -60,30 +62,36 @@ pub struct NewRecovery<'a> {
     pub since: DateTime<Utc>,
     /// and before this time, which is later.
     pub until: DateTime<Utc>,
-    /// By which token.
+    /// Who starts it.
     pub by: Actor,
 }
 
-/// A recovery, and how far it has got.
-#[derive(Clone, Debug)]
+/// A recovery, and how far it has got. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Recovery {
     /// The recovery.
     pub id: RecoveryId,
     /// The endpoint.
+    #[serde(rename = "endpoint_id")]
     pub endpoint: EndpointId,
     /// Its site.
+    #[serde(rename = "site_id")]
     pub site: SiteId,
     /// Its team.
+    #[serde(skip)]
     pub team: TeamId,
     /// Which events.
     pub kind: RecoveryKind,
     /// Only events of this kind.
     pub event: Option<EventKind>,
     /// Only events that happened at this time or later, the oldest first,
+    #[serde(serialize_with = "iso8601")]
     pub since: DateTime<Utc>,
     /// and before this time.
+    #[serde(serialize_with = "iso8601")]
     pub until: DateTime<Utc>,
-    /// It has dealt with all that happened before this time; none: with none yet.
+    /// It has dealt with all events before this time; none: with no event yet.
+    #[serde(serialize_with = "iso8601_or_null")]
     pub reached: Option<DateTime<Utc>>,
     /// Where it stands.
     pub state: State,
@@ -91,14 +99,16 @@ pub struct Recovery {
     pub looked_at: i64,
     /// How many of them are on their way by it.
     pub resent: i64,
-    /// By which token it was asked for.
-    pub created_by: Option<ActorId>,
-    /// When.
-    pub created_at: DateTime<Utc>,
-    /// When it ended; none while it runs.
-    pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Who started it; none for the command line.
+    pub created_by: Option<ActorId>,
+    /// When it was started.
+    #[serde(serialize_with = "iso8601")]
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    #[serde(serialize_with = "iso8601_or_null")]
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Chain for Recovery {
@@ -110,10 +120,10 @@ impl Chain for Recovery {
     }
 }
 
-/// An endpoint; none if there is none, or if it is not of the team `of`.
+/// An endpoint; none if there is none within reach.
 pub async fn target(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Target>, Error> {
     let row = sqlx::query!(
@@ -126,7 +136,7 @@ pub async fn target(
         where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
         "#,
         endpoint.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -179,10 +189,10 @@ pub async fn create(
     Ok((id, jobs))
 }
 
-/// A recovery; none if there is none, or if it is not of the team `of`.
+/// A recovery; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     recovery: RecoveryId,
 ) -> Result<Option<Recovery>, Error> {
     let row = sqlx::query_as!(
@@ -195,7 +205,7 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
         recovery.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;

@@ -17,8 +17,10 @@ use domain::{
     actor::Actor,
     id::{ActorId, GroupVersionId, RuleGroupId, SiteId, TeamId},
     plan::Limit,
+    reach::Reach,
     rules::Rule,
 };
+use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -33,35 +35,42 @@ pub use self::{
 };
 use crate::{Error, page::Page, plan::limit};
 
-/// A group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A group. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Group {
     /// The group.
     pub id: RuleGroupId,
     /// Its team.
+    #[serde(rename = "team_id")]
     pub team: TeamId,
-    /// What it is called; no two groups of a team that are there have the same name.
+    /// Its name. Groups of a team that are not disabled have different names.
     pub name: String,
     /// The version that judges new submissions.
+    #[serde(rename = "live_version_id")]
     pub live: GroupVersionId,
     /// Its number.
+    #[serde(rename = "live_version_number")]
     pub live_number: i32,
     /// The version that judges beside it without effect.
+    #[serde(rename = "shadow_version_id")]
     pub shadow: Option<GroupVersionId>,
     /// Its number.
+    #[serde(rename = "shadow_version_number")]
     pub shadow_number: Option<i32>,
-    /// Whether the draft is something else than the live version.
+    /// Whether the draft differs from the live version.
+    #[serde(rename = "draft_edited")]
     pub edited: bool,
     /// Counts the changes of what the draft shows.
     pub draft_revision: i64,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
-/// A group; none if there is none, or if it is not of the team `of`.
+/// A group; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     group: RuleGroupId,
 ) -> Result<Option<Group>, Error> {
     let row = sqlx::query_as!(
@@ -76,39 +85,35 @@ pub async fn find(
         where g.id = $1 and ($2::uuid is null or g.team_id = $2) and g.disabled_at is null
         "#,
         group.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     Ok(row.map(Group::from))
 }
 
-/// A group that nobody else changes until the transaction ends; none if there is none, or if it is not of the team `of`.
+/// A group that nobody else changes until the transaction ends; none if there is none within reach.
 pub async fn lock(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     group: RuleGroupId,
 ) -> Result<Option<Group>, Error> {
     let locked = sqlx::query_scalar!(
         "select id from rule_groups where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
         group.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
     match locked {
         // Read only now: what was waited for is seen whole.
-        Some(_) => find(conn, of, group).await,
+        Some(_) => find(conn, reach, group).await,
         None => Ok(None),
     }
 }
 
-/// Groups, the oldest first: all, or those of the team `of`.
-pub async fn list(
-    conn: &mut PgConnection,
-    of: Option<TeamId>,
-    page: Page,
-) -> Result<Vec<Group>, Error> {
+/// Groups within reach, the oldest first.
+pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Group>, Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -122,7 +127,7 @@ pub async fn list(
         order by g.id
         limit $3
         "#,
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )
@@ -191,7 +196,7 @@ pub async fn publish(
     group: RuleGroupId,
     new: NewVersion<'_>,
 ) -> Result<Option<GroupVersionId>, Error> {
-    let Some(group) = lock(conn, Some(team), group).await? else {
+    let Some(group) = lock(conn, Reach::Team(team), group).await? else {
         return Ok(None);
     };
     let added = add_version(conn, group.id, new, Authorship::COMMAND_LINE).await?;
@@ -214,21 +219,21 @@ pub async fn rename(conn: &mut PgConnection, group: RuleGroupId, name: &str) -> 
     Ok(())
 }
 
-/// A group that nobody else changes, nor attaches to a site, until the transaction ends; none if there is none, or if it is
-/// not of the team `of`. With it, some of the sites that it judges for.
+/// A group that nobody else changes, nor attaches to a site, until the transaction ends; none if there is none within reach.
+/// With it, some of the sites that it judges for.
 pub async fn lock_to_disable(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     group: RuleGroupId,
 ) -> Result<Option<(Group, Vec<SiteId>)>, Error> {
     sqlx::query_scalar!(
         "select id from rule_groups where id = $1 and ($2::uuid is null or team_id = $2) for update",
         group.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
-    let Some(found) = find(conn, of, group).await? else {
+    let Some(found) = find(conn, reach, group).await? else {
         return Ok(None);
     };
     let sites = attachment::sites_of(conn, group).await?;

@@ -5,22 +5,27 @@ use domain::{
     id::{PlanId, TeamId},
     plan::SubscriptionState,
 };
+use serde::Serialize;
 use sqlx::PgConnection;
 
 use crate::Error;
 
-/// A team's subscription; every team has one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A team's subscription; every team has one. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Subscription {
     /// The team.
+    #[serde(rename = "team_id")]
     pub team: TeamId,
     /// Its plan.
+    #[serde(rename = "plan_id")]
     pub plan: PlanId,
     /// How it stands.
     pub state: SubscriptionState,
     /// The billing periods are the UTC months from here on.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub started_at: DateTime<Utc>,
     /// Since when it is past due, if it is.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub past_due_since: Option<DateTime<Utc>>,
 }
 

@@ -4,20 +4,23 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{PlanId, TeamId},
     name::Name,
+    reach::Reach,
 };
+use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{Error, page::Page};
 
-/// A tenant.
-#[derive(Clone, Debug)]
+/// A tenant. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Team {
     /// The team.
     pub id: TeamId,
     /// What it is called; two may be called the same.
     pub name: String,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
@@ -47,6 +50,14 @@ pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Resul
         name: name.as_str().to_owned(),
         created_at,
     })
+}
+
+/// Whether nobody has set anything up yet.
+pub async fn none_exist(conn: &mut PgConnection) -> Result<bool, Error> {
+    let empty = sqlx::query_scalar!(r#"select not exists (select from teams) as "empty!""#)
+        .fetch_one(conn)
+        .await?;
+    Ok(empty)
 }
 
 /// Whether there is such a team.
@@ -84,12 +95,8 @@ pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Team>,
     Ok(team)
 }
 
-/// Teams, the oldest first: all, or only this one.
-pub async fn list(
-    conn: &mut PgConnection,
-    only: Option<TeamId>,
-    page: Page,
-) -> Result<Vec<Team>, Error> {
+/// Teams within reach, the oldest first.
+pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Team>, Error> {
     let teams = sqlx::query_as!(
         Team,
         "
@@ -99,7 +106,7 @@ pub async fn list(
         order by id
         limit $3
         ",
-        only.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )

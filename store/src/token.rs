@@ -10,6 +10,7 @@ use domain::{
     reach::Reach,
     scope::Scope,
 };
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;
 
@@ -60,12 +61,13 @@ impl Grant {
     }
 }
 
-/// A token without its secret.
-#[derive(Clone, Debug)]
+/// A token without its secret. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Token {
     /// The token.
     pub id: TokenId,
     /// The only team in which it may act; none for an operator's.
+    #[serde(rename = "team_id")]
     pub team: Option<TeamId>,
     /// What it is called.
     pub name: String,
@@ -78,10 +80,13 @@ pub struct Token {
     /// The token that created it, if one did.
     pub created_by: Option<TokenId>,
     /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
     /// From when on it is not valid, if ever.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub expires_at: Option<DateTime<Utc>>,
     /// When it was disabled, if it was.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub disabled_at: Option<DateTime<Utc>>,
 }
 
@@ -274,7 +279,7 @@ pub struct Disabled {
 /// update waits for it, and the next round finds it. There are no more rounds than generations.
 pub async fn disable(
     conn: &mut PgConnection,
-    caller: Actor,
+    caller: &Grant,
     token: TokenId,
     extent: Extent,
 ) -> Result<Vec<Disabled>, NotDisabled> {
@@ -310,10 +315,14 @@ struct DisabledRow {
 
 async fn disable_visible(
     conn: &mut PgConnection,
-    caller: Actor,
+    caller: &Grant,
     token: TokenId,
     extent: Extent,
 ) -> Result<Vec<DisabledRow>, Error> {
+    let of_person: Option<Vec<&str>> = match caller.actor {
+        Actor::Member(_) => Some(caller.scopes.iter().map(|scope| scope.as_str()).collect()),
+        Actor::Token(_) | Actor::CommandLine => None,
+    };
     let rows = sqlx::query_as!(
         DisabledRow,
         r#"
@@ -324,17 +333,18 @@ async fn disable_visible(
         )
         update management_tokens t
         set disabled_at = now()
-        -- The command line has no row, and so no scope that it lacks.
-        from (select (select scopes from management_tokens where id = $1) as scopes) c
+        -- A person has the scopes of the role. The command line has neither these nor a row, and so no scope that it lacks.
+        from (select coalesce($4::text [], (select scopes from management_tokens where id = $1)) as scopes) c
         where t.id in (select id from below) and t.disabled_at is null
         returning t.id, t.team_id, t.name,
             case when t.id = $1 then '{}' else array(
                 select s from unnest(t.scopes) as s where s <> all(c.scopes)
             ) end as "beyond: Vec<String>"
         "#,
-        caller.as_uuid(),
+        caller.actor.as_uuid(),
         token.as_uuid(),
         extent == Extent::Descendants,
+        of_person.as_deref() as Option<&[&str]>,
     )
     .fetch_all(conn)
     .await?;

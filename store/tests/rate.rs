@@ -15,7 +15,7 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    team, tenant,
+    site, team,
 };
 use tokio::task::JoinSet;
 
@@ -45,7 +45,7 @@ async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
     let mut tx = pool.begin().await.unwrap();
     let mut made = Vec::new();
     for _ in 0..keys {
-        let (_, key) = tenant::create_site_key(&mut tx, site.into()).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site.into()).await.unwrap();
         made.push(key.hash());
     }
     tx.commit().await.unwrap();
@@ -87,10 +87,10 @@ async fn key_of(pool: &PgPool, team: &str) -> SiteKey {
     let group = rule_group::create(&mut tx, team, "rules", version)
         .await
         .unwrap();
-    let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
+    let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
         .await
         .unwrap();
-    let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+    let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
     tx.commit().await.unwrap();
     key
 }

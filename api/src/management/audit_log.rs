@@ -7,6 +7,7 @@ use domain::{
     id::{ActorId, TeamId},
     scope::Scope,
 };
+use management::{Management, audit_log};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -15,10 +16,10 @@ use store::audit::{self, Filter};
 use uuid::Uuid;
 
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::Caller,
 };
 use crate::{
     answer::Json,
@@ -98,16 +99,14 @@ impl AuditLog {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<AuditEntry>>, Refusal> {
-        let mut session = management.read(&caller, Scope::AuditRead).await?;
         let part = Part::new(&limit, &cursor);
         let filter = Filter {
-            team: session.only_team(),
             since: since.0.map(|time| time.0),
             until: until.0.map(|time| time.0),
             action: action.0,
             target: target_id.0,
         };
-        let entries = audit::list(session.conn(), filter, part.page()).await?;
+        let entries = audit_log::list(&management, &caller, filter, part.page()).await?;
         Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
     }
 }

@@ -10,26 +10,27 @@ mod upload;
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{ActorId, HashListId, TeamId},
-    image_hash::{ListKind, MAX_DISTANCE},
+    image_hash::ListKind,
     name::Name,
     reason::Reason,
     scope::Scope,
-    whole::Whole,
+};
+use management::{
+    Management,
+    hash_lists::{self, Distance, VisibleHashList},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::hash_list::{self, HashListChange as Change, MAX_SHARED, NewHashList as New};
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{self, Caller, Session, created, difference},
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -58,11 +59,6 @@ pub(super) fn nouns() -> Nouns {
         scans::Scans,
     )
 }
-
-/// In how many bits hashes may differ.
-type Distance = Whole<0, 31>;
-
-const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
 
 /// A list of hashes of known images.
 #[derive(Serialize, Object)]
@@ -93,20 +89,18 @@ pub(super) struct HashList {
     created_at: Member<Time>,
 }
 
-impl HashList {
-    /// As the caller may see it.
-    fn shown(list: hash_list::HashList, to: Option<TeamId>) -> Self {
-        let whole = is_kept_by(&list, to);
+impl From<VisibleHashList> for HashList {
+    fn from(list: VisibleHashList) -> Self {
         Self {
             id: list.id.as_uuid(),
             team_id: list.team.map(TeamId::as_uuid),
             name: list.name,
-            description: (!list.description.is_empty()).then_some(list.description),
+            description: list.description,
             kind: Member(list.kind),
             max_distance: list.max_distance,
             revision: list.revision,
-            entry_count: whole.then_some(list.entries),
-            created_by: list.created_by.filter(|_| whole).map(ActorId::as_uuid),
+            entry_count: list.entry_count,
+            created_by: list.created_by.map(ActorId::as_uuid),
             created_at: list.created_at.into(),
         }
     }
@@ -131,6 +125,18 @@ pub(super) struct NewHashList {
     team_id: Option<Member<TeamId>>,
 }
 
+impl From<NewHashList> for hash_lists::NewHashList {
+    fn from(new: NewHashList) -> Self {
+        Self {
+            name: new.name.0,
+            description: new.description.map(|text| text.0),
+            kind: new.kind.0,
+            max_distance: new.max_distance.map(|bits| bits.0),
+            team: new.team_id.map(|team| team.0),
+        }
+    }
+}
+
 /// What is to be otherwise of a hash list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +152,17 @@ pub(super) struct HashListChange {
     /// The most bits in which an image that is on it may differ from a PDQ hash. It holds for images that come from now on.
     #[serde(default, deserialize_with = "given")]
     max_distance: Option<Member<Distance>>,
+}
+
+impl From<HashListChange> for hash_lists::HashListChange {
+    fn from(change: HashListChange) -> Self {
+        let description = change.description;
+        Self {
+            name: change.name.map(|name| name.0),
+            description: description.map(|text| text.map(|text| text.0)),
+            max_distance: change.max_distance.map(|bits| bits.0),
+        }
+    }
 }
 
 pub(crate) struct HashLists;
@@ -165,18 +182,9 @@ impl HashLists {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
-        let mut lists = hash_list::list(session.conn(), of, part.page()).await?;
-        let more = lists.len() > part.limit();
-        lists.truncate(part.limit());
-        let last = lists.last().filter(|_| more).map(|list| list.id.as_uuid());
-        let shown: Vec<HashList> = lists
-            .into_iter()
-            .map(|list| HashList::shown(list, of))
-            .collect();
-        Ok(Json(part.list_to(shown, last)))
+        let lists = hash_lists::list(&management, &caller, part.page()).await?;
+        Ok(Json(part.list(lists, |list| list.id.as_uuid())))
     }
 
     /// Create a hash list
@@ -190,29 +198,10 @@ impl HashLists {
         caller: Caller,
         request: JsonBody<NewHashList>,
     ) -> Result<Created<HashList>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let team = session.named_team(new.team_id.map(|team| team.0)).await?;
-        let wanted = New {
-            team,
-            name: new.name.as_str(),
-            description: new.description.as_ref().map_or("", |text| text.as_str()),
-            kind: new.kind.0,
-            max_distance: new.max_distance.as_ref().map_or(MAX_DISTANCE, bits),
-            by: session.actor(),
-        };
-        let id = hash_list::create(session.conn(), wanted).await?;
-        let id = id.ok_or_else(|| {
-            let detail = format!("There are {MAX_SHARED} shared lists already, which is the most.");
-            Refusal::new(Code::LimitReached, detail)
-        })?;
-        let to = session.only_team();
-        let value = HashList::shown(find(&mut session, id).await?, to);
-        let details = created(&value);
-        record(session, Action::HashListCreate, team, id.as_uuid(), details).await?;
+        let list = hash_lists::create(&management, &caller, request.value.into()).await?;
         Ok(Created {
-            location: format!("{PREFIX}/hash-lists/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-lists/{}", list.id),
+            value: list.into(),
         })
     }
 
@@ -229,10 +218,8 @@ impl HashLists {
         /// The list.
         hash_list_id: Path<HashListId>,
     ) -> Result<Json<HashList>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let to = session.only_team();
-        let list = find(&mut session, hash_list_id.0).await?;
-        Ok(Json(HashList::shown(list, to)))
+        let list = hash_lists::get(&management, &caller, hash_list_id.0).await?;
+        Ok(Json(list.into()))
     }
 
     /// Change a hash list
@@ -251,23 +238,9 @@ impl HashLists {
         hash_list_id: Path<HashListId>,
         request: JsonBody<HashListChange>,
     ) -> Result<Json<HashList>, Refusal> {
-        let wish = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let (id, team, to) = (list.id, list.team, session.only_team());
-        let description = wish.description.as_ref();
-        let change = Change {
-            name: wish.name.as_ref().map(|name| name.as_str()),
-            description: description.map(|text| text.as_ref().map_or("", |text| text.as_str())),
-            max_distance: wish.max_distance.as_ref().map(bits),
-        };
-        hash_list::change(session.conn(), id, change).await?;
-        let before = HashList::shown(list, to);
-        let after = HashList::shown(find(&mut session, id).await?, to);
-        if let Some(details) = difference(&before, &after) {
-            record(session, Action::HashListUpdate, team, id.as_uuid(), details).await?;
-        }
-        Ok(Json(after))
+        let (list, change) = (hash_list_id.0, request.value.into());
+        let list = hash_lists::update(&management, &caller, list, change).await?;
+        Ok(Json(list.into()))
     }
 
     /// Delete a hash list
@@ -287,95 +260,9 @@ impl HashLists {
         /// The list.
         hash_list_id: Path<HashListId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let found = find(&mut session, hash_list_id.0).await?;
-        require_keeper(&session, &found)?;
-        let of = session.only_team();
-        let locked = hash_list::lock_to_delete(session.conn(), of, found.id).await?;
-        let (list, groups) = locked.ok_or_else(unknown)?;
-        if !groups.is_empty() {
-            let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
-            let detail = format!(
-                "Rules of these groups name the list: {}.",
-                groups.join(", ")
-            );
-            return Err(Refusal::new(Code::HashListInUse, detail));
-        }
-        hash_list::delete(session.conn(), list.id).await?;
-        let details = json!({ "deleted": { "name": list.name, "entry_count": list.entries } });
-        let (team, id) = (list.team, list.id.as_uuid());
-        record(session, Action::HashListDelete, team, id, details).await?;
+        hash_lists::delete(&management, &caller, hash_list_id.0).await?;
         Ok(NoContent)
     }
-}
-
-/// A list that the caller may know of.
-async fn find(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let of = session.only_team();
-    let list = hash_list::find(session.conn(), of, list).await?;
-    list.ok_or_else(unknown)
-}
-
-/// A list that the caller keeps: he sees what is on it, and changes it.
-async fn keep(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let list = find(session, list).await?;
-    require_keeper(session, &list)?;
-    Ok(list)
-}
-
-/// A list that the caller keeps, and that nobody else changes meanwhile.
-async fn lock(session: &mut Session, list: HashListId) -> Result<hash_list::HashList, Refusal> {
-    let found = keep(session, list).await?;
-    let of = session.only_team();
-    let locked = hash_list::lock(session.conn(), of, found.id).await?;
-    locked.ok_or_else(unknown)
-}
-
-/// Whether what is on the list is this team's business, or, with none, an operator's.
-fn is_kept_by(list: &hash_list::HashList, team: Option<TeamId>) -> bool {
-    team.is_none() || list.team.is_some()
-}
-
-/// Teams use shared lists; operators keep them.
-fn require_keeper(session: &Session, list: &hash_list::HashList) -> Result<(), Refusal> {
-    if is_kept_by(list, session.only_team()) {
-        Ok(())
-    } else {
-        Err(Refusal::new(
-            Code::SharedList,
-            "The list is shared: teams may use it, and operators see and change what is on it.",
-        ))
-    }
-}
-
-/// Records what was done, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: Option<TeamId>,
-    target: Uuid,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = session::Change {
-        action,
-        team,
-        target,
-        details,
-    };
-    Ok(session.commit(change).await?)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("hash list")
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a distance is from 0 to 31"
-)]
-fn bits(distance: &Member<Distance>) -> u32 {
-    distance.0.get() as u32
 }
 
 fn list_example() -> Value {

@@ -2,29 +2,26 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
-    id::{SiteId, SiteKeyId, TeamId},
-    key::SiteKey as Secret,
+    id::{SiteId, SiteKeyId},
     scope::Scope,
+};
+use management::{
+    Management,
+    site_keys::{self, IssuedKey},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::{
-    PgConnection,
-    site_key::{self, KeyRecord},
-    tenant,
-};
+use store::site::keys::KeyRecord;
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created},
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -34,10 +31,10 @@ use crate::{
     query::Query,
 };
 
-/// A site key, without the key itself.
+/// A site key without its secret.
 #[derive(Serialize, Object)]
 pub(super) struct SiteKey {
-    /// The key.
+    /// The key's id.
     id: Uuid,
     /// The site that it submits for.
     site_id: Uuid,
@@ -45,7 +42,7 @@ pub(super) struct SiteKey {
     hint: String,
     /// When it was created.
     created_at: Member<Time>,
-    /// When it was disabled; null if it was not.
+    /// When it was disabled. `null` if it works.
     #[oai(nullable)]
     disabled_at: Option<Member<Time>>,
 }
@@ -62,15 +59,24 @@ impl From<KeyRecord> for SiteKey {
     }
 }
 
-/// A new site key, with the key itself.
+/// A new site key with its secret.
 #[derive(Serialize, Object)]
 pub(super) struct IssuedSiteKey {
-    /// The key itself, which belongs in the application's back end. It is shown here and never again.
+    /// The key itself. Keep it in your application's back end. It is shown only here.
     secret: String,
-    /// What is known of it from now on.
+    /// The key as later requests show it.
     #[serde(flatten)]
     #[oai(flatten)]
     key: SiteKey,
+}
+
+impl From<IssuedKey> for IssuedSiteKey {
+    fn from(issued: IssuedKey) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            key: issued.key.into(),
+        }
+    }
 }
 
 pub(crate) struct SiteKeys;
@@ -79,7 +85,7 @@ pub(crate) struct SiteKeys;
 impl SiteKeys {
     /// List a site's keys
     ///
-    /// The oldest first, disabled ones included.
+    /// Oldest first, including disabled keys.
     #[oai(
         path = "/sites/:site_id/keys",
         method = "get",
@@ -91,21 +97,20 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<SiteKey>>, Refusal> {
-        let mut session = management.read(&caller, Scope::KeysRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let keys = site_key::list(session.conn(), site_id.0, part.page()).await?;
+        let keys = site_keys::list(&management, &caller, site_id.0, part.page()).await?;
         Ok(Json(part.list(keys, |key| key.id.as_uuid())))
     }
 
     /// Create a key for a site
     ///
-    /// The other keys go on working, so that an application can change over without a gap. The key is shown once.
+    /// The site's other keys keep working, so that your application can switch without a gap. The key is shown only in this
+    /// answer.
     #[oai(
         path = "/sites/:site_id/keys",
         method = "post",
@@ -118,17 +123,14 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let (id, secret) = tenant::create_site_key(session.conn(), site_id.0).await?;
-        let key = find(session.conn(), site_id.0, id).await?;
-        issue(session, Action::KeyCreate, team, key, &secret).await
+        let issued = site_keys::create(&management, &caller, site_id.0).await?;
+        Ok(created(issued))
     }
 
     /// Replace a site's keys
     ///
-    /// All its keys stop working at once, and there is a new one, which is shown once. This is what to do when a key may
-    /// have become known.
+    /// All keys of the site stop working at once and a new one is created. The new key is shown only in this answer. Use
+    /// this when a key may have leaked.
     #[oai(
         path = "/sites/:site_id/keys/rotate",
         method = "post",
@@ -141,11 +143,8 @@ impl SiteKeys {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Created<IssuedSiteKey>, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let (id, secret) = tenant::rotate_site_key(session.conn(), site_id.0).await?;
-        let key = find(session.conn(), site_id.0, id).await?;
-        issue(session, Action::KeyRotate, team, key, &secret).await
+        let issued = site_keys::rotate(&management, &caller, site_id.0).await?;
+        Ok(created(issued))
     }
 
     /// Read a site key
@@ -160,18 +159,16 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The key.
+        /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<Json<SiteKey>, Refusal> {
-        let mut session = management.read(&caller, Scope::KeysRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let key = find(session.conn(), site_id.0, key_id.0).await?;
-        Ok(Json(key))
+        let key = site_keys::get(&management, &caller, site_id.0, key_id.0).await?;
+        Ok(Json(key.into()))
     }
 
     /// Disable a site key
     ///
-    /// At once and for ever. A disabled key stays in lists; disabling it again changes nothing.
+    /// The key stops working at once and cannot be enabled again. It stays in lists. Disabling it again changes nothing.
     #[oai(
         path = "/sites/:site_id/keys/:key_id",
         method = "delete",
@@ -183,54 +180,20 @@ impl SiteKeys {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The key.
+        /// The key's id.
         key_id: Path<SiteKeyId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::KeysWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let key = find(session.conn(), site_id.0, key_id.0).await?;
-        if site_key::disable(session.conn(), key_id.0).await? {
-            session
-                .commit(Change {
-                    action: Action::KeyDisable,
-                    team: Some(team),
-                    target: key.id,
-                    details: json!({ "site_id": key.site_id, "hint": key.hint }),
-                })
-                .await?;
-        }
+        site_keys::disable(&management, &caller, site_id.0, key_id.0).await?;
         Ok(NoContent)
     }
 }
 
-async fn find(conn: &mut PgConnection, site: SiteId, key: SiteKeyId) -> Result<SiteKey, Refusal> {
-    let record = site_key::find(conn, site, key).await?;
-    Ok(record.ok_or_else(|| Refusal::not_found("site key"))?.into())
-}
-
-/// Commits a new key and shows it.
-async fn issue(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    key: SiteKey,
-    secret: &Secret,
-) -> Result<Created<IssuedSiteKey>, Refusal> {
-    session
-        .commit(Change {
-            action,
-            team: Some(team),
-            target: key.id,
-            details: created(&key),
-        })
-        .await?;
-    Ok(Created {
-        location: format!("{PREFIX}/sites/{}/keys/{}", key.site_id, key.id),
-        value: IssuedSiteKey {
-            secret: secret.expose().to_owned(),
-            key,
-        },
-    })
+fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
+    let key = &issued.key;
+    Created {
+        location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
+        value: issued.into(),
+    }
 }
 
 /// What the document says beyond the signatures.

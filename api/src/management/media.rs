@@ -9,9 +9,10 @@ mod list;
 use std::sync::Arc;
 
 use domain::{id::MediaId, media::Status, scope::Scope};
+use management::{Management, media};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use store::media::{self, Filter};
+use store::media::Filter;
 use uuid::Uuid;
 
 pub(super) use self::history::without_internals;
@@ -22,10 +23,10 @@ use self::{
     list::{AppMediaId, ListedMedia},
 };
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::Caller,
 };
 use crate::{
     answer::Json,
@@ -42,10 +43,9 @@ pub(crate) struct Media;
 impl Media {
     /// List media
     ///
-    /// The newest first. A part of a list looks at 5,000 items at most, so with `status`, `since` or
-    /// `until` it may have fewer than `limit`, even none, although more follow: go on as long as there is a
-    /// `next_cursor`. What waits for a moderator (`status=pending_review`) and what has an `app_media_id` is found
-    /// directly.
+    /// Newest first. One page looks at 5,000 items at most. With `status`, `since` or `until` a page may therefore hold
+    /// fewer than `limit` items, or none, although more follow: continue as long as there is a `next_cursor`. Items that
+    /// wait for a moderator (`status=pending_review`) and `app_media_id` are looked up directly.
     #[oai(path = "/media", method = "get", operation_id = "listMedia")]
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_media(
@@ -54,20 +54,19 @@ impl Media {
         caller: Caller,
         /// Only media of this site.
         site_id: Query<Uuid>,
-        /// Only media that stand so.
+        /// Only media with this status.
         status: Query<Status>,
-        /// Only what was accepted at this time or later.
+        /// Only media accepted at this time or later.
         since: Query<Time>,
-        /// Only what was accepted before this time.
+        /// Only media accepted before this time.
         until: Query<Time>,
-        /// Only media to which the application gave this identifier.
+        /// Only media with this identifier of the application's.
         app_media_id: Query<AppMediaId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<ListedMedia>>, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
         let filter = Filter {
             site: site_id.0.map(Into::into),
             status: status.0,
@@ -76,8 +75,8 @@ impl Media {
             app_media_id: app_media_id.0.map(|id| id.0),
         };
         let part = Part::new(&limit, &cursor);
-        let (of, after) = (session.only_team(), part.after().map(MediaId::from));
-        let page = media::list(session.conn(), of, &filter, after, part.limit()).await?;
+        let after = part.after().map(MediaId::from);
+        let page = media::list(&management, &caller, &filter, after, part.limit()).await?;
         Ok(Json(
             part.list_to(page.media, page.next.map(MediaId::as_uuid)),
         ))
@@ -95,16 +94,14 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<Json<MediaItem>, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
-        let of = session.only_team();
-        let item = media::find(session.conn(), of, media_id.0).await?;
-        Ok(Json(item.ok_or_else(unknown)?.try_into()?))
+        let item = media::get(&management, &caller, media_id.0).await?;
+        Ok(Json(item.try_into()?))
     }
 
     /// Get a media item's inline image
     ///
-    /// The image as it was submitted in `content_base64`, as long as it is kept. It comes from strangers: the answer says
-    /// that it is to be saved rather than shown, and by its first bytes what it is.
+    /// The image as it was submitted in `content_base64`, as long as it is kept. It comes from strangers, so the answer
+    /// tells browsers to save it and not to show it. The content type is that of its first bytes.
     #[oai(
         path = "/media/:media_id/image",
         method = "get",
@@ -117,19 +114,16 @@ impl Media {
         /// The item.
         media_id: Path<MediaId>,
     ) -> Result<ImageFile, Refusal> {
-        let mut session = management.read(&caller, Scope::MediaRead).await?;
-        let of = session.only_team();
-        let image = media::image(session.conn(), of, media_id.0).await?;
-        let image = image.ok_or_else(|| Refusal::not_found("image"))?;
-        Ok(ImageFile::new(management.pool.clone(), image))
+        let image = media::image(&management, &caller, media_id.0).await?;
+        Ok(ImageFile::new(image))
     }
 
     /// Decide about a media item
     ///
-    /// A moderator approves or rejects what waits for a review, or overturns an earlier verdict. The application hears of
-    /// it by `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and where the item
-    /// stood before in `previous_status`. Of two decisions at once one is refused with `media_changed`. Whoever names in
-    /// `expected_status` what the moderator saw never overturns unseen what somebody else decided meanwhile.
+    /// A moderator approves or rejects an item that waits for review, or overturns an earlier verdict. The application gets
+    /// `media.moderated` with the `moderation_type` `manual`, the reason in `moderation_details`, and the item's earlier
+    /// status in `previous_status`. If two decisions arrive at once, one is refused with `media_changed`. Send the status
+    /// that the moderator saw as `expected_status`: then nobody overturns by accident what somebody else decided meanwhile.
     #[oai(
         path = "/media/:media_id/decision",
         method = "post",
@@ -143,13 +137,10 @@ impl Media {
         media_id: Path<MediaId>,
         request: JsonBody<NewDecision>,
     ) -> Result<Json<Decided>, Refusal> {
-        let decided = decision::decide(&management, &caller, media_id.0, request.value).await?;
-        Ok(Json(decided))
+        let decision = request.value.into();
+        let decided = media::decide(&management, &caller, media_id.0, decision).await?;
+        Ok(Json(decided.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("media item")
 }
 
 /// What the document says beyond the signatures.

@@ -4,18 +4,18 @@ mod terms;
 
 use std::sync::Arc;
 
-use domain::{audit::Action, id::PlanId, scope::Scope};
+use domain::{id::PlanId, scope::Scope};
+use management::{Management, plans};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use serde_json::json;
-use store::plan;
 
 use self::terms::{NewPlan, Plan, PlanChange};
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, created, difference},
 };
 use crate::{
     answer::{Created, Json},
@@ -42,10 +42,8 @@ impl Plans {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<Plan>>, Refusal> {
-        let mut session = management.read(&caller, Scope::PlansRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
-        let plans = plan::list(session.conn(), of, part.page()).await?;
+        let plans = plans::list(&management, &caller, part.page()).await?;
         Ok(Json(part.list(plans, |plan| plan.id.as_uuid())))
     }
 
@@ -59,21 +57,11 @@ impl Plans {
         caller: Caller,
         request: JsonBody<NewPlan>,
     ) -> Result<Created<Plan>, Refusal> {
-        let mut session = management.change(&caller, Scope::PlansWrite).await?;
-        session.require_operator()?;
         let terms = request.value.terms();
-        let plan = Plan::from(plan::create(session.conn(), terms).await?);
-        session
-            .commit(Change {
-                action: Action::PlanCreate,
-                team: None,
-                target: plan.id,
-                details: created(&plan),
-            })
-            .await?;
+        let plan = plans::create(&management, &caller, terms).await?;
         Ok(Created {
             location: format!("{PREFIX}/plans/{}", plan.id),
-            value: plan,
+            value: plan.into(),
         })
     }
 
@@ -88,10 +76,8 @@ impl Plans {
         /// The plan.
         plan_id: Path<PlanId>,
     ) -> Result<Json<Plan>, Refusal> {
-        let mut session = management.read(&caller, Scope::PlansRead).await?;
-        let of = session.only_team();
-        let plan = plan::find(session.conn(), of, plan_id.0).await?;
-        Ok(Json(plan.ok_or_else(unknown)?.into()))
+        let plan = plans::get(&management, &caller, plan_id.0).await?;
+        Ok(Json(plan.into()))
     }
 
     /// Change a plan
@@ -111,30 +97,10 @@ impl Plans {
         plan_id: Path<PlanId>,
         request: JsonBody<PlanChange>,
     ) -> Result<Json<Plan>, Refusal> {
-        let mut session = management.change(&caller, Scope::PlansWrite).await?;
-        session.require_operator()?;
-        let plan = plan::lock(session.conn(), plan_id.0).await?;
-        let mut plan = plan.ok_or_else(unknown)?;
-        let before = Plan::from(plan.clone());
-        plan.terms = request.value.applied_to(plan.terms);
-        let after = Plan::from(plan.clone());
-        if let Some(details) = difference(&before, &after) {
-            plan::change(session.conn(), plan.id, &plan.terms).await?;
-            session
-                .commit(Change {
-                    action: Action::PlanUpdate,
-                    team: None,
-                    target: after.id,
-                    details,
-                })
-                .await?;
-        }
-        Ok(Json(after))
+        let edit = |terms| request.value.applied_to(terms);
+        let plan = plans::update(&management, &caller, plan_id.0, edit).await?;
+        Ok(Json(plan.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("plan")
 }
 
 /// What the document says beyond the signatures.

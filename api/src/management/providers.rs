@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::{scope::Scope, score::Category};
+use management::{Management, providers};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -10,9 +11,9 @@ use serde_json::json;
 use store::provider;
 
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
-    session::Caller,
 };
 use crate::{
     answer::Json,
@@ -71,8 +72,7 @@ impl Providers {
         management: Data<&Arc<Management>>,
         caller: Caller,
     ) -> Result<Json<KnownProviders>, Refusal> {
-        let mut session = management.read(&caller, Scope::SitesRead).await?;
-        let providers = provider::list(session.conn()).await?;
+        let providers = providers::list(&management, &caller).await?;
         Ok(Json(KnownProviders {
             data: providers.into_iter().map(KnownProvider::from).collect(),
         }))

@@ -1,28 +1,27 @@
 //! Recoveries: have what an endpoint has missed or lost sent to it, watch, stop.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use domain::{
-    audit::Action,
     backtest::State,
     event::EventKind,
-    id::{ActorId, EndpointId, RecoveryId, TeamId},
+    id::{ActorId, EndpointId, RecoveryId},
     recovery::RecoveryKind,
     scope::Scope,
 };
+use management::{Management, recoveries};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::recovery::{self, NewRecovery as Wanted, Target};
+use serde_json::json;
+use store::recovery;
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created},
 };
 use crate::{
     answer::{Accepted, Json},
@@ -33,7 +32,7 @@ use crate::{
     query::Query,
 };
 
-/// What a webhook endpoint has missed or lost, on its way to it.
+/// A background task that sends a webhook endpoint events that it has missed or lost.
 #[derive(Serialize, Object)]
 pub(super) struct Recovery {
     /// The recovery.
@@ -42,34 +41,34 @@ pub(super) struct Recovery {
     endpoint_id: Uuid,
     /// The endpoint's site.
     site_id: Uuid,
-    /// Which events are sent: those whose deliveries failed for good (`failed`), those that were delivered (`delivered`), or
-    /// those that were never to be delivered to the endpoint (`missing`).
+    /// Which events it sends: those whose deliveries failed for good (`failed`), those that were delivered (`delivered`),
+    /// or those that have no delivery to the endpoint (`missing`).
     kind: Member<RecoveryKind>,
-    /// Only events of this kind; null: of all.
+    /// Only events of this kind. `null` means all kinds.
     #[oai(nullable)]
     event: Option<Member<EventKind>>,
-    /// It sends events that happened at this time or later, the oldest first,
+    /// It sends events that happened at this time or later, oldest first.
     since: Member<Time>,
-    /// and before this time.
+    /// It sends events that happened before this time.
     until: Member<Time>,
-    /// It has dealt with all that happened before this time; null: with none yet.
+    /// All events before this time are done. `null` if none is done yet.
     #[oai(nullable)]
     reached: Option<Member<Time>>,
-    /// Where it stands.
+    /// Its state.
     state: Member<State>,
-    /// How many deliveries, or events if they are `missing`, it has looked at.
+    /// How many deliveries it has looked at, or how many events if its kind is `missing`.
     looked_at: i64,
-    /// How many of them are on their way by it.
+    /// How many of them it has put on their way.
     resent: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it did not.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it. `null` for the command line.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -96,42 +95,32 @@ impl From<recovery::Recovery> for Recovery {
     }
 }
 
-/// What is to be sent to an endpoint.
+/// Which events to send to an endpoint again.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewRecovery {
-    /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has lost
-    /// them (`delivered`), or those that were never to be delivered to the endpoint because it was not there or disabled, of
-    /// the kinds that it is told now (`missing`).
+    /// Which events: those whose deliveries failed for good (`failed`), those that were delivered, for a receiver that has
+    /// lost them (`delivered`), or those that have no delivery because the endpoint did not exist or was disabled, of the
+    /// kinds that it gets now (`missing`).
     kind: Member<RecoveryKind>,
-    /// Only events of this kind. Without, of all.
+    /// Only events of this kind. If omitted, all kinds.
     #[serde(default, deserialize_with = "given")]
     event: Option<Member<EventKind>>,
-    /// Only events that happened at this time or later. They are kept for `webhook_retention_days` of the site.
+    /// Only events that happened at this time or later. Events are kept for the site's `webhook_retention_days`.
     since: Member<Time>,
-    /// Only events that happened before this time; before now if nothing, or a later time, is said.
+    /// Only events that happened before this time. If omitted or in the future, before now.
     #[serde(default, deserialize_with = "given")]
     until: Option<Member<Time>>,
 }
 
-impl NewRecovery {
-    /// Between which times, of what is kept.
-    fn window(&self, target: &Target) -> Result<(DateTime<Utc>, DateTime<Utc>), Refusal> {
-        const DAY: Duration = Duration::from_hours(24);
-        let (since, now) = (self.since.0.0, target.at);
-        let days = target.retention.get();
-        if since < now - DAY * u32::try_from(days).unwrap_or(u32::MAX) {
-            let message = format!("is more than {days} days ago: what is older is not kept");
-            return Err(Refusal::invalid_field("since", message));
+impl From<NewRecovery> for recoveries::NewRecovery {
+    fn from(new: NewRecovery) -> Self {
+        Self {
+            kind: new.kind.0,
+            event: new.event.map(|event| event.0),
+            since: new.since.0.0,
+            until: new.until.map(|until| until.0.0),
         }
-        if since >= now {
-            return Err(Refusal::invalid_field("since", "must be in the past"));
-        }
-        let until = self.until.as_ref().map_or(now, |until| until.0.0.min(now));
-        if until <= since {
-            return Err(Refusal::invalid_field("until", "must be after since"));
-        }
-        Ok((since, until))
     }
 }
 
@@ -141,7 +130,7 @@ pub(crate) struct Recoveries;
 impl Recoveries {
     /// List recoveries of a webhook endpoint
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Newest first. Recoveries are kept for 90 days.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/recoveries",
         method = "get",
@@ -153,25 +142,21 @@ impl Recoveries {
         caller: Caller,
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<Recovery>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let target = target(&mut session, endpoint_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let recoveries = recovery::list(session.conn(), target.endpoint, part.page()).await?;
-        Ok(Json(
-            part.list(recoveries, |recovery| recovery.id.as_uuid()),
-        ))
+        let found = recoveries::list(&management, &caller, endpoint_id.0, part.page()).await?;
+        Ok(Json(part.list(found, |recovery| recovery.id.as_uuid())))
     }
 
     /// Send events to a webhook endpoint again
     ///
-    /// What the endpoint has missed or lost is put on its way in the background, the oldest first, and never so much at once that
-    /// it is flooded. Each delivery has a whole schedule of attempts before it, and the id that it had. One recovery of an
-    /// endpoint runs at a time.
+    /// Puts the events that the endpoint has missed or lost on their way in the background, oldest first, and slowly enough
+    /// not to flood the endpoint. Each delivery keeps its id and gets a whole schedule of attempts. An endpoint has at most
+    /// one running recovery.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/recoveries",
         method = "post",
@@ -185,39 +170,17 @@ impl Recoveries {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewRecovery>,
     ) -> Result<Accepted<Recovery>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let target = target(&mut session, endpoint_id.0).await?;
-        let (since, until) = new.window(&target)?;
-        if target.is_disabled {
-            return Err(Refusal::new(
-                Code::EndpointDisabled,
-                "The endpoint is disabled: nothing is sent to it before it is enabled.",
-            ));
-        }
-        let wanted = Wanted {
-            target: &target,
-            kind: new.kind.0,
-            event: new.event.map(|event| event.0),
-            since,
-            until,
-            by: session.actor(),
-        };
-        let (id, jobs) = recovery::create(session.conn(), wanted).await?;
-        let value = Recovery::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        let action = Action::RecoveryCreate;
-        record(session, action, target.team, target.endpoint, details).await?;
-        management.queue.enqueued(&jobs);
+        let new = request.value.into();
+        let recovery = recoveries::create(&management, &caller, endpoint_id.0, new).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/webhook-recoveries/{id}"),
-            value,
+            location: format!("{PREFIX}/webhook-recoveries/{}", recovery.id),
+            value: recovery.into(),
         })
     }
 
     /// Read a recovery
     ///
-    /// How far it has got.
+    /// Shows how far it has got.
     #[oai(
         path = "/webhook-recoveries/:recovery_id",
         method = "get",
@@ -230,13 +193,13 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        Ok(Json(of_caller(&mut session, recovery_id.0).await?.into()))
+        let recovery = recoveries::get(&management, &caller, recovery_id.0).await?;
+        Ok(Json(recovery.into()))
     }
 
     /// Cancel a recovery
     ///
-    /// What is on its way by it goes on. One that has ended stays as it is.
+    /// Deliveries that are on their way continue. A recovery that has ended stays as it is.
     #[oai(
         path = "/webhook-recoveries/:recovery_id/cancel",
         method = "post",
@@ -249,51 +212,9 @@ impl Recoveries {
         /// The recovery.
         recovery_id: Path<RecoveryId>,
     ) -> Result<Json<Recovery>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let recovery = of_caller(&mut session, recovery_id.0).await?;
-        let (team, endpoint) = (recovery.team, recovery.endpoint);
-        if !recovery::cancel(session.conn(), recovery.id).await? {
-            return Ok(Json(recovery.into()));
-        }
-        let value = Recovery::from(of_caller(&mut session, recovery.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::RecoveryCancel, team, endpoint, details).await?;
-        Ok(Json(value))
+        let recovery = recoveries::cancel(&management, &caller, recovery_id.0).await?;
+        Ok(Json(recovery.into()))
     }
-}
-
-/// An endpoint that the caller may know of: of his team.
-async fn target(session: &mut Session, endpoint: EndpointId) -> Result<Target, Refusal> {
-    let of = session.only_team();
-    let target = recovery::target(session.conn(), of, endpoint).await?;
-    target.ok_or_else(|| Refusal::not_found("webhook endpoint"))
-}
-
-/// A recovery that the caller may know of, likewise.
-async fn of_caller(
-    session: &mut Session,
-    recovery: RecoveryId,
-) -> Result<recovery::Recovery, Refusal> {
-    let of = session.only_team();
-    let recovery = recovery::find(session.conn(), of, recovery).await?;
-    recovery.ok_or_else(|| Refusal::not_found("recovery"))
-}
-
-/// Records what was done to an endpoint, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    endpoint: EndpointId,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = Change {
-        action,
-        team: Some(team),
-        target: endpoint.as_uuid(),
-        details,
-    };
-    Ok(session.commit(change).await?)
 }
 
 /// What the document says beyond the signatures.

@@ -5,40 +5,35 @@ mod backtests;
 mod diff;
 mod draft;
 mod file;
-mod lists;
-mod room;
 mod rules;
 mod schema;
 mod shadow;
-mod test;
+mod trial;
 mod versions;
 mod warnings;
 
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
-    id::{RuleGroupId, TeamId},
+    id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
     reason::Reason,
     scope::Scope,
 };
+use management::{Management, rule_groups};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::rule_group::{self, Authorship, Group};
+use store::rule_group::Group;
 use uuid::Uuid;
 
-use self::{
-    rules::RuleDocuments,
-    warnings::{RuleWarning, warnings},
-};
+use self::{rules::RuleDocuments, warnings::RuleWarning};
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, difference},
 };
 use crate::{
     answer::{Created, Json, NoContent},
@@ -56,7 +51,7 @@ pub(super) type Nouns = (
     versions::Versions,
     diff::Diffs,
     shadow::Shadows,
-    test::Tests,
+    trial::Trials,
     backtests::Backtests,
     file::Files,
     attachments::Attachments,
@@ -69,7 +64,7 @@ pub(super) fn nouns() -> Nouns {
         versions::Versions,
         diff::Diffs,
         shadow::Shadows,
-        test::Tests,
+        trial::Trials,
         backtests::Backtests,
         file::Files,
         attachments::Attachments,
@@ -117,7 +112,7 @@ impl From<Group> for RuleGroup {
             name: group.name,
             live_version_id: group.live.as_uuid(),
             live_version_number: group.live_number,
-            shadow_version_id: group.shadow.map(domain::id::GroupVersionId::as_uuid),
+            shadow_version_id: group.shadow.map(GroupVersionId::as_uuid),
             shadow_version_number: group.shadow_number,
             draft_edited: group.edited,
             draft_revision: group.draft_revision,
@@ -137,6 +132,26 @@ pub(super) struct CreatedRuleGroup {
     warnings: Vec<RuleWarning>,
 }
 
+impl From<rule_groups::CreatedRuleGroup> for CreatedRuleGroup {
+    fn from(created: rule_groups::CreatedRuleGroup) -> Self {
+        let warnings = created.warnings.into_iter();
+        Self {
+            group: created.group.into(),
+            warnings: warnings.map(RuleWarning::from).collect(),
+        }
+    }
+}
+
+/// Where it is found.
+impl From<rule_groups::CreatedRuleGroup> for Created<CreatedRuleGroup> {
+    fn from(created: rule_groups::CreatedRuleGroup) -> Self {
+        Self {
+            location: format!("{PREFIX}/rule-groups/{}", created.group.id),
+            value: created.into(),
+        }
+    }
+}
+
 /// A rule group to be created.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
@@ -153,6 +168,17 @@ pub(super) struct NewRuleGroup {
     /// A word about the first version.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
+}
+
+impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
+    fn from(new: NewRuleGroup) -> Self {
+        Self {
+            name: new.name.0,
+            team: new.team_id.map(|team| team.0),
+            rules: new.rules.0,
+            note: new.note.map(|note| note.0),
+        }
+    }
 }
 
 /// What is to be otherwise of a rule group.
@@ -181,10 +207,8 @@ impl RuleGroups {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.only_team();
-        let groups = rule_group::list(session.conn(), of, part.page()).await?;
+        let groups = rule_groups::list(&management, &caller, part.page()).await?;
         Ok(Json(part.list(groups, |group| group.id.as_uuid())))
     }
 
@@ -203,10 +227,9 @@ impl RuleGroups {
         caller: Caller,
         request: JsonBody<NewRuleGroup>,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
-        let new = request.value;
-        let name = new.name.0;
-        let note = new.note.as_ref().map_or("", |note| note.as_str());
-        create(&management, &caller, &name, new.team_id, new.rules, note).await
+        let new = request.value.into();
+        let created = rule_groups::create(&management, &caller, new).await?;
+        Ok(created.into())
     }
 
     /// Read a rule group
@@ -222,8 +245,8 @@ impl RuleGroups {
         /// The group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        Ok(Json(find(&mut session, rule_group_id.0).await?.into()))
+        let group = rule_groups::get(&management, &caller, rule_group_id.0).await?;
+        Ok(Json(group.into()))
     }
 
     /// Rename a rule group
@@ -240,20 +263,9 @@ impl RuleGroups {
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<RuleGroupChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let mut group = lock(&mut session, rule_group_id.0).await?;
-        let before = RuleGroup::from(group.clone());
-        if let Some(name) = request.value.name {
-            rule_group::rename(session.conn(), group.id, name.as_str()).await?;
-            group.name = name.0.into();
-        }
-        let team = group.team;
-        let after = RuleGroup::from(group);
-        if let Some(details) = difference(&before, &after) {
-            let action = Action::RuleGroupUpdate;
-            record(session, action, team, rule_group_id.0, details).await?;
-        }
-        Ok(Json(after))
+        let name = request.value.name.map(|name| name.0);
+        let group = rule_groups::rename(&management, &caller, rule_group_id.0, name).await?;
+        Ok(Json(group.into()))
     }
 
     /// Delete a rule group
@@ -272,108 +284,9 @@ impl RuleGroups {
         /// The group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let of = session.only_team();
-        let found = rule_group::lock_to_disable(session.conn(), of, rule_group_id.0).await?;
-        let (group, sites) = found.ok_or_else(unknown)?;
-        if !sites.is_empty() {
-            let sites: Vec<String> = sites.iter().map(ToString::to_string).collect();
-            let detail = format!("The group judges for sites: {}.", sites.join(", "));
-            return Err(Refusal::new(Code::RuleGroupInUse, detail));
-        }
-        rule_group::disable(session.conn(), group.id).await?;
-        let details = json!({ "deleted": { "name": group.name } });
-        record(
-            session,
-            Action::RuleGroupDelete,
-            group.team,
-            group.id,
-            details,
-        )
-        .await?;
+        rule_groups::delete(&management, &caller, rule_group_id.0).await?;
         Ok(NoContent)
     }
-}
-
-/// Creates a group whose first version is live.
-async fn create(
-    management: &Management,
-    caller: &Caller,
-    name: &Name,
-    team: Option<Member<TeamId>>,
-    rules: RuleDocuments,
-    note: &str,
-) -> Result<Created<CreatedRuleGroup>, Refusal> {
-    // Who may not do this need not have rules compiled.
-    let named = team.as_deref().copied();
-    let mut session = management.read(caller, Scope::RulesWrite).await?;
-    let team = session.named_team(named).await?;
-    let team = team.ok_or_else(|| Refusal::invalid_field("team_id", "is missing"))?;
-    drop(session);
-    let rules = management
-        .workbench
-        .rules(Some(team), rules.into_rules())
-        .await?;
-    let compiled = management.workbench.check(Some(team), rules).await?;
-
-    let mut session = management.change(caller, Scope::RulesWrite).await?;
-    session.require_team(team)?;
-    lists::require(&mut session, team, &compiled.rules).await?;
-    room::require(management, &mut session, team).await?;
-    let authorship = Authorship {
-        by: session.actor(),
-        note,
-    };
-    let version = compiled.version();
-    let conn = session.conn();
-    let id = rule_group::create_as(conn, team, name.as_str(), version, authorship).await?;
-    let group = RuleGroup::from(find(&mut session, id).await?);
-    let details = json!({ "created": group, "rules": compiled.rules.len() });
-    let warnings = warnings(&mut session, &compiled.rules).await?;
-    record(session, Action::RuleGroupCreate, team, id, details).await?;
-    Ok(Created {
-        location: format!("{PREFIX}/rule-groups/{id}"),
-        value: CreatedRuleGroup { group, warnings },
-    })
-}
-
-/// A group that the caller may know of.
-async fn find(session: &mut Session, group: RuleGroupId) -> Result<Group, Refusal> {
-    let of = session.only_team();
-    let group = rule_group::find(session.conn(), of, group).await?;
-    group.ok_or_else(unknown)
-}
-
-/// A group that the caller may know of, and that nobody else changes meanwhile.
-async fn lock(session: &mut Session, group: RuleGroupId) -> Result<Group, Refusal> {
-    let of = session.only_team();
-    let group = rule_group::lock(session.conn(), of, group).await?;
-    group.ok_or_else(unknown)
-}
-
-/// Records what was done to a group, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    group: RuleGroupId,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = Change {
-        action,
-        team: Some(team),
-        target: group.as_uuid(),
-        details,
-    };
-    Ok(session.commit(change).await?)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("rule group")
-}
-
-fn unknown_version(field: &str) -> Refusal {
-    Refusal::invalid_field(field, "is no version of this group")
 }
 
 fn group_example() -> Value {
@@ -437,7 +350,7 @@ pub(super) fn described() -> Vec<Operation> {
         versions::described(),
         diff::described(),
         shadow::described(),
-        test::described(),
+        trial::described(),
         backtests::described(),
         file::described(),
         attachments::described(),

@@ -18,7 +18,7 @@ use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::site_settings::ManagedSite;
+use store::site::settings::ManagedSite;
 use uuid::Uuid;
 
 use self::settings::{NewSite, SiteChange};

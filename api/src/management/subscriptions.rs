@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{PlanId, TeamId},
     plan::SubscriptionState,
     scope::Scope,
 };
+use management::{Management, subscriptions};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,9 @@ use store::subscription::{self, Wanted};
 use uuid::Uuid;
 
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
-    session::{Caller, Change, difference},
 };
 use crate::{
     answer::Json,
@@ -88,10 +88,8 @@ impl Subscriptions {
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Subscription>, Refusal> {
-        let mut session = management.read(&caller, Scope::SubscriptionsRead).await?;
-        session.require_team(team_id.0)?;
-        let found = subscription::find(session.conn(), team_id.0).await?;
-        Ok(Json(found.ok_or_else(unknown_team)?.into()))
+        let subscription = subscriptions::get(&management, &caller, team_id.0).await?;
+        Ok(Json(subscription.into()))
     }
 
     /// Change a team's subscription
@@ -110,35 +108,14 @@ impl Subscriptions {
         team_id: Path<TeamId>,
         request: JsonBody<NewSubscription>,
     ) -> Result<Json<Subscription>, Refusal> {
-        let mut session = management
-            .change(&caller, Scope::SubscriptionsWrite)
-            .await?;
-        session.require_operator()?;
-        let before = subscription::lock(session.conn(), team_id.0).await?;
-        let before = Subscription::from(before.ok_or_else(unknown_team)?);
         let wanted = Wanted {
             plan: request.value.plan_id.0,
             state: request.value.state.0,
             started_at: request.value.started_at.map(|time| time.0.0),
         };
-        let after = subscription::change(session.conn(), team_id.0, wanted).await?;
-        let after = Subscription::from(after);
-        if let Some(details) = difference(&before, &after) {
-            session
-                .commit(Change {
-                    action: Action::SubscriptionUpdate,
-                    team: Some(team_id.0),
-                    target: after.team_id,
-                    details,
-                })
-                .await?;
-        }
-        Ok(Json(after))
+        let subscription = subscriptions::replace(&management, &caller, team_id.0, wanted).await?;
+        Ok(Json(subscription.into()))
     }
-}
-
-fn unknown_team() -> Refusal {
-    Refusal::not_found("team")
 }
 
 /// What the document says beyond the signatures.

@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{PlanId, TeamId},
     name::Name,
     scope::Scope,
 };
+use management::{Management, teams};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{plan, team};
+use store::team;
 use uuid::Uuid;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, difference},
 };
 use crate::{
     answer::{Created, Json},
@@ -89,10 +89,8 @@ impl Teams {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<Team>>, Refusal> {
-        let mut session = management.read(&caller, Scope::TeamsRead).await?;
         let part = Part::new(&limit, &cursor);
-        let only = session.only_team();
-        let teams = team::list(session.conn(), only, part.page()).await?;
+        let teams = teams::list(&management, &caller, part.page()).await?;
         Ok(Json(part.list(teams, |team| team.id.as_uuid())))
     }
 
@@ -106,24 +104,12 @@ impl Teams {
         caller: Caller,
         request: JsonBody<NewTeam>,
     ) -> Result<Created<Team>, Refusal> {
-        let mut session = management.change(&caller, Scope::TeamsWrite).await?;
-        session.require_operator()?;
         let new = request.value;
-        let plan = new.plan_id.map_or(plan::UNLIMITED, |plan| plan.0);
-        let team = team::create(session.conn(), &new.name, plan).await?;
-        let id = team.id;
-        let value = Team::from(team);
-        session
-            .commit(Change {
-                action: Action::TeamCreate,
-                team: Some(id),
-                target: id.as_uuid(),
-                details: json!({ "created": value, "plan_id": plan }),
-            })
-            .await?;
+        let plan = new.plan_id.map(|plan| plan.0);
+        let team = teams::create(&management, &caller, &new.name, plan).await?;
         Ok(Created {
-            location: format!("{PREFIX}/teams/{id}"),
-            value,
+            location: format!("{PREFIX}/teams/{}", team.id),
+            value: team.into(),
         })
     }
 
@@ -136,10 +122,8 @@ impl Teams {
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Team>, Refusal> {
-        let mut session = management.read(&caller, Scope::TeamsRead).await?;
-        session.require_team(team_id.0)?;
-        let team = team::find(session.conn(), team_id.0).await?;
-        Ok(Json(team.ok_or_else(unknown)?.into()))
+        let team = teams::get(&management, &caller, team_id.0).await?;
+        Ok(Json(team.into()))
     }
 
     /// Rename a team
@@ -156,32 +140,10 @@ impl Teams {
         team_id: Path<TeamId>,
         request: JsonBody<TeamChange>,
     ) -> Result<Json<Team>, Refusal> {
-        let mut session = management.change(&caller, Scope::TeamsWrite).await?;
-        session.require_team(team_id.0)?;
-        let team = team::lock(session.conn(), team_id.0).await?;
-        let mut team = team.ok_or_else(unknown)?;
-        let before = Team::from(team.clone());
-        if let Some(name) = request.value.name {
-            team::rename(session.conn(), team.id, &name).await?;
-            team.name = name.0.into();
-        }
-        let after = Team::from(team);
-        if let Some(details) = difference(&before, &after) {
-            session
-                .commit(Change {
-                    action: Action::TeamUpdate,
-                    team: Some(team_id.0),
-                    target: after.id,
-                    details,
-                })
-                .await?;
-        }
-        Ok(Json(after))
+        let edit = |_: &str| request.value.name.map(|name| name.0);
+        let team = teams::update(&management, &caller, team_id.0, edit).await?;
+        Ok(Json(team.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("team")
 }
 
 /// What the document says beyond the signatures.

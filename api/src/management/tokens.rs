@@ -2,27 +2,26 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{
-    audit::Action,
     id::{TeamId, TokenId},
     name::Name,
     scope::Scope,
 };
+use management::{Management, tokens};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::token::{self, Extent, LAST_GENERATION, NewToken as Wanted, NotDisabled};
+use store::token::{self, Extent};
 use uuid::Uuid;
 
 mod cascade;
 
 use super::{
-    Management, PREFIX, Tag,
+    PREFIX, Tag,
+    caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
-    session::{Caller, Change, Session, created, missing_scope},
     tokens::cascade::Cascade,
 };
 use crate::{
@@ -93,6 +92,15 @@ pub(super) struct IssuedToken {
     token: Token,
 }
 
+impl From<tokens::IssuedToken> for IssuedToken {
+    fn from(issued: tokens::IssuedToken) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            token: issued.token.into(),
+        }
+    }
+}
+
 /// A token to be created.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +117,17 @@ pub(super) struct NewToken {
     /// never if that one never does.
     #[oai(nullable)]
     expires_at: Option<Member<Time>>,
+}
+
+impl From<NewToken> for tokens::NewToken {
+    fn from(new: NewToken) -> Self {
+        Self {
+            name: new.name.0,
+            team: new.team_id.map(|team| team.0),
+            scopes: new.scopes.into_iter().map(|scope| scope.0).collect(),
+            expires_at: new.expires_at.map(|time| time.0.0),
+        }
+    }
 }
 
 pub(crate) struct Tokens;
@@ -130,10 +149,8 @@ impl Tokens {
         /// Only those that this token created.
         created_by: Query<TokenId>,
     ) -> Result<Json<List<Token>>, Refusal> {
-        let mut session = management.read(&caller, Scope::TokensRead).await?;
         let part = Part::new(&limit, &cursor);
-        let of = session.reach();
-        let tokens = token::list(session.conn(), of, created_by.0, part.page()).await?;
+        let tokens = tokens::list(&management, &caller, created_by.0, part.page()).await?;
         Ok(Json(part.list(tokens, |token| token.id.as_uuid())))
     }
 
@@ -148,45 +165,11 @@ impl Tokens {
         caller: Caller,
         request: JsonBody<NewToken>,
     ) -> Result<Created<IssuedToken>, Refusal> {
-        let mut session = management.change(&caller, Scope::TokensWrite).await?;
-        let new = request.value;
-        let scopes = scopes(&session, &new)?;
-        let team = session.named_team(new.team_id.as_deref().copied()).await?;
-        let expires_at = expires_at(&session, &new)?;
-        if session.grant().generation >= LAST_GENERATION {
-            return Err(Refusal::new(
-                Code::LimitReached,
-                format!(
-                    "{LAST_GENERATION} tokens stand above this one, each created by the next: create it with one of those, or \
-                     with `gatehouse admin create-token`."
-                ),
-            ));
-        }
-        let wanted = Wanted {
-            name: &new.name,
-            team,
-            scopes: &scopes,
-            expires_at,
-        };
-        let (token, secret) = {
-            let (conn, grant) = session.parts();
-            token::create(conn, grant, wanted).await?
-        };
-        let token = Token::from(token);
-        session
-            .commit(Change {
-                action: Action::TokenCreate,
-                team,
-                target: token.id,
-                details: created(&token),
-            })
-            .await?;
+        let new = request.value.into();
+        let issued = tokens::create(&management, &caller, &new).await?;
         Ok(Created {
-            location: format!("{PREFIX}/tokens/{}", token.id),
-            value: IssuedToken {
-                secret: secret.expose().to_owned(),
-                token,
-            },
+            location: format!("{PREFIX}/tokens/{}", issued.token.id),
+            value: issued.into(),
         })
     }
 
@@ -199,10 +182,8 @@ impl Tokens {
         /// The token.
         token_id: Path<TokenId>,
     ) -> Result<Json<Token>, Refusal> {
-        let mut session = management.read(&caller, Scope::TokensRead).await?;
-        let of = session.reach();
-        let token = token::find(session.conn(), of, token_id.0).await?;
-        Ok(Json(token.ok_or_else(unknown)?.into()))
+        let token = tokens::get(&management, &caller, token_id.0).await?;
+        Ok(Json(token.into()))
     }
 
     /// Disable a token
@@ -225,83 +206,10 @@ impl Tokens {
         /// Whether the tokens that it created, and whatever those created, are disabled, too.
         cascade: Query<Cascade>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::TokensWrite).await?;
-        let of = session.reach();
-        let token = token::find(session.conn(), of, token_id.0).await?;
-        let token = token.ok_or_else(unknown)?;
-        let reach = cascade.0.map_or(Extent::One, Cascade::extent);
-        let own = session.actor();
-        let disabled = token::disable(session.conn(), own, token.id, reach).await;
-        let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
-        let changes = disabled.into_iter().map(|disabled| Change {
-            action: Action::TokenDisable,
-            team: disabled.team,
-            target: disabled.id.as_uuid(),
-            details: if disabled.id == token.id {
-                json!({ "name": disabled.name })
-            } else {
-                json!({ "name": disabled.name, "with": token.id })
-            },
-        });
-        session.commit_all(changes.collect()).await?;
+        let extent = cascade.0.map_or(Extent::One, Cascade::extent);
+        tokens::disable(&management, &caller, token_id.0, extent).await?;
         Ok(NoContent)
     }
-}
-
-/// The scopes of a new token, each once: there is one at least, and the caller has them all.
-fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refusal> {
-    let mut scopes: Vec<Scope> = new.scopes.iter().map(|scope| scope.0).collect();
-    scopes.sort_unstable();
-    scopes.dedup();
-    if scopes.is_empty() {
-        return Err(Refusal::invalid_field("scopes", "must have at least one"));
-    }
-    match scopes.iter().find(|scope| !session.has(**scope)) {
-        Some(lacking) => Err(missing_scope(*lacking)),
-        None => Ok(scopes),
-    }
-}
-
-/// Until when a new token is valid: in the future, and no longer than the caller.
-fn expires_at(session: &Session, new: &NewToken) -> Result<Option<DateTime<Utc>>, Refusal> {
-    let wanted = new.expires_at.as_ref().map(|time| time.0.0);
-    if wanted.is_some_and(|at| at <= Utc::now()) {
-        return Err(Refusal::invalid_field(
-            "expires_at",
-            "must be in the future",
-        ));
-    }
-    session.grant().expiry_of_child(wanted).map_err(|own| {
-        let own = own.to_rfc3339_opts(SecondsFormat::Micros, true);
-        Refusal::invalid_field(
-            "expires_at",
-            format!("must not be after {own}, when the token that creates it expires"),
-        )
-    })
-}
-
-fn not_disabled(error: NotDisabled, asked: TokenId) -> Refusal {
-    match error {
-        NotDisabled::Stronger(token, scope) if token == asked => Refusal::new(
-            Code::MissingScope,
-            format!(
-                "This token does not have the scope {scope}, which the token to be disabled has: use one that has all of its \
-                 scopes."
-            ),
-        ),
-        NotDisabled::Stronger(token, scope) => Refusal::new(
-            Code::MissingScope,
-            format!(
-                "This token does not have the scope {scope}, which the token {token} below the one to be disabled has: use \
-                 one that has all of its scopes. Nothing was disabled."
-            ),
-        ),
-        NotDisabled::Store(error) => error.into(),
-    }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("token")
 }
 
 /// What the document says beyond the signatures.

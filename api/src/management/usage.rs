@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::{id::TeamId, scope::Scope};
+use management::Management;
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
@@ -11,9 +12,9 @@ use store::usage;
 use uuid::Uuid;
 
 use super::{
-    Management, Tag,
+    Tag,
+    caller::Caller,
     document::{Operation, example},
-    session::Caller,
 };
 use crate::{
     answer::Json,
@@ -21,9 +22,6 @@ use crate::{
     path::Path,
     problem::Refusal,
 };
-
-/// Ten years.
-const PERIODS: i64 = 120;
 
 /// What a team has used of its plan.
 #[derive(Serialize, Object)]
@@ -87,12 +85,7 @@ impl Usage {
         /// The team.
         team_id: Path<TeamId>,
     ) -> Result<Json<TeamUsage>, Refusal> {
-        let mut session = management.read(&caller, Scope::UsageRead).await?;
-        session.require_team(team_id.0)?;
-        let periods = usage::periods(session.conn(), team_id.0, PERIODS).await?;
-        if periods.is_empty() {
-            return Err(Refusal::not_found("team"));
-        }
+        let periods = management::usage::periods(&management, &caller, team_id.0).await?;
         Ok(Json(TeamUsage {
             team_id: team_id.0.as_uuid(),
             periods: periods.into_iter().map(Period::from).collect(),

@@ -5,15 +5,7 @@ mod endpoints;
 mod events;
 mod secret;
 
-use domain::{audit::Action, id::TeamId};
-use serde_json::Value;
-use uuid::Uuid;
-
-use super::{
-    document::Operation,
-    session::{Change, Session},
-};
-use crate::problem::Refusal;
+use super::document::Operation;
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -30,23 +22,6 @@ pub(super) fn nouns() -> Nouns {
         deliveries::Deliveries,
         events::WebhookEvents,
     )
-}
-
-/// Records what was done, and commits.
-async fn record(
-    session: Session,
-    action: Action,
-    team: TeamId,
-    target: Uuid,
-    details: Value,
-) -> Result<(), Refusal> {
-    let change = Change {
-        action,
-        team: Some(team),
-        target,
-        details,
-    };
-    Ok(session.commit(change).await?)
 }
 
 /// What the document says beyond the signatures.

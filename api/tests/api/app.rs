@@ -17,7 +17,7 @@ use domain::{
     rules::Limits,
     submission::SubmissionLimits,
 };
-use management::{Analyse, Management, Outlet, Pace, PaceSettings, Ping, Workbench};
+use management::{Analyse, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench};
 use queue::Queue;
 use serde_json::Value;
 use sqlx::PgPool;
@@ -29,9 +29,9 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::Sites,
+    site::{self, Sites},
     status::Statuses,
-    team, tenant,
+    team,
 };
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
@@ -125,10 +125,10 @@ impl Tenant {
         let group = rule_group::create(&mut tx, team, "default", version)
             .await
             .unwrap();
-        let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group)
+        let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, name, group)
             .await
             .unwrap();
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         Self {
             team,
@@ -186,11 +186,12 @@ impl App {
             management: Management {
                 pool: pool.clone(),
                 queue: queue.clone(),
-                master_key: MasterKey::new([7; 32]),
+                master_key: Some(MasterKey::new([7; 32])),
                 workbench: Workbench::new(options.rule_limits, options.analyse),
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
+                passwords: Passwords::default(),
             },
             body: options.body,
             // Tests are refused more often than clients.

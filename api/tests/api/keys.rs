@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{site_key, tenant};
+use store::site;
 
 use crate::{
     app::{App, STATUS, SUBMIT, Tenant},
@@ -78,14 +78,14 @@ async fn case_25_a_key_that_does_not_work_is_answered_as_any_other(pool: PgPool)
         .execute(&mut *conn)
         .await
         .unwrap();
-    tenant::rotate_site_key(&mut conn, never_seen.site)
+    site::keys::rotate(&mut conn, never_seen.site)
         .await
         .unwrap();
     let used = app.tenant.key.clone();
     for answer in answers(&app, &used, &media).await {
         assert_ne!(answer.status, 401, "{answer:?}");
     }
-    tenant::rotate_site_key(&mut conn, app.tenant.site)
+    site::keys::rotate(&mut conn, app.tenant.site)
         .await
         .unwrap();
 
@@ -131,7 +131,7 @@ async fn case_25_whatever_is_asked_first_after_a_key_was_disabled_is_answered_as
     let media = app.submitted("ours").await;
     let mut conn = app.pool.acquire().await.unwrap();
     for nth in 0..requests("", &media).len() {
-        let (id, key) = tenant::create_site_key(&mut conn, app.tenant.site)
+        let (id, key) = site::keys::create(&mut conn, app.tenant.site)
             .await
             .unwrap();
         // Now this process has it in its caches, and shares of its rates.
@@ -139,7 +139,7 @@ async fn case_25_whatever_is_asked_first_after_a_key_was_disabled_is_answered_as
         for path in [SUBMIT, STATUS] {
             app.post(path, &body).await.ok();
         }
-        site_key::disable(&mut conn, id).await.unwrap();
+        site::keys::disable(&mut conn, id).await.unwrap();
         let request = |key: &str| requests(key, &media).swap_remove(nth);
         let disabled = ask(&app, request(key.expose())).await;
         disabled.problem(401, "invalid_api_key");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::tenant;
+use store::site;
 
 use crate::app::{App, STATUS};
 
@@ -138,7 +138,7 @@ async fn the_key_is_checked_before_the_id(pool: PgPool) {
             .await
             .blames("invalid_request", &["api_key"]);
     }
-    tenant::rotate_site_key(&mut app.pool.acquire().await.unwrap(), app.tenant.site)
+    site::keys::rotate(&mut app.pool.acquire().await.unwrap(), app.tenant.site)
         .await
         .unwrap();
     for media in ["", "x", "01980f6e-7c1a-7d2e-9b3f-5a6b7c8d9e0f"] {

@@ -3,7 +3,7 @@
 use domain::event::EventKind;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{endpoint, tenant};
+use store::{endpoint, site};
 
 use crate::app::{App, SUBMIT};
 
@@ -279,7 +279,7 @@ async fn what_changes_after_the_cache_was_filled_counts_for_the_next_submission(
     app.submitted("is delivered").await;
     assert_eq!(app.count("select count(*) from deliveries").await, 1);
 
-    let (_, key) = tenant::rotate_site_key(&mut conn, app.tenant.site)
+    let (_, key) = site::keys::rotate(&mut conn, app.tenant.site)
         .await
         .unwrap();
     app.submit(json!({ "body": "a" }))

@@ -51,7 +51,7 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
     let user = own.held.user;
     let account = person::lock_account(&mut own.tx, user).await?;
     let secret = TotpSecret::generate(rand::random());
-    let key = &management.master_key;
+    let key = management.master_key()?;
     // A secret that is sealed with a key that is not this database's would be lost.
     seal::check_master_key(&mut own.tx, key).await?;
     person::factor::prepare(&mut own.tx, key, user, &secret).await?;
@@ -78,7 +78,7 @@ pub async fn confirm(
     let pair = Pair::of(&account, shares::client(visitor.address));
     management.count_try(pair).await?;
     let mut own = new_factor(management, session).await?;
-    let key = &management.master_key;
+    let key = management.master_key()?;
     let begun = person::factor::secret(&mut own.tx, key, user, false).await?;
     let step = match (begun, code.parse()) {
         (Some(secret), Ok(FactorCode::Totp(code))) => secret.step_of(code, Utc::now()),
@@ -155,7 +155,7 @@ pub(super) async fn accept(
 ) -> Result<bool, Refused> {
     match code {
         FactorCode::Totp(code) => {
-            let key = &management.master_key;
+            let key = management.master_key()?;
             let secret = person::factor::secret(conn, key, user, true).await?;
             let step = secret.and_then(|secret| secret.step_of(*code, Utc::now()));
             match step {

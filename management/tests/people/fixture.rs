@@ -28,7 +28,7 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    team, tenant,
+    site, team,
 };
 
 pub(crate) const PASSWORD: &str = "kelp otter violin";
@@ -77,7 +77,7 @@ impl Fixture {
         let management = Management {
             pool: pool.clone(),
             queue,
-            master_key: MasterKey::new([7; 32]),
+            master_key: Some(MasterKey::new([7; 32])),
             workbench: Workbench::new(Limits::default(), None),
             outlet: Outlet::new(
                 Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
@@ -109,7 +109,7 @@ impl Fixture {
             .await
             .unwrap();
         let key = MasterKey::new([7; 32]);
-        let (site, _) = tenant::create_site(&mut tx, &key, team, name, group)
+        let (site, _) = site::create(&mut tx, &key, team, name, group)
             .await
             .unwrap();
         tx.commit().await.unwrap();

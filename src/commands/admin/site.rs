@@ -15,7 +15,7 @@ use domain::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::{endpoint, rule_group, seal::MasterKey, team, tenant};
+use store::{endpoint, rule_group, seal::MasterKey, site, team};
 use workers::outbound::EgressPolicy;
 
 use crate::{audit, config, rule_file::RuleFile, service};
@@ -35,7 +35,7 @@ pub(super) async fn create(
     };
     let group =
         rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
-    let (site, secret) = tenant::create_site(conn, key, team, name.as_str(), group).await?;
+    let (site, secret) = site::create(conn, key, team, name.as_str(), group).await?;
     let details = json!({ "name": name, "rule_group_id": group });
     audit::record(
         conn,
@@ -50,7 +50,7 @@ pub(super) async fn create(
 
 pub(super) async fn create_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
     let team = team_of(conn, site).await?;
-    let (id, key) = tenant::create_site_key(conn, site).await?;
+    let (id, key) = site::keys::create(conn, site).await?;
     let details = json!({ "site_id": site });
     audit::record(conn, Action::KeyCreate, Some(team), id.as_uuid(), details).await?;
     Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
@@ -58,7 +58,7 @@ pub(super) async fn create_key(conn: &mut PgConnection, site: SiteId) -> anyhow:
 
 pub(super) async fn rotate_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
     let team = team_of(conn, site).await?;
-    let (id, key) = tenant::rotate_site_key(conn, site).await?;
+    let (id, key) = site::keys::rotate(conn, site).await?;
     let details = json!({ "site_id": site });
     audit::record(conn, Action::KeyRotate, Some(team), id.as_uuid(), details).await?;
     Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
@@ -124,6 +124,6 @@ async fn known_team(conn: &mut PgConnection, team: TeamId) -> anyhow::Result<()>
 }
 
 async fn team_of(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<TeamId> {
-    let team = tenant::team_of_site(conn, site).await?;
+    let team = site::team_of(conn, site).await?;
     team.with_context(|| format!("there is no site {site}"))
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use domain::{
     id::{DeliveryId, EndpointId, SiteId, TeamId},
+    reach::Reach,
     webhook::CustomHeader,
 };
 use serde_json::value::RawValue;
@@ -52,11 +53,11 @@ pub struct LoggedAttempt {
 /// The most attempts of a delivery that are shown.
 const SHOWN: i64 = 50;
 
-/// A delivery; none if there is none, or if it is not of the team.
+/// A delivery; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
     key: &MasterKey,
-    of: Option<TeamId>,
+    reach: Reach,
     delivery: DeliveryId,
 ) -> Result<Option<Delivery>, Error> {
     let row = sqlx::query!(
@@ -80,7 +81,7 @@ pub async fn find(
         where d.id = $1 and ($2::uuid is null or s.team_id = $2)
         "#,
         delivery.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;

@@ -2,6 +2,7 @@
 
 use domain::{
     id::{DeliveryId, EndpointId, EventId, SiteId, TeamId},
+    reach::Reach,
     webhook::DeliveryStatus,
 };
 use queue::NewJobs;
@@ -32,7 +33,7 @@ pub struct Resent {
 /// Why a delivery is not sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotResent {
-    /// There is no such delivery, or none of the team.
+    /// There is no such delivery within reach.
     Unknown,
     /// It has not ended.
     Pending,
@@ -47,7 +48,7 @@ pub enum NotResent {
 /// Sends a delivery that has ended again: at once, and then by a whole schedule of its own. Run it in a transaction.
 pub async fn resend(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     delivery: DeliveryId,
 ) -> Result<Result<Resent, NotResent>, Error> {
     let row = sqlx::query!(
@@ -63,7 +64,7 @@ pub async fn resend(
         for update of d
         "#,
         delivery.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;

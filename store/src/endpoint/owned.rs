@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     event::EventKind,
     id::{EndpointId, SiteId, TeamId},
+    reach::Reach,
     webhook::{CustomHeader, Health},
 };
 use sqlx::PgConnection;
@@ -115,11 +116,11 @@ impl Row {
     }
 }
 
-/// An endpoint; none if there is none, or if it is not the team's.
+/// An endpoint; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
     key: &MasterKey,
-    of: Option<TeamId>,
+    reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Endpoint>, Error> {
     let row = sqlx::query_as!(
@@ -141,7 +142,7 @@ pub async fn find(
         where p.id = $1 and ($2::uuid is null or s.team_id = $2) and p.deleted_at is null
         "#,
         endpoint.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -184,11 +185,11 @@ pub async fn list(
     rows.into_iter().map(|row| row.open(key)).collect()
 }
 
-/// An endpoint that nobody else changes until the transaction ends; none if there is none, or if it is not the team's.
+/// An endpoint that nobody else changes until the transaction ends; none if there is none within reach.
 pub async fn lock(
     conn: &mut PgConnection,
     key: &MasterKey,
-    of: Option<TeamId>,
+    reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Endpoint>, Error> {
     sqlx::query_scalar!(
@@ -200,12 +201,12 @@ pub async fn lock(
         for no key update of p
         ",
         endpoint.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;
     // Read only now: what was waited for is seen whole.
-    find(conn, key, of, endpoint).await
+    find(conn, key, reach, endpoint).await
 }
 
 /// Adds an endpoint to a site. Run it in a transaction.

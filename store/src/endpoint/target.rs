@@ -2,13 +2,14 @@
 
 use domain::{
     id::{EndpointId, SiteId, TeamId},
+    reach::Reach,
     signature::SigningSecrets,
     webhook::CustomHeader,
 };
 use sqlx::PgConnection;
 
 use super::owned;
-use crate::{Error, seal::MasterKey, webhook_secret};
+use crate::{Error, seal::MasterKey, site};
 
 /// Where a test goes, and what goes with it.
 #[derive(Clone, Debug)]
@@ -42,17 +43,17 @@ pub struct Pinged {
     pub elapsed: std::time::Duration,
 }
 
-/// An endpoint, disabled ones included; none if there is none, or if it is not the team's.
+/// An endpoint, disabled ones included; none if there is none within reach.
 pub async fn target(
     conn: &mut PgConnection,
     key: &MasterKey,
-    of: Option<TeamId>,
+    reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Target>, Error> {
-    let Some(found) = owned::find(conn, key, of, endpoint).await? else {
+    let Some(found) = owned::find(conn, key, reach, endpoint).await? else {
         return Ok(None);
     };
-    let secrets = webhook_secret::signing(conn, key, found.site).await?;
+    let secrets = site::webhook_secret::signing(conn, key, found.site).await?;
     Ok(secrets.map(|secrets| Target {
         endpoint: found.id,
         site: found.site,

@@ -9,8 +9,10 @@ use domain::{
     backtest::State,
     id::{ActorId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,
+    reach::Reach,
 };
 use queue::NewJobs;
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -29,18 +31,20 @@ pub const MAX_RUNNING: i64 = 16;
 /// The most refused lines of a file that are listed.
 pub const LISTED: i64 = 1_000;
 
-/// A file of hashes, and how far it is read.
-#[derive(Clone, Debug)]
+/// A file of hashes, and how far it is read. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Import {
     /// The import.
     pub id: HashImportId,
-    /// Into which list.
+    /// The list that it fills.
+    #[serde(rename = "hash_list_id")]
     pub list: HashListId,
     /// The list's team.
+    #[serde(skip)]
     pub team: Option<TeamId>,
-    /// What hashes are that do not say it themselves.
+    /// The kind of hashes whose lines do not name it.
     pub algorithm: HashAlgorithm,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// How many lines the file has.
     pub total_lines: i64,
@@ -48,18 +52,20 @@ pub struct Import {
     pub lines: i64,
     /// Hashes that were added.
     pub added: i64,
-    /// Hashes that stood on the list, or in an earlier line.
+    /// Hashes that were on the list already, or in an earlier line.
     pub existing: i64,
     /// Lines that were refused.
     pub refused: i64,
-    /// By which token it was asked for.
-    pub created_by: Option<ActorId>,
-    /// When.
-    pub created_at: DateTime<Utc>,
-    /// When it ended; none while it runs.
-    pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Who started it.
+    pub created_by: Option<ActorId>,
+    /// When it was started.
+    #[serde(serialize_with = "domain::event::iso8601")]
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Chain for Import {
@@ -184,10 +190,10 @@ fn end_of_chunk(rest: &[u8]) -> usize {
     end.map_or(rest.len(), |end| end + 1)
 }
 
-/// An import; none if there is none, or if it is not of a list of the team `of`.
+/// An import; none if there is none into a list within reach. Shared lists are within the reach of operators only.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     import: HashImportId,
 ) -> Result<Option<Import>, Error> {
     let row = sqlx::query_as!(
@@ -200,7 +206,7 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
         import.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -330,10 +336,10 @@ impl TryFrom<Row> for Import {
             added: row.added,
             existing: row.existing,
             refused: row.refused,
+            error: row.error,
             created_by: row.created_by.map(ActorId::from),
             created_at: row.created_at,
             ended_at: row.ended_at,
-            error: row.error,
         })
     }
 }

@@ -7,6 +7,7 @@ use domain::{
     hash_list::EntryHashes,
     id::{HashScanId, MediaId, TeamId},
     image_hash::{HashMatch, Pdq, Sha256Digest},
+    reach::Reach,
 };
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -94,10 +95,10 @@ pub struct ImageHashes {
     pub hashes: Option<EntryHashes>,
 }
 
-/// What an item's image is recognised by; none if there is no such item, or if it is not of the team `of`.
+/// What an item's image is recognised by; none if there is no such item within reach.
 pub async fn hashes_of(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     media: MediaId,
 ) -> Result<Option<ImageHashes>, Error> {
     let row = sqlx::query!(
@@ -108,7 +109,7 @@ pub async fn hashes_of(
         where m.id = $1 and ($2::uuid is null or m.team_id = $2)
         "#,
         media.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;

@@ -10,8 +10,10 @@ use domain::{
     id::{ActorId, HashEntryId, HashListId, HashScanId, MediaId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
+    reach::Reach,
 };
 use queue::NewJobs;
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -39,37 +41,44 @@ pub struct NewScan {
     pub by: Actor,
 }
 
-/// A scan, and how far it has got.
-#[derive(Clone, Debug)]
+/// A scan, and how far it has got. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, Serialize)]
 pub struct Scan {
     /// The scan.
     pub id: HashScanId,
     /// The list.
+    #[serde(rename = "hash_list_id")]
     pub list: HashListId,
-    /// Whose items; none: those of all teams.
+    /// The team whose items it looks at; none: those of all teams.
+    #[serde(rename = "team_id")]
     pub team: Option<TeamId>,
-    /// Only entries with a newer revision; none: all.
+    /// Only entries with a newer revision of the list; none: all.
     pub since_revision: Option<i64>,
-    /// Only items accepted before this time, the newest first.
+    /// It looks at items accepted before this time, the newest first.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub until: DateTime<Utc>,
     /// When the oldest of them was accepted; none: there is none.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub oldest: Option<DateTime<Utc>>,
-    /// It has looked at all that were accepted after this time; none: at none yet.
+    /// It has looked at all items accepted after this time; none: at none yet.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
     pub reached: Option<DateTime<Utc>>,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// How many hashed images it has looked at.
     pub looked_at: i64,
     /// How many of them are on the list.
     pub matched: i64,
-    /// By which token it was asked for.
-    pub created_by: Option<ActorId>,
-    /// When.
-    pub created_at: DateTime<Utc>,
-    /// When it ended; none while it runs.
-    pub ended_at: Option<DateTime<Utc>>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Who started it.
+    pub created_by: Option<ActorId>,
+    /// When it was started.
+    #[serde(serialize_with = "domain::event::iso8601")]
+    pub created_at: DateTime<Utc>,
+    /// When it ended; none while it runs.
+    #[serde(serialize_with = "domain::event::iso8601_or_null")]
+    pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Chain for Scan {
@@ -134,10 +143,10 @@ pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId
     Ok((id, jobs))
 }
 
-/// A scan; none if there is none, or if it is not over items of the team `of`.
+/// A scan; none if there is none over items within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     scan: HashScanId,
 ) -> Result<Option<Scan>, Error> {
     let row = sqlx::query_as!(
@@ -150,17 +159,17 @@ pub async fn find(
         where id = $1 and ($2::uuid is null or team_id = $2)
         ",
         scan.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
     row.map(Scan::try_from).transpose()
 }
 
-/// A list's scans, the latest first: all, or those over items of the team `of`.
+/// A list's scans over items within reach, the latest first.
 pub async fn list(
     conn: &mut PgConnection,
-    of: Option<TeamId>,
+    reach: Reach,
     list: HashListId,
     page: Page,
 ) -> Result<Vec<Scan>, Error> {
@@ -176,7 +185,7 @@ pub async fn list(
         limit $4
         ",
         list.as_uuid(),
-        of.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
     )

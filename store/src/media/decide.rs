@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
     decision::{Found, ManualDetails},
-    id::{MediaId, MemberId, TeamId, TokenId},
+    id::{MediaId, MemberId, SiteId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
     reach::Reach,
     reason::Reason,
@@ -66,16 +66,16 @@ pub struct Decided {
     pub jobs: NewJobs,
 }
 
-/// Whose an item is and where it stands; none if there is no such item or it is not the team's.
+/// An item's team and where it stands; none if there is none within reach.
 pub async fn standing(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     media: MediaId,
 ) -> Result<Option<(TeamId, Standing)>, Error> {
     let row = sqlx::query!(
         "select team_id, status, verdict from media where id = $1 and ($2::uuid is null or team_id = $2)",
         media.as_uuid(),
-        team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;
@@ -89,6 +89,14 @@ pub async fn standing(
         Ok((row.team_id.into(), standing))
     })
     .transpose()
+}
+
+/// The site of an item that exists.
+pub async fn site_of(conn: &mut PgConnection, media: MediaId) -> Result<SiteId, Error> {
+    let site = sqlx::query_scalar!("select site_id from media where id = $1", media.as_uuid())
+        .fetch_one(conn)
+        .await?;
+    Ok(site.into())
 }
 
 /// Stores a person's verdict and tells it to the endpoints; none if somebody else decided since the item stood where the

@@ -6,6 +6,7 @@ use domain::{
     id::{MediaId, TeamId},
     image::ImageFormat,
     image_hash::{Pdq, Sha256Digest},
+    reach::Reach,
 };
 use sqlx::{PgConnection, PgPool};
 
@@ -79,10 +80,10 @@ pub struct Image {
     pub bytes: u32,
 }
 
-/// An item's image; none if there is no such item, if it is not the team's, or if no image of it is kept (any more).
+/// An item's image; none if there is no such item within reach, or if no image of it is kept (any more).
 pub async fn image(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     media: MediaId,
 ) -> Result<Option<Image>, Error> {
     let row = sqlx::query!(
@@ -93,7 +94,7 @@ pub async fn image(
         where m.id = $1 and ($2::uuid is null or m.team_id = $2)
         "#,
         media.as_uuid(),
-        team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(conn)
     .await?;

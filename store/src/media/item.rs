@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{GroupVersionId, MediaId, RuleGroupId, SiteId, TeamId},
     media::{ContentType, Status},
+    reach::Reach,
 };
 use serde_json::value::RawValue;
 use sqlx::{PgConnection, types::Json};
@@ -76,11 +77,11 @@ pub struct PinnedVersion {
     pub group_name: String,
 }
 
-/// Everything about an item; none if there is no such item or it is not the team's. Run it in a transaction that sees one
-/// moment, so that every verdict comes with its event.
+/// Everything about an item; none if there is none within reach. Run it in a transaction that sees one moment, so that every
+/// verdict comes with its event.
 pub async fn find(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     media: MediaId,
 ) -> Result<Option<Item>, Error> {
     let row = sqlx::query!(
@@ -100,7 +101,7 @@ pub async fn find(
         where m.id = $1 and ($2::uuid is null or m.team_id = $2)
         "#,
         media.as_uuid(),
-        team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
     )
     .fetch_optional(&mut *conn)
     .await?;

@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     id::{MediaId, SiteId, TeamId},
     media::{ContentType, ModerationType, Status},
+    reach::Reach,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -66,16 +67,16 @@ pub struct Listed {
     pub moderated_at: Option<DateTime<Utc>>,
 }
 
-/// At most `limit` media of a team, or of all, that are older than `after`. A site that is not the team's has none. Run it
-/// in a transaction that sees one moment.
+/// At most `limit` media within reach that are older than `after`. A site beyond reach has none. Run it in a transaction
+/// that sees one moment.
 pub async fn list(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     filter: &Filter,
     after: Option<MediaId>,
     limit: usize,
 ) -> Result<Page, Error> {
-    let sites = sites(conn, team, filter.site).await?;
+    let sites = sites(conn, reach, filter.site).await?;
     let walk = Walk::new(sites, filter, after, limit);
     let steps = match (&filter.app_media_id, filter.status) {
         (Some(app_media_id), _) => named(conn, &walk, app_media_id).await?,
@@ -96,12 +97,12 @@ pub async fn list(
 /// The sites whose media are listed.
 async fn sites(
     conn: &mut PgConnection,
-    team: Option<TeamId>,
+    reach: Reach,
     site: Option<SiteId>,
 ) -> Result<Vec<Uuid>, sqlx::Error> {
     sqlx::query_scalar!(
         "select id from sites where ($1::uuid is null or team_id = $1) and ($2::uuid is null or id = $2)",
-        team.map(TeamId::as_uuid),
+        reach.team().map(TeamId::as_uuid),
         site.map(SiteId::as_uuid),
     )
     .fetch_all(conn)

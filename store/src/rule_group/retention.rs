@@ -274,6 +274,7 @@ mod tests {
     use domain::{
         actor::Actor,
         id::{GroupVersionId, RuleGroupId, SiteId},
+        reach::Reach,
     };
 
     use super::*;
@@ -282,7 +283,7 @@ mod tests {
         rule_group::{self, Authorship, NewVersion, shadow},
         schema,
         seal::MasterKey,
-        team, tenant,
+        site, team,
     };
 
     const NO_RULES: NewVersion<'_> = NewVersion {
@@ -310,7 +311,7 @@ mod tests {
                 .await
                 .unwrap();
             let key = MasterKey::new([7; 32]);
-            let (site, _) = tenant::create_site(&mut tx, &key, team, "site", group)
+            let (site, _) = site::create(&mut tx, &key, team, "site", group)
                 .await
                 .unwrap();
             tx.commit().await.unwrap();
@@ -471,7 +472,9 @@ mod tests {
         let old = team.version(200, false).await;
         team.version(150, true).await;
         let mut tx = team.pool.begin().await.unwrap();
-        rule_group::lock(&mut tx, None, team.group).await.unwrap();
+        rule_group::lock(&mut tx, Reach::Everything, team.group)
+            .await
+            .unwrap();
         assert_eq!(forget_unused(&team.pool, DAYS_90).await.unwrap(), 0);
         rule_group::set_live(&mut tx, team.group, old, Actor::CommandLine)
             .await

@@ -7,6 +7,7 @@ use domain::{
     rules::Rule,
     score::Category,
 };
+use serde::Serialize;
 use sqlx::{PgConnection, PgPool, types::Json};
 use uuid::Uuid;
 
@@ -52,8 +53,8 @@ impl Authorship<'_> {
     };
 }
 
-/// A version without its rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A version without its rules. The audit log shows it as the management interface does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedVersion {
     /// The version.
     pub id: GroupVersionId,
@@ -62,10 +63,12 @@ pub struct ListedVersion {
     /// What its author said of it.
     pub note: String,
     /// How many rules it has.
+    #[serde(rename = "rule_count")]
     pub rules: i32,
     /// Who made it; none from the command line.
     pub created_by: Option<ActorId>,
     /// When it was made.
+    #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 

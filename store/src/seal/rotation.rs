@@ -14,7 +14,7 @@ use crate::{
     audit::{self, Entry},
     endpoint,
     person::factor,
-    webhook_secret,
+    site,
 };
 
 /// What is sealed with other keys than the current one: secrets of sites, headers of endpoints, second factors.
@@ -73,7 +73,7 @@ async fn sites(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u
     for row in rows {
         let site = SiteId::from(row.id);
         let anew = |sealed: &[u8]| {
-            anew(key, &webhook_secret::owner(site), sealed).map_err(|error| {
+            anew(key, &site::webhook_secret::owner(site), sealed).map_err(|error| {
                 Error::Unreadable(format!("the webhook secret of site {site}: {error}"))
             })
         };
@@ -226,7 +226,7 @@ mod tests {
         rule_group::{self, NewVersion},
         schema,
         seal::check_master_key,
-        team, tenant,
+        site, team,
     };
 
     /// Whoever adds a column with secrets in it makes [`super::reseal`] and [`super::left`] know it, too.
@@ -289,7 +289,7 @@ mod tests {
         let group = rule_group::create(&mut tx, team.id, "a", version)
             .await
             .unwrap();
-        tenant::create_site(&mut tx, &old, team.id, "a", group)
+        site::create(&mut tx, &old, team.id, "a", group)
             .await
             .unwrap();
         tx.commit().await.unwrap();

@@ -20,8 +20,8 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::{Site, Sites},
-    team, tenant,
+    site::{self, Site, Sites},
+    team,
 };
 use uuid::Uuid;
 
@@ -60,13 +60,13 @@ impl Fixture {
             .unwrap();
         tx.commit().await.unwrap();
         let master_key = MasterKey::new([7; 32]);
-        let (site, _) = tenant::create_site(&mut conn, &master_key, team, "site", group)
+        let (site, _) = site::create(&mut conn, &master_key, team, "site", group)
             .await
             .unwrap();
         endpoint::create(&mut conn, site, "https://example.com/", EventKind::ALL)
             .await
             .unwrap();
-        let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
             acceptor: Acceptor::start(pool.clone(), queue.clone(), Settings::default()),

@@ -14,8 +14,8 @@ use store::{
     plan,
     rule_group::{self, NewVersion},
     seal::MasterKey,
-    site::Site,
-    team, tenant,
+    site::{self, Site},
+    team,
 };
 
 use crate::fixture::{Fixture, Tenant};
@@ -193,10 +193,10 @@ async fn another(fixture: &Fixture) -> Tenant {
     let group = rule_group::create(&mut tx, team, "rules", version)
         .await
         .unwrap();
-    let (site, _) = tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
+    let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, "site", group)
         .await
         .unwrap();
-    let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+    let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
     tx.commit().await.unwrap();
     Tenant { team, site, key }
 }

@@ -6,7 +6,7 @@ use store::{
     accept::{Acceptance, Acceptor, NewMedia, Settings},
     endpoint,
     seal::MasterKey,
-    tenant,
+    site,
 };
 
 use crate::fixture::Fixture;
@@ -34,15 +34,14 @@ impl Fixture {
             .await
             .unwrap();
         let team = self.tenant.team;
-        let (site, _) =
-            tenant::create_site(&mut tx, &MasterKey::new([7; 32]), team, name, group.into())
-                .await
-                .unwrap();
+        let (site, _) = site::create(&mut tx, &MasterKey::new([7; 32]), team, name, group.into())
+            .await
+            .unwrap();
         if !events.is_empty() {
             let url = "https://example.com/";
             endpoint::create(&mut tx, site, url, events).await.unwrap();
         }
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         key
     }

@@ -8,7 +8,7 @@ use store::{
     accept::Acceptance,
     endpoint,
     rule_group::{self, NewVersion},
-    tenant,
+    site,
 };
 use uuid::Uuid;
 
@@ -97,7 +97,7 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
     );
     assert_eq!(fixture.count("select count(*) from deliveries").await, 2);
 
-    tenant::rotate_site_key(&mut conn, before.id).await.unwrap();
+    site::keys::rotate(&mut conn, before.id).await.unwrap();
     assert_eq!(
         fixture
             .acceptor

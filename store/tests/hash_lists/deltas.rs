@@ -1,6 +1,6 @@
 //! What changed since a revision, for those who hold a list in memory.
 
-use domain::id::HashEntryId;
+use domain::{id::HashEntryId, reach::Reach};
 use sqlx::PgPool;
 use store::hash_list::{
     self,
@@ -20,7 +20,9 @@ impl Fixture {
 
     async fn remove(&self, entry: HashEntryId) {
         let mut tx = self.pool.begin().await.unwrap();
-        hash_list::lock(&mut tx, None, self.list).await.unwrap();
+        hash_list::lock(&mut tx, Reach::Everything, self.list)
+            .await
+            .unwrap();
         assert!(entry::remove(&mut tx, self.list, entry).await.unwrap());
         tx.commit().await.unwrap();
     }

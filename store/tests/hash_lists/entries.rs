@@ -4,6 +4,7 @@ use domain::{
     actor::Actor,
     hash_list::EntryHashes,
     image_hash::{HashAlgorithm, Pdq},
+    reach::Reach,
 };
 use sqlx::PgPool;
 use store::{
@@ -39,7 +40,9 @@ async fn a_hash_stands_on_a_list_once_until_it_is_taken_off(pool: PgPool) {
     assert_eq!((list.entries, list.revision), (3, 3));
 
     let mut tx = team.pool.begin().await.unwrap();
-    hash_list::lock(&mut tx, None, team.list).await.unwrap();
+    hash_list::lock(&mut tx, Reach::Everything, team.list)
+        .await
+        .unwrap();
     assert!(entry::remove(&mut tx, team.list, added[2]).await.unwrap());
     assert!(!entry::remove(&mut tx, team.list, added[2]).await.unwrap());
     tx.commit().await.unwrap();
@@ -137,12 +140,12 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
     let other = Fixture::another(&team.pool, "other").await;
     let shared = team.create(None, "list").await;
     let mut conn = team.pool.acquire().await.unwrap();
-    let of = Some(team.team);
-    let seen = hash_list::list(&mut conn, of, ALL).await.unwrap();
+    let reach = Reach::Team(team.team);
+    let seen = hash_list::list(&mut conn, reach, ALL).await.unwrap();
     let seen: Vec<_> = seen.iter().map(|list| list.id).collect();
     assert_eq!(seen, [team.list, shared]);
     for (list, found) in [(team.list, true), (shared, true), (other.list, false)] {
-        let one = hash_list::find(&mut conn, of, list).await.unwrap();
+        let one = hash_list::find(&mut conn, reach, list).await.unwrap();
         assert_eq!(one.is_some(), found);
         let usable = hash_list::usable(&mut conn, team.team, &[list].into()).await;
         assert_eq!(usable.unwrap().len(), usize::from(found));
@@ -161,7 +164,7 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
         assert!(matches!(taken, Err(Error::NameTaken)), "{taken:?}");
     }
     let new = NewHashList {
-        team: of,
+        team: Some(team.team),
         name: "one more",
         description: "",
         kind: domain::image_hash::ListKind::Deny,
@@ -188,16 +191,18 @@ async fn a_deleted_list_is_gone_at_once_and_its_name_is_free(pool: PgPool) {
     let team = Fixture::new(pool).await;
     team.add(pdq(1)).await;
     let mut tx = team.pool.begin().await.unwrap();
-    let of = Some(team.team);
-    let locked = hash_list::lock_to_delete(&mut tx, of, team.list).await;
+    let reach = Reach::Team(team.team);
+    let locked = hash_list::lock_to_delete(&mut tx, reach, team.list).await;
     let (list, groups) = locked.unwrap().unwrap();
     assert_eq!((list.id, groups), (team.list, Vec::new()));
     hash_list::delete(&mut tx, team.list).await.unwrap();
     tx.commit().await.unwrap();
     let mut conn = team.pool.acquire().await.unwrap();
     assert_eq!(
-        hash_list::find(&mut conn, None, team.list).await.unwrap(),
+        hash_list::find(&mut conn, Reach::Everything, team.list)
+            .await
+            .unwrap(),
         None
     );
-    team.create(of, "list").await;
+    team.create(reach.team(), "list").await;
 }

@@ -5,6 +5,7 @@ use domain::{
     hash_list::EntryHashes,
     id::{HashListId, MediaId, TeamId, TokenId},
     image_hash::{ListKind, Pdq, Sha256Digest},
+    reach::Reach,
 };
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
@@ -74,13 +75,15 @@ impl Fixture {
 
     pub(crate) async fn found(&self) -> HashList {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = hash_list::find(&mut conn, Some(self.team), self.list).await;
+        let found = hash_list::find(&mut conn, Reach::Team(self.team), self.list).await;
         found.unwrap().unwrap()
     }
 
     pub(crate) async fn add(&self, hashes: EntryHashes) -> Addition {
         let mut tx = self.pool.begin().await.unwrap();
-        hash_list::lock(&mut tx, None, self.list).await.unwrap();
+        hash_list::lock(&mut tx, Reach::Everything, self.list)
+            .await
+            .unwrap();
         let new = NewEntry {
             hashes,
             note: "",

@@ -2,7 +2,7 @@
 
 use domain::{
     actor::Actor, backtest::State, hash_list::parse_line, id::HashImportId,
-    image_hash::HashAlgorithm,
+    image_hash::HashAlgorithm, reach::Reach,
 };
 use sqlx::PgPool;
 use store::{
@@ -22,7 +22,9 @@ use crate::fixture::{Fixture, pdq};
 impl Fixture {
     async fn import(&self, file: &str) -> Option<HashImportId> {
         let mut tx = self.pool.begin().await.unwrap();
-        let list = hash_list::lock(&mut tx, None, self.list).await.unwrap();
+        let list = hash_list::lock(&mut tx, Reach::Everything, self.list)
+            .await
+            .unwrap();
         let algorithm = HashAlgorithm::Pdq;
         let (list, file) = (&list.unwrap(), file.as_bytes());
         let created =
@@ -46,7 +48,7 @@ impl Fixture {
 
     async fn import_found(&self, import: HashImportId) -> import::Import {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = import::find(&mut conn, Some(self.team), import).await;
+        let found = import::find(&mut conn, Reach::Team(self.team), import).await;
         found.unwrap().unwrap()
     }
 }
@@ -134,7 +136,7 @@ async fn a_list_that_is_deleted_meanwhile_takes_nothing_any_more(pool: PgPool) {
     let import = team.import(&file(0..10)).await.unwrap();
     let chunk = team.read(import).await.unwrap();
     let mut tx = team.pool.begin().await.unwrap();
-    hash_list::lock_to_delete(&mut tx, None, team.list)
+    hash_list::lock_to_delete(&mut tx, Reach::Everything, team.list)
         .await
         .unwrap();
     hash_list::delete(&mut tx, team.list).await.unwrap();

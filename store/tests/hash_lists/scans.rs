@@ -6,6 +6,7 @@ use domain::{
     hash_list::EntryHashes,
     id::{HashEntryId, HashScanId, MediaId, TeamId},
     image_hash::{HashAlgorithm, HashMatch, ListKind},
+    reach::Reach,
 };
 use sqlx::PgPool;
 use store::{
@@ -61,7 +62,7 @@ impl Fixture {
 
     async fn scan_found(&self, scan: HashScanId) -> scan::Scan {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = scan::find(&mut conn, None, scan).await;
+        let found = scan::find(&mut conn, Reach::Everything, scan).await;
         found.unwrap().unwrap()
     }
 
@@ -150,7 +151,9 @@ async fn slices_meet_every_picture_once_whoever_looks_at_them_twice(pool: PgPool
         (found.state, found.looked_at),
         (State::Finished, i64::from(count) + 1)
     );
-    let seen = scan::find(&mut conn, Some(team.team), scan).await.unwrap();
+    let seen = scan::find(&mut conn, Reach::Team(team.team), scan)
+        .await
+        .unwrap();
     assert!(
         seen.is_none(),
         "a team does not see what was found of others"

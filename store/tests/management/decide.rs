@@ -8,6 +8,7 @@ use domain::{
     event::EventKind,
     id::MediaId,
     media::{Ruling, Standing, Status, Step},
+    reach::Reach,
     reason::Reason,
 };
 use serde_json::{Value, json};
@@ -23,7 +24,9 @@ use crate::fixture::Fixture;
 impl Fixture {
     async fn standing(&self, media: MediaId) -> Standing {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = standing(&mut conn, Some(self.team), media).await.unwrap();
+        let found = standing(&mut conn, Reach::Team(self.team), media)
+            .await
+            .unwrap();
         let (team, standing) = found.unwrap();
         assert_eq!(team, self.team);
         standing
@@ -176,7 +179,10 @@ async fn a_decision_is_later_than_what_it_overturns_even_in_a_transaction_that_b
     sqlx::query("select now()").execute(&mut *tx).await.unwrap();
     fixture.judge(media, Status::Approved).await;
 
-    let (_, seen) = standing(&mut tx, None, media).await.unwrap().unwrap();
+    let (_, seen) = standing(&mut tx, Reach::Everything, media)
+        .await
+        .unwrap()
+        .unwrap();
     let reason = Reason::try_from("No.".to_owned()).unwrap();
     let decision = Decision {
         media,
@@ -244,15 +250,18 @@ async fn another_teams_item_stands_nowhere(pool: PgPool) {
     let other = Fixture::another(&fixture.pool, "other").await;
     let theirs = other.item().await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let mut ask = async |team, media| standing(&mut conn, team, media).await.unwrap();
-    assert_eq!(ask(Some(fixture.team), theirs).await, None);
+    let mut ask = async |reach, media| standing(&mut conn, reach, media).await.unwrap();
+    assert_eq!(ask(Reach::Team(fixture.team), theirs).await, None);
     assert_eq!(
-        ask(Some(other.team), theirs).await,
+        ask(Reach::Team(other.team), theirs).await,
         Some((other.team, Standing::ACCEPTED))
     );
     assert_eq!(
-        ask(None, theirs).await,
+        ask(Reach::Everything, theirs).await,
         Some((other.team, Standing::ACCEPTED))
     );
-    assert_eq!(ask(None, MediaId::from(Uuid::nil())).await, None);
+    assert_eq!(
+        ask(Reach::Everything, MediaId::from(Uuid::nil())).await,
+        None
+    );
 }

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 use store::{
     Error,
     endpoint::{self, owned},
-    tenant,
+    site,
 };
 
 use crate::fixture::Fixture;
@@ -214,9 +214,7 @@ async fn case_38_keys_that_are_replaced_for_ever_leave_a_bounded_number_behind(p
     .await
     .unwrap();
     let mut tx = fixture.pool.begin().await.unwrap();
-    tenant::rotate_site_key(&mut tx, fixture.site)
-        .await
-        .unwrap();
+    site::keys::rotate(&mut tx, fixture.site).await.unwrap();
     tx.commit().await.unwrap();
     let disabled =
         "select count(*) from site_keys where disabled_at > now() - interval '1001 minutes'";

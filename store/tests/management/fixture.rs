@@ -13,7 +13,7 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    team, tenant,
+    site, team,
     token::{self, Grant, NewToken},
     verdict::Concluded,
 };
@@ -69,7 +69,7 @@ impl Fixture {
     pub(crate) async fn create_site(&self, name: &str) -> SiteId {
         let mut conn = self.pool.acquire().await.unwrap();
         let key = MasterKey::new([7; 32]);
-        let (site, _) = tenant::create_site(&mut conn, &key, self.team, name, self.group)
+        let (site, _) = site::create(&mut conn, &key, self.team, name, self.group)
             .await
             .unwrap();
         site

@@ -1,6 +1,6 @@
 //! One item with everything about it, and its image.
 
-use domain::{image::ImageFormat, media::Status};
+use domain::{image::ImageFormat, media::Status, reach::Reach};
 use sqlx::PgPool;
 use store::media::{Item, SLICE, find, image, image_slice};
 
@@ -21,7 +21,9 @@ async fn an_image_is_read_in_slices_that_are_the_whole(pool: PgPool) {
         .unwrap();
     let mut conn = fixture.pool.acquire().await.unwrap();
 
-    let found = image(&mut conn, Some(fixture.team), media).await.unwrap();
+    let found = image(&mut conn, Reach::Team(fixture.team), media)
+        .await
+        .unwrap();
     let found = found.unwrap();
     assert_eq!(found.format, ImageFormat::Png);
     assert_eq!(found.bytes as usize, bytes.len());
@@ -36,7 +38,9 @@ async fn an_image_is_read_in_slices_that_are_the_whole(pool: PgPool) {
     }
     assert!(read == bytes, "the slices are not the whole");
 
-    let theirs = image(&mut conn, Some(other.team), media).await.unwrap();
+    let theirs = image(&mut conn, Reach::Team(other.team), media)
+        .await
+        .unwrap();
     assert!(theirs.is_none());
     sqlx::query("delete from media_images")
         .execute(&mut *conn)
@@ -55,7 +59,7 @@ async fn an_item_is_its_teams_and_an_operators(pool: PgPool) {
     let found = |item: Option<Item>| item.map(|item| (item.media, item.verdicts.len()));
     let mut conn = fixture.pool.acquire().await.unwrap();
     let mut ask = async |team| found(find(&mut conn, team, media).await.unwrap());
-    assert_eq!(ask(Some(fixture.team)).await, Some((media, 1)));
-    assert_eq!(ask(None).await, Some((media, 1)));
-    assert_eq!(ask(Some(other.team)).await, None);
+    assert_eq!(ask(Reach::Team(fixture.team)).await, Some((media, 1)));
+    assert_eq!(ask(Reach::Everything).await, Some((media, 1)));
+    assert_eq!(ask(Reach::Team(other.team)).await, None);
 }

@@ -4,8 +4,9 @@ use std::{collections::BTreeSet, ops::Range};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
-    id::{MediaId, SiteId, TeamId},
+    id::{MediaId, SiteId},
     media::Status,
+    reach::Reach,
 };
 use sqlx::PgPool;
 use store::media::{Filter, Page, WALKED, list};
@@ -15,26 +16,21 @@ use crate::fixture::Fixture;
 impl Fixture {
     async fn page(
         &self,
-        team: Option<TeamId>,
+        reach: Reach,
         filter: &Filter,
         after: Option<MediaId>,
         limit: usize,
     ) -> Page {
         let mut conn = self.pool.acquire().await.unwrap();
-        list(&mut conn, team, filter, after, limit).await.unwrap()
+        list(&mut conn, reach, filter, after, limit).await.unwrap()
     }
 
     /// All pages of a list, one after the other.
-    async fn pages(
-        &self,
-        team: Option<TeamId>,
-        filter: &Filter,
-        limit: usize,
-    ) -> Vec<Vec<MediaId>> {
+    async fn pages(&self, reach: Reach, filter: &Filter, limit: usize) -> Vec<Vec<MediaId>> {
         let mut pages = Vec::new();
         let mut after = None;
         loop {
-            let page = self.page(team, filter, after, limit).await;
+            let page = self.page(reach, filter, after, limit).await;
             assert!(page.media.len() <= limit);
             pages.push(page.media.iter().map(|listed| listed.media).collect());
             match page.next {
@@ -100,7 +96,7 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
     for limit in [1, 3, 39, 40, 41] {
         for status in [None, Some(Status::PendingReview), Some(Status::Pending)] {
             let pages = fixture
-                .pages(Some(fixture.team), &filter(status), limit)
+                .pages(Reach::Team(fixture.team), &filter(status), limit)
                 .await;
             let expected: Vec<MediaId> = (0_i32..)
                 .zip(&all)
@@ -123,7 +119,13 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
         .filter(|(_, site, _)| *site == sites[1])
         .map(|(_, _, media)| *media)
         .collect();
-    assert_eq!(fixture.pages(None, &one_site, 4).await.concat(), expected);
+    assert_eq!(
+        fixture
+            .pages(Reach::Everything, &one_site, 4)
+            .await
+            .concat(),
+        expected
+    );
 
     let (from, before) = (
         start + TimeDelta::seconds(10),
@@ -140,7 +142,7 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
         .map(|(_, _, media)| *media)
         .collect();
     assert_eq!(expected.len(), 10);
-    let pages = fixture.pages(Some(fixture.team), &range, 4).await;
+    let pages = fixture.pages(Reach::Team(fixture.team), &range, 4).await;
     assert_eq!(pages.concat(), expected);
     let waiting = Filter {
         status: Some(Status::PendingReview),
@@ -150,7 +152,7 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
         .into_iter()
         .filter(|media| reviews.contains(media))
         .collect();
-    let pages = fixture.pages(Some(fixture.team), &waiting, 2).await;
+    let pages = fixture.pages(Reach::Team(fixture.team), &waiting, 2).await;
     assert_eq!(pages.concat(), expected);
 }
 
@@ -175,7 +177,7 @@ async fn a_list_by_time_goes_by_postgress_clock_although_ids_are_made_by_another
         until: Some(start + TimeDelta::microseconds(1)),
         ..Filter::default()
     };
-    let pages = fixture.pages(Some(fixture.team), &now, 10).await;
+    let pages = fixture.pages(Reach::Team(fixture.team), &now, 10).await;
     assert_eq!(pages.concat(), made);
 }
 
@@ -188,12 +190,16 @@ async fn a_page_looks_at_a_bounded_number_of_rows_and_the_next_one_goes_on_from_
     fill(&fixture, fixture.site, 0..2 * walked + 10).await;
 
     let pages = fixture
-        .pages(Some(fixture.team), &filter(Some(Status::Rejected)), 10)
+        .pages(
+            Reach::Team(fixture.team),
+            &filter(Some(Status::Rejected)),
+            10,
+        )
         .await;
     let found: Vec<usize> = pages.iter().map(Vec::len).collect();
     assert_eq!(found, [0, 0, 1], "the only one is the oldest");
     let first = fixture
-        .page(Some(fixture.team), &filter(None), None, 10)
+        .page(Reach::Team(fixture.team), &filter(None), None, 10)
         .await;
     assert_eq!(first.media.len(), 10);
 }
@@ -209,7 +215,11 @@ async fn sites_of_which_some_are_walked_further_than_others_are_still_listed_in_
     fill(&fixture, fixture.site, 0..10).await;
     fill(&fixture, newer, 10..walked).await;
     let rejected = fixture
-        .pages(Some(fixture.team), &filter(Some(Status::Rejected)), 10)
+        .pages(
+            Reach::Team(fixture.team),
+            &filter(Some(Status::Rejected)),
+            10,
+        )
         .await
         .concat();
     assert_eq!(rejected.len(), 2);
@@ -235,7 +245,9 @@ async fn an_applications_own_identifier_finds_all_items_of_that_name(pool: PgPoo
         ..Filter::default()
     };
     for limit in [1, 4, 6] {
-        let pages = fixture.pages(Some(fixture.team), &named, limit).await;
+        let pages = fixture
+            .pages(Reach::Team(fixture.team), &named, limit)
+            .await;
         assert_eq!(pages.concat(), expected, "{limit}");
     }
     fixture.judge(expected[2], Status::Rejected).await;
@@ -243,7 +255,7 @@ async fn an_applications_own_identifier_finds_all_items_of_that_name(pool: PgPoo
         status: Some(Status::Rejected),
         ..named
     };
-    let pages = fixture.pages(Some(fixture.team), &rejected, 4).await;
+    let pages = fixture.pages(Reach::Team(fixture.team), &rejected, 4).await;
     assert_eq!(pages.concat(), [expected[2]]);
 }
 
@@ -266,13 +278,15 @@ async fn another_teams_media_are_in_no_list_but_an_operators(pool: PgPool) {
             ..Filter::default()
         },
     ] {
-        let none = fixture.pages(Some(fixture.team), &filter, 10).await;
+        let none = fixture.pages(Reach::Team(fixture.team), &filter, 10).await;
         assert_eq!(none, [Vec::new()], "{filter:?}");
-        let all = fixture.pages(None, &filter, 10).await;
+        let all = fixture.pages(Reach::Everything, &filter, 10).await;
         assert_eq!(all, [[theirs]], "{filter:?}");
     }
-    let own = fixture.pages(Some(fixture.team), &filter(None), 10).await;
+    let own = fixture
+        .pages(Reach::Team(fixture.team), &filter(None), 10)
+        .await;
     assert_eq!(own, [[ours]]);
-    let everybodys = fixture.pages(None, &filter(None), 10).await;
+    let everybodys = fixture.pages(Reach::Everything, &filter(None), 10).await;
     assert_eq!(everybodys, [[ours, theirs]]);
 }

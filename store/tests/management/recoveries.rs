@@ -8,6 +8,7 @@ use domain::{
     backtest::State,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, MediaId, RecoveryId, SiteId},
+    reach::Reach,
     recovery::RecoveryKind,
 };
 use sqlx::PgPool;
@@ -99,7 +100,7 @@ impl Fixture {
         until: DateTime<Utc>,
     ) -> Result<RecoveryId, Error> {
         let mut tx = self.pool.begin().await.unwrap();
-        let target = recovery::target(&mut tx, Some(self.team), endpoint).await;
+        let target = recovery::target(&mut tx, Reach::Team(self.team), endpoint).await;
         let new = NewRecovery {
             target: &target.unwrap().unwrap(),
             kind,
@@ -116,7 +117,7 @@ impl Fixture {
 
     async fn recovery(&self, recovery: RecoveryId) -> Recovery {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = recovery::find(&mut conn, Some(self.team), recovery).await;
+        let found = recovery::find(&mut conn, Reach::Team(self.team), recovery).await;
         found.unwrap().unwrap()
     }
 

@@ -13,9 +13,7 @@ use sqlx::PgPool;
 use store::{
     Error,
     page::Page,
-    site_key,
-    site_settings::{self, Settings},
-    tenant,
+    site::{self, settings::Settings},
 };
 
 use crate::fixture::Fixture;
@@ -28,7 +26,7 @@ const ALL: Page = Page {
 impl Fixture {
     async fn settings(&self) -> Settings {
         let mut conn = self.pool.acquire().await.unwrap();
-        site_settings::find(&mut conn, Reach::Team(self.team), self.site)
+        site::settings::find(&mut conn, Reach::Team(self.team), self.site)
             .await
             .unwrap()
             .unwrap()
@@ -37,7 +35,7 @@ impl Fixture {
 
     async fn change(&self, settings: &Settings) -> Result<(), Error> {
         let mut tx = self.pool.begin().await.unwrap();
-        site_settings::change(&mut tx, self.site, settings).await?;
+        site::settings::change(&mut tx, self.site, settings).await?;
         tx.commit().await.unwrap();
         Ok(())
     }
@@ -148,7 +146,7 @@ async fn only_a_teams_own_groups_are_its_own(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let other = Fixture::another(&fixture.pool, "other").await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let own = site_settings::own_groups(&mut conn, fixture.team, &[fixture.group, other.group])
+    let own = site::settings::own_groups(&mut conn, fixture.team, &[fixture.group, other.group])
         .await
         .unwrap();
     assert_eq!(own, [fixture.group]);
@@ -161,17 +159,17 @@ async fn another_teams_site_is_neither_found_nor_listed(pool: PgPool) {
     let second = fixture.create_site("second").await;
     let mut conn = fixture.pool.acquire().await.unwrap();
     let team = Reach::Team(fixture.team);
-    let found = site_settings::find(&mut conn, team, other.site).await;
+    let found = site::settings::find(&mut conn, team, other.site).await;
     assert!(found.unwrap().is_none());
-    let locked = site_settings::lock(&mut conn, team, other.site).await;
+    let locked = site::settings::lock(&mut conn, team, other.site).await;
     assert!(locked.unwrap().is_none());
 
-    let ids = |sites: Vec<site_settings::ManagedSite>| -> Vec<SiteId> {
+    let ids = |sites: Vec<site::settings::ManagedSite>| -> Vec<SiteId> {
         sites.into_iter().map(|site| site.id).collect()
     };
-    let own = site_settings::list(&mut conn, team, ALL).await.unwrap();
+    let own = site::settings::list(&mut conn, team, ALL).await.unwrap();
     assert_eq!(ids(own), [fixture.site, second]);
-    let all = site_settings::list(&mut conn, Reach::Everything, ALL)
+    let all = site::settings::list(&mut conn, Reach::Everything, ALL)
         .await
         .unwrap();
     assert_eq!(ids(all), [fixture.site, other.site, second]);
@@ -179,7 +177,7 @@ async fn another_teams_site_is_neither_found_nor_listed(pool: PgPool) {
         after: Some(fixture.site.as_uuid()),
         limit: 1,
     };
-    let rest = site_settings::list(&mut conn, team, page).await.unwrap();
+    let rest = site::settings::list(&mut conn, team, page).await.unwrap();
     assert_eq!(ids(rest), [second]);
 }
 
@@ -188,9 +186,7 @@ async fn rotations_at_once_leave_one_key(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let rotate = async || {
         let mut tx = fixture.pool.begin().await.unwrap();
-        let (id, _) = tenant::rotate_site_key(&mut tx, fixture.site)
-            .await
-            .unwrap();
+        let (id, _) = site::keys::rotate(&mut tx, fixture.site).await.unwrap();
         // Long enough for all others to have begun, too.
         sqlx::query("select pg_sleep(0.05)")
             .execute(&mut *tx)
@@ -209,22 +205,22 @@ async fn a_key_is_disabled_once_and_belongs_to_its_site(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let elsewhere = fixture.create_site("second").await;
     let mut conn = fixture.pool.acquire().await.unwrap();
-    let (id, key) = tenant::create_site_key(&mut conn, fixture.site)
-        .await
-        .unwrap();
+    let (id, key) = site::keys::create(&mut conn, fixture.site).await.unwrap();
 
-    let found = site_key::find(&mut conn, fixture.site, id).await.unwrap();
+    let found = site::keys::find(&mut conn, fixture.site, id).await.unwrap();
     let found = found.unwrap();
     assert_eq!((found.id, found.hint.as_str()), (id, key.hint()));
     assert!(found.disabled_at.is_none());
-    let missing = site_key::find(&mut conn, elsewhere, id).await.unwrap();
+    let missing = site::keys::find(&mut conn, elsewhere, id).await.unwrap();
     assert!(missing.is_none());
 
-    assert!(site_key::disable(&mut conn, id).await.unwrap());
-    assert!(!site_key::disable(&mut conn, id).await.unwrap());
-    let listed = site_key::list(&mut conn, fixture.site, ALL).await.unwrap();
+    assert!(site::keys::disable(&mut conn, id).await.unwrap());
+    assert!(!site::keys::disable(&mut conn, id).await.unwrap());
+    let listed = site::keys::list(&mut conn, fixture.site, ALL)
+        .await
+        .unwrap();
     assert_eq!(listed.len(), 1);
     assert!(listed[0].disabled_at.is_some());
-    let others = site_key::list(&mut conn, elsewhere, ALL).await.unwrap();
+    let others = site::keys::list(&mut conn, elsewhere, ALL).await.unwrap();
     assert!(others.is_empty());
 }

@@ -6,6 +6,7 @@ use domain::{
     backtest::{Count, Decided, State},
     id::{BacktestId, GroupVersionId, MediaId},
     media::{ModerationType, Ruling, Status},
+    reach::Reach,
 };
 use queue::{Effect, FinishTx, JobId, NewJobs, Survivor};
 use sqlx::PgPool;
@@ -89,7 +90,7 @@ impl Fixture {
 
     async fn found(&self, backtest: BacktestId) -> backtest::Backtest {
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = backtest::find(&mut conn, Some(self.team), backtest).await;
+        let found = backtest::find(&mut conn, Reach::Team(self.team), backtest).await;
         found.unwrap().unwrap()
     }
 }
@@ -156,7 +157,7 @@ async fn only_the_shadows_of_an_items_own_groups_judge_it(pool: PgPool) {
     let mut tx = team.pool.begin().await.unwrap();
     let mut versions = Vec::new();
     for group in [team.group, other] {
-        let group = rule_group::lock(&mut tx, None, group)
+        let group = rule_group::lock(&mut tx, Reach::Everything, group)
             .await
             .unwrap()
             .unwrap();
@@ -196,7 +197,7 @@ async fn slices_meet_every_item_once_whoever_replays_them_twice(pool: PgPool) {
     items.sort();
     // Somebody overturned one.
     let mut tx = team.pool.begin().await.unwrap();
-    let (_, standing) = media::standing(&mut tx, None, items[0])
+    let (_, standing) = media::standing(&mut tx, Reach::Everything, items[0])
         .await
         .unwrap()
         .unwrap();

@@ -6,7 +6,7 @@ use std::{fs, time::Duration};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use domain::signature::{WebhookSecret, verify_service, verify_standard};
 use sqlx::PgPool;
-use store::{seal::MasterKey, webhook_secret};
+use store::{seal::MasterKey, site};
 
 use super::Service;
 use crate::support::{Received, eventually};
@@ -35,7 +35,7 @@ async fn rotate(service: &Service, activate_in: Option<Duration>) -> WebhookSecr
     let site = service.up.demo().site_id.parse().unwrap();
     let mut conn = service.pool.acquire().await.unwrap();
     let activate_at = activate_in.map(|wait| chrono::Utc::now() + wait);
-    let rotated = webhook_secret::rotate(&mut conn, &key, site, activate_at).await;
+    let rotated = site::webhook_secret::rotate(&mut conn, &key, site, activate_at).await;
     rotated.unwrap().unwrap().secret
 }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{id::TeamId, rules::Draft};
+use domain::{id::TeamId, reach::Reach, rules::Draft};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -47,7 +47,7 @@ pub(crate) async fn new_version(pool: &PgPool, team: TeamId, rules: Vec<Value>) 
     let group = group.await.unwrap();
     tx.commit().await.unwrap();
     let mut conn = pool.acquire().await.unwrap();
-    let found = rule_group::find(&mut conn, Some(team), group).await;
+    let found = rule_group::find(&mut conn, Reach::Team(team), group).await;
     found.unwrap().unwrap().live
 }
 

@@ -10,6 +10,7 @@ use domain::{
     event::EventKind,
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
+    reach::Reach,
     rules::{Draft, Limits, Rule},
     score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
@@ -23,8 +24,8 @@ use store::{
     rule_group::{self, NewVersion},
     schema,
     seal::MasterKey,
-    site::{Judges, Sites},
-    team, tenant,
+    site::{self, Judges, Sites},
+    team,
 };
 use tokio::{
     task::JoinHandle,
@@ -74,11 +75,11 @@ impl Fixture {
         let group = group.await.unwrap();
         tx.commit().await.unwrap();
         let master_key = MasterKey::new([7; 32]);
-        let site = tenant::create_site(&mut conn, &master_key, team, "site", group);
+        let site = site::create(&mut conn, &master_key, team, "site", group);
         let (site, _) = site.await.unwrap();
         let url = "https://example.com/";
         let endpoint = endpoint::create(&mut conn, site, url, EventKind::ALL).await;
-        let (_, key) = tenant::create_site_key(&mut conn, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
             acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
@@ -114,7 +115,7 @@ impl Fixture {
         let group = group.await.unwrap();
         tx.commit().await.unwrap();
         let mut conn = self.pool.acquire().await.unwrap();
-        let found = rule_group::find(&mut conn, Some(self.team), group).await;
+        let found = rule_group::find(&mut conn, Reach::Team(self.team), group).await;
         (group, found.unwrap().unwrap().live)
     }
 

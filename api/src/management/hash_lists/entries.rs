@@ -3,35 +3,29 @@
 use std::{fmt, str::FromStr, sync::Arc};
 
 use domain::{
-    audit::Action,
-    hash_list::EntryHashes,
     id::{ActorId, HashEntryId, HashListId, MediaId},
     image_hash::{HashAlgorithm, Pdq, Sha256Digest},
     reason::Reason,
     scope::Scope,
 };
+use management::{
+    Management,
+    hash_lists::entries::{self, EntryFilter, FoundEntries, NewHash},
+};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi, registry::MetaSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{
-    hash_list::{
-        MAX_ENTRIES,
-        entry::{self, Addition, NewEntry},
-        search,
-    },
-    page::Page,
-};
+use store::hash_list::entry;
 use uuid::Uuid;
 
-use super::{keep, lock, record};
 use crate::{
     answer::{Created, Json, NoContent},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::{Described, Member, Time},
     path::Path,
@@ -42,7 +36,7 @@ use crate::{
 
 /// What stands on a hash list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashEntry {
+pub(crate) struct HashEntry {
     /// The entry.
     id: Uuid,
     /// The SHA-256 of the file; null where only the look is known.
@@ -97,7 +91,7 @@ impl From<(entry::Entry, u32)> for HashEntry {
 /// A hash to be put on a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewHashEntry {
+pub(crate) struct NewHashEntry {
     /// The SHA-256 of a file. This, `pdq`, or both of one image.
     #[oai(nullable)]
     sha256: Option<Member<Sha256Digest>>,
@@ -109,14 +103,24 @@ pub(in super::super) struct NewHashEntry {
     note: Option<Member<Reason>>,
 }
 
+impl From<NewHashEntry> for NewHash {
+    fn from(new: NewHashEntry) -> Self {
+        Self {
+            sha256: new.sha256.map(|hash| hash.0),
+            pdq: new.pdq.map(|hash| hash.0),
+            note: new.note.map(|note| note.0),
+        }
+    }
+}
+
 /// A hash, or its first digits.
-pub(in super::super) struct HashPrefix {
+pub(crate) struct HashPrefix {
     from: [u8; 32],
     to: [u8; 32],
 }
 
 /// The text is no beginning of a hash.
-pub(in super::super) struct InvalidPrefix;
+pub(crate) struct InvalidPrefix;
 
 impl FromStr for HashPrefix {
     type Err = InvalidPrefix;
@@ -191,35 +195,21 @@ impl Entries {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashEntry>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let conn = session.conn();
-        match (hash.0, near.0) {
-            (Some(_), Some(_)) => Err(Refusal::invalid_field(
-                "near",
-                "must not be given together with `hash`",
-            )),
-            (Some(HashPrefix { from, to }), None) => {
-                let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
-                let limit = part.page().limit - 1;
-                let found = search::with_hash(conn, list.id, algorithm, (from, to), limit).await?;
-                Ok(Json(List::whole(found)))
+        let filter = EntryFilter {
+            hashes: hash.0.map(|HashPrefix { from, to }| (from, to)),
+            algorithm: algorithm.0,
+            near: near.0,
+        };
+        let list = hash_list_id.0;
+        let found = entries::list(&management, &caller, list, filter, part.page()).await?;
+        Ok(Json(match found {
+            FoundEntries::All(entries) => part.list(entries, |entry| entry.id.as_uuid()),
+            FoundEntries::WithHash(entries) => List::whole(entries),
+            FoundEntries::Near(near) => {
+                part.list_to(near.entries, near.next.map(HashEntryId::as_uuid))
             }
-            (None, Some(near)) => {
-                let page = Page {
-                    limit: part.page().limit - 1,
-                    ..part.page()
-                };
-                let near = search::near(conn, list.id, near, list.max_distance, page).await?;
-                let next = near.next.map(HashEntryId::as_uuid);
-                Ok(Json(part.list_to(near.entries, next)))
-            }
-            (None, None) => {
-                let entries = entry::list(conn, list.id, part.page()).await?;
-                Ok(Json(part.list(entries, |entry| entry.id.as_uuid())))
-            }
-        }
+        }))
     }
 
     /// Put a hash on a list
@@ -238,18 +228,9 @@ impl Entries {
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
-        let new = request.value;
-        let hashes = EntryHashes::new(new.sha256.map(|hash| hash.0), new.pdq.map(|hash| hash.0));
-        let hashes = hashes.ok_or_else(|| {
-            Refusal::invalid_field("pdq", "is missing: there must be `pdq`, `sha256` or both")
-        })?;
-        let entry = NewEntry {
-            hashes,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-            media: None,
-        };
-        let session = management.change(&caller, Scope::HashListsWrite).await?;
-        add(session, hash_list_id.0, entry).await
+        let (list, new) = (hash_list_id.0, request.value.into());
+        let entry = entries::create(&management, &caller, list, new).await?;
+        Ok(created(list, entry))
     }
 
     /// Read an entry of a hash list
@@ -267,10 +248,9 @@ impl Entries {
         /// The entry.
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<Json<HashEntry>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
-        let entry = entry::find(session.conn(), list.id, hash_entry_id.0).await?;
-        Ok(Json(entry.ok_or_else(unknown)?.into()))
+        let (list, entry) = (hash_list_id.0, hash_entry_id.0);
+        let entry = entries::get(&management, &caller, list, entry).await?;
+        Ok(Json(entry.into()))
     }
 
     /// Take a hash off a list
@@ -290,57 +270,18 @@ impl Entries {
         /// The entry.
         hash_entry_id: Path<HashEntryId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let entry = entry::find(session.conn(), list.id, hash_entry_id.0).await?;
-        let entry = entry.ok_or_else(unknown)?;
-        entry::remove(session.conn(), list.id, entry.id).await?;
-        let (id, hashes) = (entry.id.as_uuid(), hashes(entry.hashes));
-        let details = json!({ "deleted": { "hash_list_id": list.id, "hashes": hashes } });
-        record(session, Action::HashEntryDelete, list.team, id, details).await?;
+        let (list, entry) = (hash_list_id.0, hash_entry_id.0);
+        entries::delete(&management, &caller, list, entry).await?;
         Ok(NoContent)
     }
 }
 
-/// Puts an entry on a list that the caller keeps.
-pub(super) async fn add(
-    mut session: Session,
-    list: HashListId,
-    new: NewEntry<'_>,
-) -> Result<Created<HashEntry>, Refusal> {
-    let list = lock(&mut session, list).await?;
-    let by = session.actor();
-    let id = match entry::add(session.conn(), list.id, new, by).await? {
-        Addition::Added(id) => id,
-        Addition::There(id) => {
-            let detail = format!("It stands on the list already, as the entry {id}.");
-            return Err(Refusal::new(Code::AlreadyListed, detail));
-        }
-        Addition::Full => {
-            let detail =
-                format!("The lists have {MAX_ENTRIES} entries together, which is the most.");
-            return Err(Refusal::new(Code::LimitReached, detail));
-        }
-    };
-    let entry = entry::find(session.conn(), list.id, id).await?;
-    let entry = entry.ok_or_else(Refusal::internal)?;
-    let details = json!({ "created": {
-        "hash_list_id": list.id, "hashes": hashes(entry.hashes), "media_id": entry.media
-    } });
-    let action = Action::HashEntryCreate;
-    record(session, action, list.team, id.as_uuid(), details).await?;
-    Ok(Created {
-        location: format!("{PREFIX}/hash-lists/{}/entries/{id}", list.id),
+/// An entry that was just added to a list.
+pub(super) fn created(list: HashListId, entry: entry::Entry) -> Created<HashEntry> {
+    Created {
+        location: format!("{PREFIX}/hash-lists/{list}/entries/{}", entry.id),
         value: entry.into(),
-    })
-}
-
-fn hashes(hashes: EntryHashes) -> Value {
-    json!({ "sha256": hashes.sha256(), "pdq": hashes.pdq() })
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("entry")
+    }
 }
 
 pub(super) fn entry_example() -> Value {

@@ -7,22 +7,19 @@ use domain::{
     reason::Reason,
     scope::Scope,
 };
+use management::{Management, hash_lists::entries};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
-use store::hash_list::{entry::NewEntry, matches};
 
-use super::{
-    entries::{HashEntry, add, entry_example},
-    keep,
-};
+use super::entries::{HashEntry, created, entry_example};
 use crate::{
     answer::Created,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::{Caller, missing_scope},
     },
     member::Member,
     path::Path,
@@ -33,7 +30,7 @@ use crate::{
 /// An item whose image is to be put on a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewListedImage {
+pub(crate) struct NewListedImage {
     /// The item; one of the list's team, or, for a shared list, of any.
     media_id: Member<MediaId>,
     /// A word about it.
@@ -62,28 +59,10 @@ impl Images {
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewListedImage>,
     ) -> Result<Created<HashEntry>, Refusal> {
-        let new = request.value;
-        let media = new.media_id.0;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
-        if !session.has(Scope::MediaRead) {
-            return Err(missing_scope(Scope::MediaRead));
-        }
-        let found = matches::hashes_of(session.conn(), list.team, media).await?;
-        let found = found
-            .ok_or_else(|| Refusal::invalid_field("media_id", "is no media item of the team"))?;
-        let hashes = found.hashes.ok_or_else(|| {
-            Refusal::new(
-                Code::ImageNotHashed,
-                "The item has no image, or none that could be hashed.",
-            )
-        })?;
-        let entry = NewEntry {
-            hashes,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-            media: Some(media),
-        };
-        add(session, list.id, entry).await
+        let (list, new) = (hash_list_id.0, request.value);
+        let (media, note) = (new.media_id.0, new.note.map(|note| note.0));
+        let entry = entries::add_image(&management, &caller, list, media, note).await?;
+        Ok(created(list, entry))
     }
 }
 

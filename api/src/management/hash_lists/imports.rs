@@ -3,27 +3,27 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     backtest::State,
     id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,
 };
+use management::{Management, hash_lists::imports};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::hash_list::import::{self, MAX_RUNNING};
+use store::hash_list::import;
 use uuid::Uuid;
 
-use super::{keep, lock, record, upload::HashFile};
+use super::upload::HashFile;
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session, created},
     },
     member::{Member, Time},
     path::Path,
@@ -33,7 +33,7 @@ use crate::{
 
 /// A file of hashes that is read into a list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashImport {
+pub(crate) struct HashImport {
     /// The import.
     id: Uuid,
     /// The list.
@@ -87,7 +87,7 @@ impl From<import::Import> for HashImport {
 
 /// A line of a file that was refused.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashImportRefusal {
+pub(crate) struct HashImportRefusal {
     /// Its number in the file, from 1.
     line: i64,
     /// What is wrong with it.
@@ -126,10 +126,9 @@ impl Imports {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashImport>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = keep(&mut session, hash_list_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let imports = import::list(session.conn(), list.id, part.page()).await?;
+        let list = hash_list_id.0;
+        let imports = imports::list(&management, &caller, list, part.page()).await?;
         Ok(Json(part.list(imports, |import| import.id.as_uuid())))
     }
 
@@ -155,22 +154,11 @@ impl Imports {
         request: HashFile,
     ) -> Result<Accepted<HashImport>, Refusal> {
         let algorithm = algorithm.0.unwrap_or(HashAlgorithm::Pdq);
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let list = lock(&mut session, hash_list_id.0).await?;
-        let by = session.actor();
-        let started = import::create(session.conn(), &list, algorithm, &request.bytes, by).await?;
-        let (id, jobs) = started.ok_or_else(|| {
-            let detail = format!("{MAX_RUNNING} files are being read, which is the most.");
-            Refusal::new(Code::LimitReached, detail)
-        })?;
-        let value = HashImport::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        let action = Action::HashImportCreate;
-        record(session, action, list.team, list.id.as_uuid(), details).await?;
-        management.queue.enqueued(&jobs);
+        let (list, file) = (hash_list_id.0, &request.bytes);
+        let import = imports::create(&management, &caller, list, algorithm, file).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/hash-imports/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-imports/{}", import.id),
+            value: import.into(),
         })
     }
 
@@ -189,8 +177,7 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
+        let import = imports::get(&management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
 
@@ -213,14 +200,12 @@ impl Imports {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
         let part = Part::new(&limit, &cursor);
         // A place in this list is the number of a line.
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let limit = part.page().limit;
-        let refusals = import::refusals(session.conn(), import.id, after, limit).await?;
+        let (import, limit) = (hash_import_id.0, part.page().limit);
+        let refusals = imports::refusals(&management, &caller, import, after, limit).await?;
         let place = |refused: &import::Refused| {
             Uuid::from_u128(u128::try_from(refused.line).unwrap_or_default())
         };
@@ -242,24 +227,9 @@ impl Imports {
         /// The import.
         hash_import_id: Path<HashImportId>,
     ) -> Result<Json<HashImport>, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let import = of_caller(&mut session, hash_import_id.0).await?;
-        let (team, list) = (import.team, import.list.as_uuid());
-        if !import::cancel(session.conn(), import.id).await? {
-            return Ok(Json(import.into()));
-        }
-        let value = HashImport::from(of_caller(&mut session, import.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::HashImportCancel, team, list, details).await?;
-        Ok(Json(value))
+        let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
+        Ok(Json(import.into()))
     }
-}
-
-/// An import that the caller may know of: into a list that he keeps.
-async fn of_caller(session: &mut Session, import: HashImportId) -> Result<import::Import, Refusal> {
-    let of = session.only_team();
-    let import = import::find(session.conn(), of, import).await?;
-    import.ok_or_else(|| Refusal::not_found("import"))
 }
 
 fn import_example() -> Value {

@@ -3,29 +3,30 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     backtest::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
     scope::Scope,
-    whole::Whole,
+};
+use management::{
+    Management,
+    hash_lists::scans::{self, NewScan, Revision},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::hash_list::scan::{self, NewScan};
+use store::hash_list::scan;
 use uuid::Uuid;
 
-use super::{find, record};
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session, created},
     },
     member::{Member, Time, given},
     path::Path,
@@ -34,12 +35,9 @@ use crate::{
     query::Query,
 };
 
-/// A revision of a list.
-type Revision = Whole<0, 1_000_000_000_000>;
-
 /// A hash list held against stored images.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashScan {
+pub(crate) struct HashScan {
     /// The scan.
     id: Uuid,
     /// The list.
@@ -101,7 +99,7 @@ impl From<scan::Scan> for HashScan {
 /// What a list is to be held against.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewHashScan {
+pub(crate) struct NewHashScan {
     /// The team whose items are looked at. Without, it is the list's; for a shared list it is the caller's own, and an operator
     /// who names none has those of all teams looked at.
     #[serde(default, deserialize_with = "given")]
@@ -111,9 +109,18 @@ pub(in super::super) struct NewHashScan {
     since_revision: Option<Member<Revision>>,
 }
 
+impl From<NewHashScan> for NewScan {
+    fn from(new: NewHashScan) -> Self {
+        Self {
+            team: new.team_id.map(|team| team.0),
+            since_revision: new.since_revision.map(|revision| revision.0),
+        }
+    }
+}
+
 /// An item whose image is on the list.
 #[derive(Serialize, Object)]
-pub(in super::super) struct HashScanMatch {
+pub(crate) struct HashScanMatch {
     /// The item.
     media_id: Uuid,
     /// Where it stands now.
@@ -161,10 +168,8 @@ impl Scans {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let list = find(&mut session, hash_list_id.0).await?;
-        let (part, of) = (Part::new(&limit, &cursor), session.only_team());
-        let scans = scan::list(session.conn(), of, list.id, part.page()).await?;
+        let part = Part::new(&limit, &cursor);
+        let scans = scans::list(&management, &caller, hash_list_id.0, part.page()).await?;
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
@@ -186,35 +191,11 @@ impl Scans {
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashScan>,
     ) -> Result<Accepted<HashScan>, Refusal> {
-        let new = request.value;
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let named = session.named_team(new.team_id.map(|team| team.0)).await?;
-        let list = find(&mut session, hash_list_id.0).await?;
-        if list.team.is_some() && named.is_some() && list.team != named {
-            return Err(Refusal::invalid_field("team_id", "is not the list's team"));
-        }
-        let team = list.team.or(named);
-        let wanted = NewScan {
-            list: list.id,
-            team,
-            since_revision: new.since_revision.map(|revision| revision.0.get()),
-            by: session.actor(),
-        };
-        let (id, jobs) = scan::create(session.conn(), wanted).await?;
-        let value = HashScan::from(of_caller(&mut session, id).await?);
-        let details = created(&value);
-        record(
-            session,
-            Action::HashScanCreate,
-            team,
-            list.id.as_uuid(),
-            details,
-        )
-        .await?;
-        management.queue.enqueued(&jobs);
+        let (list, new) = (hash_list_id.0, request.value.into());
+        let scan = scans::create(&management, &caller, list, new).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/hash-scans/{id}"),
-            value,
+            location: format!("{PREFIX}/hash-scans/{}", scan.id),
+            value: scan.into(),
         })
     }
 
@@ -233,8 +214,8 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        Ok(Json(of_caller(&mut session, hash_scan_id.0).await?.into()))
+        let scan = scans::get(&management, &caller, hash_scan_id.0).await?;
+        Ok(Json(scan.into()))
     }
 
     /// List what a scan found
@@ -256,10 +237,8 @@ impl Scans {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
-        let mut session = management.read(&caller, Scope::HashListsRead).await?;
-        let scan = of_caller(&mut session, hash_scan_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let matches = scan::matches(session.conn(), scan.id, part.page()).await?;
+        let matches = scans::matches(&management, &caller, hash_scan_id.0, part.page()).await?;
         Ok(Json(part.list(matches, |found| found.media.as_uuid())))
     }
 
@@ -278,24 +257,9 @@ impl Scans {
         /// The scan.
         hash_scan_id: Path<HashScanId>,
     ) -> Result<Json<HashScan>, Refusal> {
-        let mut session = management.change(&caller, Scope::HashListsWrite).await?;
-        let scan = of_caller(&mut session, hash_scan_id.0).await?;
-        let (team, list) = (scan.team, scan.list.as_uuid());
-        if !scan::cancel(session.conn(), scan.id).await? {
-            return Ok(Json(scan.into()));
-        }
-        let value = HashScan::from(of_caller(&mut session, scan.id).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::HashScanCancel, team, list, details).await?;
-        Ok(Json(value))
+        let scan = scans::cancel(&management, &caller, hash_scan_id.0).await?;
+        Ok(Json(scan.into()))
     }
-}
-
-/// A scan that the caller may know of: over items of his team.
-async fn of_caller(session: &mut Session, scan: HashScanId) -> Result<scan::Scan, Refusal> {
-    let of = session.only_team();
-    let scan = scan::find(session.conn(), of, scan).await?;
-    scan.ok_or_else(|| Refusal::not_found("scan"))
 }
 
 fn scan_example() -> Value {

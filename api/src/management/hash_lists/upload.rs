@@ -13,7 +13,7 @@ use crate::{fair::Share, payload::reader};
 pub(super) const TEXT: &str = "text/plain";
 
 /// The file. Which of its lines are refused turns out when it is read.
-pub(in super::super) struct HashFile {
+pub(crate) struct HashFile {
     pub(super) bytes: Bytes,
     /// Held until the handler ends.
     _share: Share,

@@ -1,99 +1,72 @@
 //! A moderator's decision.
 
 use domain::{
-    audit::Action,
-    id::MediaId,
     media::{ModerationType, Ruling, Status},
     reason::Reason,
-    scope::Scope,
 };
+use management::media;
 use poem_openapi::Object;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::media;
 use uuid::Uuid;
 
-use super::unknown;
 use crate::{
-    management::{
-        Management,
-        document::example,
-        session::{Caller, Change},
-    },
+    management::document::example,
     member::{Member, Time, given},
-    problem::Refusal,
 };
 
-/// What a moderator decides.
+/// A moderator's decision.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewDecision {
+pub(crate) struct NewDecision {
     /// Whether the item may be displayed.
     decision: Member<Ruling>,
-    /// Why. The application gets to read it.
+    /// The reason. The application can read it.
     reason: Member<Reason>,
-    /// Where the item stood when the moderator looked at it: if it does not stand there any more, nothing is decided.
+    /// The item's status when the moderator looked at it. If it has another status by now, nothing is decided.
     #[serde(default, deserialize_with = "given")]
     expected_status: Option<Member<Status>>,
 }
 
 /// A decision that is in force.
 #[derive(Serialize, Object)]
-pub(in super::super) struct Decided {
+pub(crate) struct Decided {
     /// The item.
     media_id: Uuid,
-    /// Where it stands now.
+    /// Its status now.
     status: Member<Status>,
-    /// Where it stood before.
+    /// Its status before.
     previous_status: Member<Status>,
     /// Always `manual`.
     moderation_type: Member<ModerationType>,
     /// When it was decided.
     moderated_at: Member<Time>,
-    /// The number of this verdict; an item's verdicts count from 1.
+    /// The number of this verdict. An item's verdicts count from 1.
     verdict: u16,
 }
 
-/// Stores the decision with everything that follows from it, and tells the workers.
-pub(super) async fn decide(
-    management: &Management,
-    caller: &Caller,
-    media: MediaId,
-    request: NewDecision,
-) -> Result<Decided, Refusal> {
-    let mut session = management.change(caller, Scope::MediaDecide).await?;
-    let of = session.only_team();
-    let found = media::standing(session.conn(), of, media).await?;
-    let (team, standing) = found.ok_or_else(unknown)?;
-    let expected = request.expected_status.map(|status| status.0);
-    let step = standing.ruled(request.decision.0, expected)?;
+impl From<NewDecision> for media::NewDecision {
+    fn from(new: NewDecision) -> Self {
+        Self {
+            ruling: new.decision.0,
+            reason: new.reason.0,
+            expected: new.expected_status.map(|status| status.0),
+        }
+    }
+}
 
-    let decision = media::Decision {
-        media,
-        step,
-        reason: &request.reason,
-        moderator: session.actor(),
-    };
-    let decided = media::decide(session.conn(), decision).await?;
-    let decided = decided.ok_or_else(Refusal::media_changed)?;
-    let (from, to) = (step.from().status, step.to());
-    session
-        .commit(Change {
-            action: Action::MediaDecide,
-            team: Some(team),
-            target: media.as_uuid(),
-            details: json!({ "changed": { "status": { "from": from, "to": to } }, "verdict": step.number() }),
-        })
-        .await?;
-    management.queue.enqueued(&decided.jobs);
-    Ok(Decided {
-        media_id: media.as_uuid(),
-        status: Member(to),
-        previous_status: Member(from),
-        moderation_type: Member(ModerationType::Manual),
-        moderated_at: decided.moderated_at.into(),
-        verdict: step.number(),
-    })
+impl From<media::Decided> for Decided {
+    fn from(decided: media::Decided) -> Self {
+        let step = decided.step;
+        Self {
+            media_id: decided.media.as_uuid(),
+            status: Member(step.to()),
+            previous_status: Member(step.from().status),
+            moderation_type: Member(ModerationType::Manual),
+            moderated_at: decided.moderated_at.into(),
+            verdict: step.number(),
+        }
+    }
 }
 
 pub(super) fn example_request() -> Value {

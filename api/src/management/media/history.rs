@@ -21,18 +21,18 @@ use crate::{
 /// One verdict about an item.
 #[derive(Serialize, Object)]
 pub(super) struct MediaVerdict {
-    /// Its number; an item's verdicts count from 1.
+    /// Its number. An item's verdicts count from 1.
     number: i16,
-    /// Where it led.
+    /// The item's status after it.
     status: Member<Status>,
-    /// Where the item stood before.
+    /// The item's status before it.
     previous_status: Member<Status>,
     /// Who or what decided.
     moderation_type: Member<ModerationType>,
-    /// `moderation_details` as the event carried them.
+    /// `moderation_details` as in the event.
     details: Raw<ModerationDetails>,
-    /// How it came to be: what each violation rests on and what could not be checked, or who decided. For people: its
-    /// members may change.
+    /// Why it was decided so: the evidence for each violation and what could not be checked, or who decided. It is meant
+    /// for people: its members may change.
     trace: Raw<HashMap<String, Value>>,
     /// When it was decided.
     moderated_at: Member<Time>,
@@ -41,35 +41,35 @@ pub(super) struct MediaVerdict {
 /// An event about an item.
 #[derive(Serialize, Object)]
 pub(super) struct MediaEvent {
-    /// The event: the `webhook-id` of its deliveries.
+    /// The event's id: the `webhook-id` of its deliveries.
     id: Uuid,
     /// Its kind.
     kind: Member<EventKind>,
-    /// The number of the verdict that it tells; null for `media.created`.
+    /// The number of the verdict it reports. `null` for `media.created`.
     #[oai(nullable)]
     verdict: Option<i16>,
     /// When it happened.
     occurred_at: Member<Time>,
-    /// Its way to each endpoint that was subscribed to it.
+    /// Its delivery to each subscribed endpoint.
     deliveries: Vec<MediaDelivery>,
 }
 
-/// An event's way to an endpoint.
+/// An event's delivery to an endpoint.
 #[derive(Serialize, Object)]
 struct MediaDelivery {
-    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
+    /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
     /// The endpoint.
     endpoint_id: Uuid,
-    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint is disabled). More may be
-    /// added.
+    /// `pending`, `delivered`, `exhausted` (all attempts failed) or `discarded` (its endpoint was disabled or deleted).
+    /// More states may be added.
     state: String,
     /// Attempts made so far.
     attempts: i16,
-    /// When the next one is due; null when it ended.
+    /// When the next attempt is due. `null` when the delivery has ended.
     #[oai(nullable)]
     next_attempt_at: Option<Member<Time>>,
-    /// When it ended; null when it has not.
+    /// When it ended. `null` while it is pending.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -91,9 +91,7 @@ impl TryFrom<media::Verdict> for MediaVerdict {
 }
 
 /// A trace without the details of providers' failures, which may tell of our network.
-pub(in super::super) fn without_internals(
-    trace: &RawValue,
-) -> Result<Box<RawValue>, serde_json::Error> {
+pub(crate) fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     let mut trace: Value = serde_json::from_str(trace.get())?;
     let unchecked = trace.get_mut("unchecked").and_then(Value::as_array_mut);
     for part in unchecked.into_iter().flatten() {

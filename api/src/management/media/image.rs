@@ -5,6 +5,7 @@ use std::io;
 use bytes::Bytes;
 use domain::image::ImageFormat;
 use futures::{Stream, stream};
+use management::media::StoredImage;
 use poem::{Body, IntoResponse, Response, http::header};
 use poem_openapi::{
     ApiResponse,
@@ -12,21 +13,15 @@ use poem_openapi::{
         MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
     },
 };
-use store::{
-    PgPool,
-    media::{Image, image_slice},
-};
+use store::media::Image;
 use tracing::warn;
 
 /// The answer.
-pub(in super::super) struct ImageFile {
-    pool: PgPool,
-    image: Image,
-}
+pub(crate) struct ImageFile(StoredImage);
 
 impl ImageFile {
-    pub(super) fn new(pool: PgPool, image: Image) -> Self {
-        Self { pool, image }
+    pub(super) fn new(image: StoredImage) -> Self {
+        Self(image)
     }
 }
 
@@ -36,7 +31,7 @@ impl IntoResponse for ImageFile {
             media,
             format,
             bytes,
-        } = self.image;
+        } = self.0.image;
         Response::builder()
             .content_type(media_type(format))
             .header(header::CONTENT_LENGTH, bytes)
@@ -47,7 +42,7 @@ impl IntoResponse for ImageFile {
             // A browser must take it neither for anything else nor for something to keep or to show by itself.
             .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
             .header(header::CACHE_CONTROL, NO_STORE)
-            .body(Body::from_bytes_stream(slices(self.pool, self.image)))
+            .body(Body::from_bytes_stream(slices(self.0)))
     }
 }
 
@@ -56,19 +51,20 @@ const NO_STORE: &str = "no-store";
 
 /// The image in order. When something fails, or the image is removed meanwhile, the stream ends early, which breaks the
 /// connection: nobody takes a part for the whole.
-fn slices(pool: PgPool, image: Image) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-    stream::try_unfold((pool, 0), move |(pool, from)| async move {
-        if from >= image.bytes {
+fn slices(image: StoredImage) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::try_unfold((image, 0), move |(stored, from)| async move {
+        let Image { media, bytes, .. } = stored.image;
+        if from >= bytes {
             return Ok(None);
         }
-        let slice = image_slice(&pool, image, from).await.map_err(|error| {
-            warn!(%error, media.id = %image.media, "an image could not be read to its end");
+        let slice = stored.slice(from).await.map_err(|error| {
+            warn!(%error, media.id = %media, "an image could not be read to its end");
             io::Error::other("the image could not be read")
         })?;
         let slice = slice.filter(|slice| !slice.is_empty());
         let slice = slice.ok_or_else(|| io::Error::other("the image was removed"))?;
         let next = from.saturating_add(u32::try_from(slice.len()).unwrap_or(u32::MAX));
-        Ok(Some((Bytes::from(slice), (pool, next))))
+        Ok(Some((Bytes::from(slice), (stored, next))))
     })
 }
 

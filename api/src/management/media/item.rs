@@ -24,9 +24,9 @@ use crate::{
     raw::Raw,
 };
 
-/// A media item: what was submitted, and everything that became of it.
+/// A media item: what was submitted, and everything that happened to it.
 #[derive(Serialize, Object)]
-pub(in super::super) struct MediaItem {
+pub(crate) struct MediaItem {
     /// The item.
     id: Uuid,
     /// Its team.
@@ -36,59 +36,59 @@ pub(in super::super) struct MediaItem {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
-    /// `image` as soon as there is an image, else `text`.
+    /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
-    /// Where it stands.
+    /// Its status.
     status: Member<Status>,
     /// When it was accepted.
     created_at: Member<Time>,
     /// The text that was submitted.
     #[oai(nullable)]
     body: Option<String>,
-    /// Where its image was to be fetched.
+    /// The URL from which its image is fetched.
     #[oai(nullable)]
     content_url: Option<String>,
-    /// Its image, as long as it is kept: what it is by its first bytes. The operation `getMediaImage` has the image itself.
+    /// The format of its image, by its first bytes. `null` if no image is kept. `getMediaImage` returns the image itself.
     #[oai(nullable)]
     image_format: Option<Member<ImageFormat>>,
-    /// How large that image is, in bytes.
+    /// The size of that image in bytes.
     #[oai(nullable)]
     image_bytes: Option<u32>,
-    /// What is known of its image, also when it is not kept any more; null before it was examined.
+    /// What is known about its image, also when it is no longer kept. `null` until it was examined.
     #[oai(nullable)]
     image: Option<MediaImage>,
     /// What was submitted as `metadata`, unchanged.
     #[oai(nullable)]
     metadata: Option<Raw<HashMap<String, Value>>>,
-    /// The versions of rule groups that judge it, in their order: those that were live when it was accepted.
+    /// The versions of rule groups that judge it, in order. They were live when it was accepted.
     rule_group_versions: Vec<PinnedVersion>,
-    /// What the providers said: one analysis, or none where no provider was asked (yet).
+    /// What the providers answered: one analysis, or none if no provider was asked yet.
     analyses: Vec<MediaAnalysis>,
-    /// Every verdict, the last one first; of more than 1,000 the last ones.
+    /// Its last 1,000 verdicts, newest first.
     verdicts: Vec<MediaVerdict>,
-    /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
+    /// Its last 1,000 events that are still kept, newest first.
     events: Vec<MediaEvent>,
 }
 
-/// What is known of an item's image.
+/// What is known about an item's image.
 #[derive(Serialize, Object)]
 struct MediaImage {
-    /// Pixels of a row; null if it was not decoded.
+    /// The width in pixels. `null` if it was not decoded.
     #[oai(nullable)]
     width: Option<u32>,
-    /// Pixels of a column; null if it was not decoded.
+    /// The height in pixels. `null` if it was not decoded.
     #[oai(nullable)]
     height: Option<u32>,
-    /// The SHA-256 of the file as it was submitted, in hexadecimal digits; null if there never was a file.
+    /// The SHA-256 of the file as it was submitted, in hexadecimal digits. `null` if there never was a file.
     #[oai(nullable)]
     sha256: Option<String>,
-    /// The PDQ of the picture, in hexadecimal digits; null if there is too little to recognise in it.
+    /// The PDQ hash of the picture, in hexadecimal digits. `null` if the picture has too few features.
     #[oai(nullable)]
     pdq: Option<String>,
-    /// How much there is to recognise in it, from 0 to 100; a PDQ is worth comparing from 50 on.
+    /// The quality of the PDQ hash, from 0 to 100. Hashes are worth comparing from 50 on.
     #[oai(nullable)]
     pdq_quality: Option<u8>,
-    /// Why it could not be analysed; null if it could.
+    /// Why it could not be analysed. `null` if it could.
     #[oai(nullable)]
     problem: Option<MediaUnchecked>,
 }
@@ -98,21 +98,22 @@ struct MediaImage {
 struct PinnedVersion {
     /// The version.
     id: Uuid,
-    /// Its number; a group's versions count from 1.
+    /// Its number. A group's versions count from 1.
     number: i32,
     /// The group.
     rule_group_id: Uuid,
-    /// What the group is called now.
+    /// The group's present name.
     rule_group_name: String,
 }
 
-/// What the providers said of an item.
+/// What the providers answered about an item.
 #[derive(Serialize, Object)]
 struct MediaAnalysis {
-    /// Scores from 0 to 1 by category, the highest of all providers, of text and image; null when none of them could score it.
+    /// Scores from 0 to 1 by category: the highest of all providers, of text and image. `null` if no provider could score
+    /// it.
     #[oai(nullable)]
     scores: Option<Raw<HashMap<String, f64>>>,
-    /// What each provider said.
+    /// What each provider answered.
     providers: Vec<ProviderAnswer>,
     /// What could not be checked.
     unchecked: Vec<MediaUnchecked>,
@@ -120,25 +121,26 @@ struct MediaAnalysis {
     created_at: Member<Time>,
 }
 
-/// What one provider said of an item.
+/// What one provider answered about an item.
 #[derive(Serialize, Object)]
 struct ProviderAnswer {
     /// The provider's name.
     provider: String,
     /// What it was shown: the item's text or its image.
     modality: Member<Modality>,
-    /// Its scores from 0 to 1 by category; one that it could not score is absent.
+    /// Its scores from 0 to 1 by category. Categories that it could not score are absent.
     scores: HashMap<String, f64>,
     /// How long it took, in milliseconds.
     elapsed_ms: u64,
-    /// In one word, why it failed for good, so that another one was asked; null if it did not. More may be added.
+    /// In one word, why it failed for good, so that another provider was asked. `null` if it did not fail. More values may
+    /// be added.
     #[oai(nullable)]
     failure: Option<String>,
-    /// What it answered, in its own words, up to 64 KiB; null if its scores are all that it says.
+    /// Its answer in its own words, up to 64 KiB. `null` if it answers with scores only.
     #[oai(nullable)]
     raw: Option<String>,
-    /// The item of the same site with an equal text that it was asked about; its answer holds for this item, too. Null if it was asked
-    /// about this one.
+    /// The earlier item of the same site with an equal text whose answer was used again. `null` if the provider was asked
+    /// about this item.
     #[oai(nullable)]
     cached_from: Option<Uuid>,
 }
@@ -146,7 +148,7 @@ struct ProviderAnswer {
 /// Something about an item that could not be checked.
 #[derive(Serialize, Object)]
 struct MediaUnchecked {
-    /// What it is, for programs. More may be added.
+    /// What it is, for programs. More values may be added.
     what: String,
     /// The same for people.
     message: String,

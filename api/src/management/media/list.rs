@@ -19,7 +19,7 @@ use crate::{
 
 /// A media item, in short.
 #[derive(Serialize, Object)]
-pub(in super::super) struct ListedMedia {
+pub(crate) struct ListedMedia {
     /// The item.
     id: Uuid,
     /// The site that owns it.
@@ -27,16 +27,16 @@ pub(in super::super) struct ListedMedia {
     /// The application's own identifier.
     #[oai(nullable)]
     app_media_id: Option<String>,
-    /// `image` as soon as there is an image, else `text`.
+    /// `image` if it has an image, otherwise `text`.
     content_type: Member<ContentType>,
-    /// Where it stands.
+    /// Its status.
     status: Member<Status>,
-    /// Who or what decided last; null while pending.
+    /// Who or what decided last. `null` while it is pending.
     #[oai(nullable)]
     moderation_type: Option<Member<ModerationType>>,
     /// When it was accepted.
     created_at: Member<Time>,
-    /// When it was decided last; null while pending.
+    /// When it was decided last. `null` while it is pending.
     #[oai(nullable)]
     moderated_at: Option<Member<Time>>,
 }
@@ -57,10 +57,10 @@ impl From<Listed> for ListedMedia {
 }
 
 /// An identifier as an application may have given it.
-pub(in super::super) struct AppMediaId(pub(in super::super) String);
+pub(crate) struct AppMediaId(pub(crate) String);
 
 /// The text is too long, or holds what is never stored.
-pub(in super::super) struct InvalidAppMediaId;
+pub(crate) struct InvalidAppMediaId;
 
 impl FromStr for AppMediaId {
     type Err = InvalidAppMediaId;

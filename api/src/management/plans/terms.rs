@@ -15,7 +15,7 @@ use crate::member::{Member, Time, given};
 #[derive(Serialize, Object)]
 pub(in crate::management) struct Plan {
     /// The plan.
-    pub(super) id: Uuid,
+    id: Uuid,
     /// What it is called; unique.
     name: Member<Name>,
     /// Submissions that a team may make in a billing period; null is no limit.

@@ -2,28 +2,23 @@
 
 use std::sync::Arc;
 
-use ::management::sites::MOST_GROUPS;
 use domain::{
-    audit::Action,
     id::{RuleGroupId, SiteId},
     scope::Scope,
 };
+use management::{Management, rule_groups::attachments};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use serde_json::{Value, json};
-use store::{
-    rule_group,
-    site_settings::{self, ManagedSite},
-};
+use serde_json::Value;
 
-use super::{RuleGroup, group_example, unknown};
+use super::{RuleGroup, group_example};
 use crate::{
     answer::{Json, NoContent},
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
         list::List,
-        session::{Caller, Change, Session},
     },
     path::Path,
     problem::Refusal,
@@ -49,11 +44,7 @@ impl Attachments {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
-        let mut session = management.read(&caller, Scope::SitesRead).await?;
-        let of = session.reach();
-        let site = site_settings::find(session.conn(), of, site_id.0).await?;
-        let site = site.ok_or_else(unknown_site)?;
-        let groups = rule_group::attached(session.conn(), site.id).await?;
+        let groups = attachments::list(&management, &caller, site_id.0).await?;
         Ok(Json(List::whole(groups)))
     }
 
@@ -74,23 +65,8 @@ impl Attachments {
         /// The group; one of the site's team.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::SitesWrite).await?;
-        let site = lock(&mut session, site_id.0).await?;
-        let group = rule_group_id.0;
-        // Held until the commit: nobody deletes it meanwhile.
-        let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
-        if own.is_empty() {
-            return Err(unknown());
-        }
-        if site.settings.rule_groups.contains(&group) {
-            return Ok(NoContent);
-        }
-        if site.settings.rule_groups.len() >= MOST_GROUPS {
-            let detail = format!("A site has at most {MOST_GROUPS} rule groups.");
-            return Err(Refusal::invalid_request(detail));
-        }
-        rule_group::attach(session.conn(), site.id, group).await?;
-        commit(session, &site).await
+        attachments::attach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        Ok(NoContent)
     }
 
     /// Detach a rule group from a site
@@ -110,46 +86,9 @@ impl Attachments {
         /// The group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::SitesWrite).await?;
-        let site = lock(&mut session, site_id.0).await?;
-        let own = site_settings::own_groups(session.conn(), site.team, &[rule_group_id.0]).await?;
-        let group = own.first().copied().ok_or_else(unknown)?;
-        if !rule_group::detach(session.conn(), site.id, group).await? {
-            return Ok(NoContent);
-        }
-        commit(session, &site).await
+        attachments::detach(&management, &caller, site_id.0, rule_group_id.0).await?;
+        Ok(NoContent)
     }
-}
-
-/// A site that the caller may know of, and that nobody else changes meanwhile.
-async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refusal> {
-    let of = session.reach();
-    let site = site_settings::lock(session.conn(), of, site).await?;
-    site.ok_or_else(unknown_site)
-}
-
-/// Records which groups the site has instead of those that it had, and commits.
-async fn commit(mut session: Session, before: &ManagedSite) -> Result<NoContent, Refusal> {
-    let after =
-        site_settings::find(session.conn(), domain::reach::Reach::Everything, before.id).await?;
-    let after = after.ok_or_else(unknown_site)?;
-    let details = json!({ "changed": { "rule_group_ids": {
-        "from": before.settings.rule_groups,
-        "to": after.settings.rule_groups,
-    } } });
-    session
-        .commit(Change {
-            action: Action::SiteUpdate,
-            team: Some(before.team),
-            target: before.id.as_uuid(),
-            details,
-        })
-        .await?;
-    Ok(NoContent)
-}
-
-fn unknown_site() -> Refusal {
-    Refusal::not_found("site")
 }
 
 /// What the document says beyond the signatures.

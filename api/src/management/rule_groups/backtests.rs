@@ -5,29 +5,26 @@ mod report;
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
     scope::Scope,
-    whole::Whole,
+};
+use management::{
+    Management,
+    rule_groups::backtests::{self, Items},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Deserialize;
 use serde_json::json;
-use store::{
-    backtest::{self, NewBacktest as Wanted},
-    rule_group, site_settings,
-};
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
-use super::{draft::draft, find, record, room, unknown_version};
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::{Member, Time, given},
     path::Path,
@@ -36,16 +33,10 @@ use crate::{
     query::Query,
 };
 
-/// How many items a backtest looks at, at most.
-type Items = Whole<1, 100_000>;
-
-/// How many it looks at when nothing is said.
-const DEFAULT_ITEMS: i64 = 10_000;
-
 /// What is to be replayed.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewBacktest {
+pub(crate) struct NewBacktest {
     /// A version of the group. Without, it is the draft as it is now.
     #[serde(default, deserialize_with = "given")]
     version_id: Option<Member<GroupVersionId>>,
@@ -62,6 +53,18 @@ pub(in super::super) struct NewBacktest {
     /// How many items are looked at, at most, the newest first; 10,000 if nothing is said.
     #[serde(default, deserialize_with = "given")]
     limit: Option<Member<Items>>,
+}
+
+impl From<NewBacktest> for backtests::NewBacktest {
+    fn from(new: NewBacktest) -> Self {
+        Self {
+            version: new.version_id.map(|version| version.0),
+            site: new.site_id.map(|site| site.0),
+            since: new.since.map(|time| time.0.0),
+            until: new.until.map(|time| time.0.0),
+            limit: new.limit.map(|limit| limit.0),
+        }
+    }
 }
 
 pub(crate) struct Backtests;
@@ -87,10 +90,9 @@ impl Backtests {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<Backtest>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let backtests = backtest::list(session.conn(), group.id, part.page()).await?;
+        let group = rule_group_id.0;
+        let backtests = backtests::list(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(backtests, |backtest| backtest.id.as_uuid())))
     }
 
@@ -111,49 +113,11 @@ impl Backtests {
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewBacktest>,
     ) -> Result<Accepted<Backtest>, Refusal> {
-        let new = request.value;
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let site = new.site_id.map(|site| site.0);
-        if let Some(site) = site {
-            let team = domain::reach::Reach::Team(group.team);
-            let found = site_settings::find(session.conn(), team, site).await?;
-            found.ok_or_else(|| Refusal::invalid_field("site_id", "is no site of the team"))?;
-        }
-        let version = new.version_id.map(|version| version.0);
-        let rules = match version {
-            Some(version) => {
-                let found = rule_group::version(session.conn(), group.id, version).await?;
-                found.ok_or_else(|| unknown_version("version_id"))?.rules
-            }
-            None => draft(&mut session, group.id).await?.rules,
-        };
-        drop(session);
-        let compiled = management.workbench.check(Some(group.team), rules).await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, group.id).await?;
-        room::require(&management, &mut session, group.team).await?;
-        let wanted = Wanted {
-            team: group.team,
-            group: group.id,
-            version,
-            rules: &compiled.rules,
-            site,
-            since: new.since.map(|time| time.0.0),
-            until: new.until.map(|time| time.0.0),
-            limit: new.limit.map_or(DEFAULT_ITEMS, |limit| limit.0.get()),
-            by: session.actor(),
-        };
-        let (id, jobs) = backtest::create(session.conn(), wanted).await?;
-        let value = Backtest::from(of_caller(&mut session, id).await?);
-        let details = json!({ "created": value });
-        let action = Action::BacktestCreate;
-        record(session, action, group.team, group.id, details).await?;
-        management.queue.enqueued(&jobs);
+        let (group, new) = (rule_group_id.0, request.value.into());
+        let backtest = backtests::create(&management, &caller, group, new).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/backtests/{id}"),
-            value,
+            location: format!("{PREFIX}/backtests/{}", backtest.id),
+            value: backtest.into(),
         })
     }
 
@@ -172,10 +136,8 @@ impl Backtests {
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<BacktestReport>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let backtest = of_caller(&mut session, backtest_id.0).await?;
-        let counts = backtest::counts(session.conn(), backtest.id).await?;
-        Ok(Json(BacktestReport::new(backtest, &counts)))
+        let report = backtests::get(&management, &caller, backtest_id.0).await?;
+        Ok(Json(report.into()))
     }
 
     /// List the items that would change
@@ -197,10 +159,9 @@ impl Backtests {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let backtest = of_caller(&mut session, backtest_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let changes = backtest::changes(session.conn(), backtest.id, part.page()).await?;
+        let backtest = backtest_id.0;
+        let changes = backtests::changes(&management, &caller, backtest, part.page()).await?;
         Ok(Json(part.list(changes, |change| change.media.as_uuid())))
     }
 
@@ -219,27 +180,9 @@ impl Backtests {
         /// The backtest.
         backtest_id: Path<BacktestId>,
     ) -> Result<Json<Backtest>, Refusal> {
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let backtest = of_caller(&mut session, backtest_id.0).await?;
-        let (team, group) = (backtest.team, backtest.group);
-        if !backtest::cancel(session.conn(), backtest.id).await? {
-            return Ok(Json(backtest.into()));
-        }
-        let value = Backtest::from(of_caller(&mut session, backtest_id.0).await?);
-        let details = json!({ "cancelled": value });
-        record(session, Action::BacktestCancel, team, group, details).await?;
-        Ok(Json(value))
+        let backtest = backtests::cancel(&management, &caller, backtest_id.0).await?;
+        Ok(Json(backtest.into()))
     }
-}
-
-/// A backtest that the caller may know of.
-async fn of_caller(
-    session: &mut Session,
-    backtest: BacktestId,
-) -> Result<backtest::Backtest, Refusal> {
-    let of = session.only_team();
-    let backtest = backtest::find(session.conn(), of, backtest).await?;
-    backtest.ok_or_else(|| Refusal::not_found("backtest"))
 }
 
 /// What the document says beyond the signatures.

@@ -5,28 +5,25 @@ use std::sync::Arc;
 use domain::{
     id::{GroupVersionId, RuleGroupId, RuleId},
     rule_diff::Difference,
-    rules::Rule,
     scope::Scope,
 };
+use management::{Management, rule_groups::diff};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::rule_group;
 use uuid::Uuid;
 
 use super::{
-    draft::draft,
-    find,
     rules::{RuleDocument, documents},
-    schema, unknown_version,
+    schema,
 };
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::{Caller, Session},
     },
     path::Path,
     problem::Refusal,
@@ -35,7 +32,7 @@ use crate::{
 
 /// What differs. Rules are known by their ids.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupDifference {
+pub(crate) struct RuleGroupDifference {
     /// Rules that only the later one has.
     added: Vec<RuleDocument>,
     /// Rules that only the earlier one has.
@@ -96,29 +93,10 @@ impl Diffs {
         /// The later version; without, the draft.
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let from = from_version_id.0.unwrap_or(group.live);
-        let from = rules(&mut session, group.id, from, "from_version_id").await?;
-        let to = match to_version_id.0 {
-            Some(version) => rules(&mut session, group.id, version, "to_version_id").await?,
-            None => draft(&mut session, group.id).await?.rules,
-        };
-        drop(session);
-        let work = move || Difference::between(&from, &to);
-        let difference = management.workbench.work(Some(group.team), work).await?;
+        let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);
+        let difference = diff::between(&management, &caller, group, from, to).await?;
         Ok(Json(difference.into()))
     }
-}
-
-async fn rules(
-    session: &mut Session,
-    group: RuleGroupId,
-    version: GroupVersionId,
-    field: &str,
-) -> Result<Vec<Rule>, Refusal> {
-    let version = rule_group::version(session.conn(), group, version).await?;
-    Ok(version.ok_or_else(|| unknown_version(field))?.rules)
 }
 
 /// What the document says beyond the signatures.

@@ -6,8 +6,12 @@ use bytes::Bytes;
 use domain::{
     id::{GroupVersionId, RuleGroupId, TeamId},
     name::Name,
-    rule_file::{GivenFile, RuleFile},
+    rule_file::GivenFile,
     scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::files::{self, ExportedGroup},
 };
 use poem::{
     IntoResponse, Request, RequestBody, Response, Result as PoemResult, http::header, web::Data,
@@ -21,16 +25,14 @@ use poem_openapi::{
     types::Type as _,
 };
 use serde_json::{Value, json};
-use store::rule_group;
 
 use super::{
-    CreatedRuleGroup, create, created_example, draft, draft::RuleGroupDraft, find,
-    rules::RuleDocuments, schema, unknown_version,
+    CreatedRuleGroup, created_example, draft, draft::RuleGroupDraft, rules::RuleDocuments, schema,
 };
 use crate::{
     answer::{Created, Json},
     fair::Share,
-    management::{Management, Tag, document::Operation, session::Caller},
+    management::{Tag, caller::Caller, document::Operation},
     member::{Described, Member},
     openapi::at,
     path::Path,
@@ -44,7 +46,7 @@ const YAML: &str = "application/yaml";
 // Only shown: `GivenFile` is what is read.
 /// A rule group as a document.
 #[derive(Object)]
-pub(in super::super) struct NewRuleFile {
+pub(crate) struct NewRuleFile {
     /// What the group is called.
     name: Member<Name>,
     /// Its rules, in the order of evaluation.
@@ -52,7 +54,7 @@ pub(in super::super) struct NewRuleFile {
 }
 
 /// Such a document as a body, in YAML or JSON. It is read only when it is known who sends it.
-pub(in super::super) struct RuleFileBody {
+pub(crate) struct RuleFileBody {
     bytes: Bytes,
     is_json: bool,
     /// Held until the handler ends.
@@ -112,10 +114,7 @@ impl RuleFileBody {
 }
 
 /// A rule group as a YAML file.
-pub(in super::super) struct YamlFile {
-    name: String,
-    yaml: String,
-}
+pub(crate) struct YamlFile(ExportedGroup);
 
 impl IntoResponse for YamlFile {
     fn into_response(self) -> Response {
@@ -123,10 +122,10 @@ impl IntoResponse for YamlFile {
             .content_type(YAML)
             .header(
                 header::CONTENT_DISPOSITION,
-                format!("attachment; filename=\"{}.yaml\"", self.name),
+                format!("attachment; filename=\"{}.yaml\"", self.0.name),
             )
             .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(self.yaml)
+            .body(self.0.yaml)
     }
 }
 
@@ -180,9 +179,9 @@ impl Files {
         team_id: Query<TeamId>,
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
-        let file = read(&management, &caller, request).await?;
-        let (rules, team) = (RuleDocuments(file.rules), team_id.0.map(Member));
-        create(&management, &caller, &file.name, team, rules, "").await
+        let read = move || request.read();
+        let created = files::import_group(&management, &caller, team_id.0, read).await?;
+        Ok(created.into())
     }
 
     /// Import a draft
@@ -204,10 +203,10 @@ impl Files {
         revision: Query<Revision>,
         request: RuleFileBody,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
-        let file = read(&management, &caller, request).await?;
         let (group, revision) = (rule_group_id.0, revision.0.map(|revision| revision.0));
-        let rules = RuleDocuments(file.rules);
-        draft::replace(&management, &caller, group, rules, revision).await
+        let read = move || request.read();
+        let draft = files::import_draft(&management, &caller, group, revision, read).await?;
+        Ok(Json(draft.into()))
     }
 
     /// Export a rule group
@@ -227,29 +226,14 @@ impl Files {
         /// The version; without, the live one.
         version_id: Query<GroupVersionId>,
     ) -> Result<YamlFile, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let wanted = version_id.0.unwrap_or(group.live);
-        let version = rule_group::version(session.conn(), group.id, wanted).await?;
-        let version = version.ok_or_else(|| unknown_version("version_id"))?;
-        drop(session);
-        // Groups from the command line may have had other names once.
-        let name: Name = group.name.parse().map_err(|_| Refusal::internal())?;
-        let file = RuleFile {
-            name,
-            rules: version.rules.into_iter().map(Into::into).collect(),
-        };
-        let writing = move || file.to_yaml();
-        let yaml = management.workbench.work(Some(group.team), writing).await?;
-        Ok(YamlFile {
-            name: format!("{}-{}", group.id, version.listed.number),
-            yaml,
-        })
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let exported = files::export(&management, &caller, group, version).await?;
+        Ok(YamlFile(exported))
     }
 }
 
 /// A revision in a query.
-pub(in super::super) struct Revision(i64);
+pub(crate) struct Revision(i64);
 
 impl std::str::FromStr for Revision {
     type Err = std::num::ParseIntError;
@@ -267,21 +251,6 @@ impl Described for Revision {
     fn schema() -> MetaSchema {
         MetaSchema::new_with_format("integer", "int64")
     }
-}
-
-/// Reads a document of somebody who may import it.
-async fn read(
-    management: &Management,
-    caller: &Caller,
-    body: RuleFileBody,
-) -> Result<GivenFile, Refusal> {
-    let session = management.read(caller, Scope::RulesWrite).await?;
-    let holder = session.only_team();
-    drop(session);
-    management
-        .workbench
-        .work(holder, move || body.read())
-        .await?
 }
 
 /// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use domain::{
     rule_file::Entry,
-    rules::{GivenRules, MAX_RULES, Rule, WrongRules},
+    rules::{GivenRules, MAX_RULES, Rule},
 };
 use poem_openapi::{
     registry::{MetaSchema, MetaSchemaRef, Registry},
@@ -12,14 +12,13 @@ use poem_openapi::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::schema;
 
 /// A rule, as answers show it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(in super::super) struct RuleDocument(Entry);
+pub(crate) struct RuleDocument(Entry);
 
 impl From<Rule> for RuleDocument {
     fn from(rule: Rule) -> Self {
@@ -62,15 +61,13 @@ impl Type for RuleDocument {
 /// The rules of a request, right or wrong.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
-pub(in super::super) struct RuleDocuments(pub(super) GivenRules);
+pub(crate) struct RuleDocuments(pub(super) GivenRules);
 
+#[cfg(test)]
 impl RuleDocuments {
-    /// The rules, those without an id under new ones.
-    ///
-    /// # Errors
-    /// There are mistakes, which `management::Workbench::refuse` tells.
-    pub(super) fn into_rules(self) -> Result<Vec<Rule>, WrongRules> {
-        self.0.into_rules(|| Uuid::now_v7().into())
+    /// The rules as a use case takes them.
+    pub(super) fn into_rules(self) -> Result<Vec<Rule>, domain::rules::WrongRules> {
+        self.0.into_rules(|| uuid::Uuid::now_v7().into())
     }
 }
 

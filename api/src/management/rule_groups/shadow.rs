@@ -3,29 +3,26 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{GroupVersionId, RuleGroupId},
     media::Status,
     scope::Scope,
 };
+use management::{Management, rule_groups::shadow};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::rule_group::{
-    self, Group,
-    shadow::{self, Count, Difference},
-};
+use store::rule_group::shadow::Difference;
 use uuid::Uuid;
 
-use super::{RuleGroup, find, group_example, lists, lock, record, unknown_version};
+use super::{RuleGroup, group_example};
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::{Member, Time},
     path::Path,
@@ -37,14 +34,14 @@ use crate::{
 /// Which version is to judge in the shadow.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct ShadowVersionChange {
+pub(crate) struct ShadowVersionChange {
     /// One of the group's, which is not live.
     version_id: Member<GroupVersionId>,
 }
 
 /// What a version said in the shadow of the live one.
 #[derive(Serialize, Object)]
-pub(in super::super) struct ShadowReport {
+pub(crate) struct ShadowReport {
     /// The version.
     version_id: Uuid,
     /// Items that it judged.
@@ -68,39 +65,32 @@ struct ShadowCount {
     items: i64,
 }
 
-impl ShadowReport {
-    fn new(version: GroupVersionId, counted: &[Count]) -> Self {
-        let sum = |wanted: fn(&Count) -> bool| -> i64 {
-            let wanted = counted.iter().filter(|count| wanted(count));
-            wanted.map(|count| count.items).sum()
-        };
-        let mut counts: Vec<ShadowCount> = Vec::new();
-        for count in counted {
-            let same = counts.iter_mut().find(|known| {
-                (known.live_status.0, known.shadow_status.0) == (count.live, count.shadow)
-            });
-            match same {
-                Some(known) => known.items += count.items,
-                None => counts.push(ShadowCount {
-                    live_status: Member(count.live),
-                    shadow_status: Member(count.shadow),
-                    items: count.items,
-                }),
-            }
-        }
+impl From<shadow::ShadowReport> for ShadowReport {
+    fn from(report: shadow::ShadowReport) -> Self {
+        let counts = report.counts.into_iter();
         Self {
-            version_id: version.as_uuid(),
-            judged: sum(|_| true),
-            differing: sum(|count| count.live != count.shadow),
-            unscored: sum(|count| count.unscored),
-            counts,
+            version_id: report.version.as_uuid(),
+            judged: report.judged,
+            differing: report.differing,
+            unscored: report.unscored,
+            counts: counts.map(ShadowCount::from).collect(),
+        }
+    }
+}
+
+impl From<shadow::ShadowCount> for ShadowCount {
+    fn from(count: shadow::ShadowCount) -> Self {
+        Self {
+            live_status: Member(count.live),
+            shadow_status: Member(count.shadow),
+            items: count.items,
         }
     }
 }
 
 /// An item about which a version in the shadow differed.
 #[derive(Serialize, Object)]
-pub(in super::super) struct ShadowDifference {
+pub(crate) struct ShadowDifference {
     /// The item.
     media_id: Uuid,
     /// Where it went.
@@ -143,27 +133,9 @@ impl Shadows {
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<ShadowVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let wanted = request.value.version_id.0;
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let version = rule_group::version(session.conn(), group.id, wanted).await?;
-        let version = version.ok_or_else(|| unknown_version("version_id"))?;
-        drop(session);
-        let compiled = management
-            .workbench
-            .check(Some(group.team), version.rules)
-            .await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let group = lock(&mut session, group.id).await?;
-        if group.live == wanted {
-            return Err(Refusal::new(
-                Code::VersionIsLive,
-                "The version is live: in its own shadow it would say the same.",
-            ));
-        }
-        lists::require_still(&mut session, group.team, &compiled.rules).await?;
-        set(session, group, Some(wanted)).await
+        let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
+        let group = shadow::set(&management, &caller, group, wanted).await?;
+        Ok(Json(group.into()))
     }
 
     /// End the shadow
@@ -179,9 +151,8 @@ impl Shadows {
         /// The group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let group = lock(&mut session, rule_group_id.0).await?;
-        set(session, group, None).await
+        let group = shadow::end(&management, &caller, rule_group_id.0).await?;
+        Ok(Json(group.into()))
     }
 
     /// Read what a version said in the shadow
@@ -201,10 +172,9 @@ impl Shadows {
         /// The version.
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<ShadowReport>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let version = require(&mut session, rule_group_id.0, version_id.0).await?;
-        let counts = shadow::counts(session.conn(), version).await?;
-        Ok(Json(ShadowReport::new(version, &counts)))
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let report = shadow::report(&management, &caller, group, version).await?;
+        Ok(Json(report.into()))
     }
 
     /// List the items about which a version differed in the shadow
@@ -228,42 +198,12 @@ impl Shadows {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<ShadowDifference>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let version = require(&mut session, rule_group_id.0, version_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let differences = shadow::differences(session.conn(), version, part.page()).await?;
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let differences =
+            shadow::differences(&management, &caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
-}
-
-/// The version, if it is one of a group that the caller may know of.
-async fn require(
-    session: &mut Session,
-    group: RuleGroupId,
-    version: GroupVersionId,
-) -> Result<GroupVersionId, Refusal> {
-    let group = find(session, group).await?;
-    let found = rule_group::version(session.conn(), group.id, version).await?;
-    let found = found.ok_or_else(|| Refusal::not_found("version"))?;
-    Ok(found.listed.id)
-}
-
-async fn set(
-    mut session: Session,
-    before: Group,
-    version: Option<GroupVersionId>,
-) -> Result<Json<RuleGroup>, Refusal> {
-    if before.shadow == version {
-        return Ok(Json(before.into()));
-    }
-    shadow::set(session.conn(), before.id, version).await?;
-    let after = find(&mut session, before.id).await?;
-    let details = json!({ "changed": { "shadow_version_id": {
-        "from": before.shadow, "to": after.shadow
-    } } });
-    let (team, id) = (after.team, after.id);
-    record(session, Action::RuleGroupShadow, team, id, details).await?;
-    Ok(Json(after.into()))
 }
 
 /// What the document says beyond the signatures.

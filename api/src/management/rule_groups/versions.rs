@@ -3,32 +3,33 @@
 use std::sync::Arc;
 
 use domain::{
-    audit::Action,
     id::{ActorId, GroupVersionId, RuleGroupId},
     reason::Reason,
     scope::Scope,
+};
+use management::{
+    Management,
+    rule_groups::versions::{self, NewVersion},
 };
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::rule_group::{self, Authorship, ListedVersion, Publication, Version};
+use store::rule_group::{ListedVersion, Publication, Version};
 use uuid::Uuid;
 
 use super::{
-    RuleGroup,
-    draft::{draft, require},
-    find, group_example, lists, lock, record, room,
+    RuleGroup, group_example,
     rules::{RuleDocument, documents},
-    schema, unknown_version,
+    schema,
 };
 use crate::{
     answer::{Created, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::Caller,
     },
     member::{Member, Time, given},
     path::Path,
@@ -39,7 +40,7 @@ use crate::{
 
 /// A version of a rule group. It never changes.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupVersion {
+pub(crate) struct RuleGroupVersion {
     /// The version.
     id: Uuid,
     /// Its number; a group's versions count from 1.
@@ -70,7 +71,7 @@ impl From<ListedVersion> for RuleGroupVersion {
 
 /// A version with its rules.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupVersionWithRules {
+pub(crate) struct RuleGroupVersionWithRules {
     /// What lists show of it.
     #[serde(flatten)]
     #[oai(flatten)]
@@ -91,7 +92,7 @@ impl From<Version> for RuleGroupVersionWithRules {
 /// A version that the draft is to become.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewRuleGroupVersion {
+pub(crate) struct NewRuleGroupVersion {
     /// The revision of the draft that is meant.
     revision: i64,
     /// A word about it.
@@ -102,17 +103,27 @@ pub(in super::super) struct NewRuleGroupVersion {
     live: Option<bool>,
 }
 
+impl From<NewRuleGroupVersion> for NewVersion {
+    fn from(new: NewRuleGroupVersion) -> Self {
+        Self {
+            revision: new.revision,
+            note: new.note.map(|note| note.0),
+            live: new.live.unwrap_or(true),
+        }
+    }
+}
+
 /// Which version is to be live.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct LiveVersionChange {
+pub(crate) struct LiveVersionChange {
     /// One of the group's.
     version_id: Member<GroupVersionId>,
 }
 
 /// A version that became live.
 #[derive(Serialize, Object)]
-pub(in super::super) struct RuleGroupPublication {
+pub(crate) struct RuleGroupPublication {
     /// The entry.
     id: Uuid,
     /// The version.
@@ -161,10 +172,9 @@ impl Versions {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let versions = rule_group::versions(session.conn(), group.id, part.page()).await?;
+        let group = rule_group_id.0;
+        let versions = versions::list(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(versions, |version| version.id.as_uuid())))
     }
 
@@ -185,49 +195,11 @@ impl Versions {
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewRuleGroupVersion>,
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
-        let new = request.value;
-        // What a released binary took may be more than this one takes, so the draft is compiled again.
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let draft = draft(&mut session, group.id).await?;
-        require(Some(new.revision), draft.revision)?;
-        drop(session);
-        let compiled = management
-            .workbench
-            .check(Some(group.team), draft.rules)
-            .await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let group = lock(&mut session, rule_group_id.0).await?;
-        require(Some(new.revision), group.draft_revision)?;
-        lists::require(&mut session, group.team, &compiled.rules).await?;
-        room::require(&management, &mut session, group.team).await?;
-        let live = new.live.unwrap_or(true);
-        let by = session.actor();
-        let authorship = Authorship {
-            by,
-            note: new.note.as_ref().map_or("", |note| note.as_str()),
-        };
-        let conn = session.conn();
-        let id = rule_group::add_version(conn, group.id, compiled.version(), authorship).await?;
-        if live {
-            rule_group::set_live(conn, group.id, id, by).await?;
-            // The draft is that version now.
-            rule_group::edit(conn, group.id, None).await?;
-        }
-        let version = rule_group::version(conn, group.id, id).await?;
-        let version = version.ok_or_else(Refusal::internal)?;
-        let value = RuleGroupVersion::from(version.listed);
-        let action = if live {
-            Action::RuleGroupPublish
-        } else {
-            Action::RuleGroupVersion
-        };
-        let details = json!({ "created": value });
-        record(session, action, group.team, group.id, details).await?;
+        let (group, new) = (rule_group_id.0, request.value.into());
+        let version = versions::create(&management, &caller, group, new).await?;
         Ok(Created {
-            location: format!("{PREFIX}/rule-groups/{}/versions/{id}", group.id),
-            value,
+            location: format!("{PREFIX}/rule-groups/{group}/versions/{}", version.id),
+            value: version.into(),
         })
     }
 
@@ -246,10 +218,8 @@ impl Versions {
         /// The version.
         version_id: Path<GroupVersionId>,
     ) -> Result<Json<RuleGroupVersionWithRules>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let version = rule_group::version(session.conn(), group.id, version_id.0).await?;
-        let version = version.ok_or_else(|| Refusal::not_found("version"))?;
+        let (group, version) = (rule_group_id.0, version_id.0);
+        let version = versions::get(&management, &caller, group, version).await?;
         Ok(Json(version.into()))
     }
 
@@ -270,36 +240,9 @@ impl Versions {
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<LiveVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
-        let wanted = request.value.version_id.0;
-        let mut session = management.read(&caller, Scope::RulesWrite).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
-        let version = rule_group::version(session.conn(), group.id, wanted).await?;
-        let version = version.ok_or_else(|| unknown_version("version_id"))?;
-        drop(session);
-        if group.live == wanted {
-            return Ok(Json(group.into()));
-        }
-        // Rules that this binary cannot judge with must not become live.
-        let compiled = management
-            .workbench
-            .check(Some(group.team), version.rules)
-            .await?;
-
-        let mut session = management.change(&caller, Scope::RulesWrite).await?;
-        let before = lock(&mut session, group.id).await?;
-        if before.live == wanted {
-            return Ok(Json(before.into()));
-        }
-        lists::require_still(&mut session, before.team, &compiled.rules).await?;
-        let by = session.actor();
-        rule_group::set_live(session.conn(), before.id, wanted, by).await?;
-        let after = find(&mut session, before.id).await?;
-        let details = json!({ "changed": { "live_version_number": {
-            "from": before.live_number, "to": after.live_number
-        } }, "version_id": wanted });
-        let (team, id) = (after.team, after.id);
-        record(session, Action::RuleGroupPublish, team, id, details).await?;
-        Ok(Json(after.into()))
+        let (group, wanted) = (rule_group_id.0, request.value.version_id.0);
+        let group = versions::set_live(&management, &caller, group, wanted).await?;
+        Ok(Json(group.into()))
     }
 
     /// List publications
@@ -321,10 +264,9 @@ impl Versions {
         /// Where to go on: `next_cursor` of the part before.
         cursor: After,
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
-        let mut session = management.read(&caller, Scope::RulesRead).await?;
-        let group = find(&mut session, rule_group_id.0).await?;
         let part = Part::new(&limit, &cursor);
-        let publications = rule_group::publications(session.conn(), group.id, part.page()).await?;
+        let group = rule_group_id.0;
+        let publications = versions::publications(&management, &caller, group, part.page()).await?;
         Ok(Json(part.list(publications, |publication| publication.id)))
     }
 }

@@ -11,7 +11,7 @@ use domain::{
 };
 use poem_openapi::Object;
 use serde::Deserialize;
-use store::site_settings::Settings;
+use store::site::settings::Settings;
 
 use crate::member::{Member, given};
 

@@ -4,29 +4,26 @@ mod item;
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
     event::EventKind,
     id::{DeliveryId, SiteId},
     scope::Scope,
     webhook::DeliveryStatus,
 };
+use management::{Management, deliveries};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use serde_json::json;
-use store::delivery::{self, Delivery, Filter, NotResent};
+use store::delivery::Filter;
 use uuid::Uuid;
 
 use self::item::{WebhookDelivery, WebhookDeliveryItem};
-use super::record;
 use crate::{
     answer::{Accepted, Json},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Session},
     },
     member::Time,
     path::Path,
@@ -40,10 +37,10 @@ pub(crate) struct Deliveries;
 impl Deliveries {
     /// List a site's deliveries
     ///
-    /// Those of the newest events first, deleted endpoints' included. A part of a list looks at 5,000 deliveries at most, so with
-    /// `state`, `event`, `since` or `until` it may have fewer than `limit`, even none, although more follow: go on as long as
-    /// there is a `next_cursor`. What ended without success (`state=exhausted` or `discarded`), and what there is about an item,
-    /// is found directly. They are kept for 30 days.
+    /// Deliveries of the newest events first, including those to deleted endpoints. One page looks at 5,000 deliveries at
+    /// most. With `state`, `event`, `since` or `until` a page may therefore hold fewer than `limit` deliveries, or none,
+    /// although more follow: continue as long as there is a `next_cursor`. Deliveries that failed (`state=exhausted` or
+    /// `discarded`) and `media_id` are looked up directly. Deliveries are kept for the site's `webhook_retention_days`.
     #[oai(
         path = "/sites/:site_id/deliveries",
         method = "get",
@@ -58,23 +55,21 @@ impl Deliveries {
         site_id: Path<SiteId>,
         /// Only deliveries to this endpoint.
         endpoint_id: Query<Uuid>,
-        /// Only deliveries that stand so.
+        /// Only deliveries in this state.
         state: Query<DeliveryStatus>,
         /// Only deliveries of events of this kind.
         event: Query<EventKind>,
-        /// Only deliveries of events about this item.
+        /// Only deliveries of events about this media item.
         media_id: Query<Uuid>,
         /// Only deliveries of events that happened at this time or later.
         since: Query<Time>,
         /// Only deliveries of events that happened before this time.
         until: Query<Time>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<WebhookDelivery>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             endpoint: endpoint_id.0.map(Into::into),
             status: state.0,
@@ -85,15 +80,15 @@ impl Deliveries {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(DeliveryId::from);
-        let conn = session.conn();
-        let page = delivery::list(conn, site_id.0, &filter, after, part.limit()).await?;
+        let limit = part.limit();
+        let page = deliveries::list(&management, &caller, site_id.0, &filter, after, limit).await?;
         let next = page.next.map(DeliveryId::as_uuid);
         Ok(Json(part.list_to(page.deliveries, next)))
     }
 
     /// Read a delivery
     ///
-    /// What is sent, and every attempt to send it, with what came back.
+    /// The request, and every attempt to send it with the receiver's answer.
     #[oai(
         path = "/deliveries/:delivery_id",
         method = "get",
@@ -106,15 +101,15 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Json<WebhookDeliveryItem>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let delivery = find(&management, &mut session, delivery_id.0).await?;
+        let delivery = deliveries::get(&management, &caller, delivery_id.0).await?;
         Ok(Json(delivery.into()))
     }
 
     /// Send a delivery again
     ///
-    /// One that has ended, however it did: at once, and if that fails by a whole schedule of its own. Its id and its body stay
-    /// as they were, so that receivers know it again. Its attempts are counted on.
+    /// Sends a delivery that has ended, whether or not it succeeded. The first attempt is made at once. If it fails, a
+    /// whole new schedule of attempts follows. The id and the body stay the same, so that receivers recognise it. The
+    /// attempts are counted on from where they were.
     #[oai(
         path = "/deliveries/:delivery_id/resend",
         method = "post",
@@ -127,62 +122,11 @@ impl Deliveries {
         /// The delivery.
         delivery_id: Path<DeliveryId>,
     ) -> Result<Accepted<WebhookDeliveryItem>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let (of, id) = (session.only_team(), delivery_id.0);
-        let resent = delivery::resend(session.conn(), of, id).await?;
-        let resent = resent.map_err(Refusal::from)?;
-        let value = find(&management, &mut session, id).await?;
-        let details = json!({
-            "site_id": resent.site,
-            "endpoint_id": resent.endpoint,
-            "event_id": resent.event,
-            "changed": { "state": { "from": resent.from, "to": value.listed.status } },
-        });
-        let (action, target) = (Action::DeliveryResend, id.as_uuid());
-        record(session, action, resent.team, target, details).await?;
-        management.queue.enqueued(&resent.jobs);
+        let delivery = deliveries::resend(&management, &caller, delivery_id.0).await?;
         Ok(Accepted {
-            location: format!("{PREFIX}/deliveries/{id}"),
-            value: value.into(),
+            location: format!("{PREFIX}/deliveries/{}", delivery_id.0),
+            value: delivery.into(),
         })
-    }
-}
-
-async fn find(
-    management: &Management,
-    session: &mut Session,
-    delivery: DeliveryId,
-) -> Result<Delivery, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let delivery = delivery::find(session.conn(), key, of, delivery).await?;
-    delivery.ok_or_else(unknown)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("delivery")
-}
-
-impl From<NotResent> for Refusal {
-    fn from(why: NotResent) -> Self {
-        match why {
-            NotResent::Unknown => unknown(),
-            NotResent::Pending => Self::new(
-                Code::DeliveryPending,
-                "The delivery has not ended: it is tried again by itself, at next_attempt_at.",
-            ),
-            NotResent::Disabled => Self::new(
-                Code::EndpointDisabled,
-                "The endpoint is disabled: see why in disabled_reason, enable it, and send the delivery again then.",
-            ),
-            NotResent::Deleted => Self::new(
-                Code::EndpointDisabled,
-                "The endpoint was deleted: nothing is sent to it any more.",
-            ),
-            NotResent::TooOften => Self::new(
-                Code::LimitReached,
-                "The delivery was attempted 10,000 times, after which it is not sent again.",
-            ),
-        }
     }
 }
 

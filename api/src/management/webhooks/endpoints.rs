@@ -5,36 +5,26 @@ mod settings;
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
-    audit::Action,
     id::{EndpointId, SiteId},
     scope::Scope,
-    webhook::Outcome,
 };
+use management::{Management, endpoints};
 use poem::web::Data;
 use poem_openapi::OpenApi;
 use serde_json::json;
-use store::{
-    endpoint::{
-        self,
-        owned::{self, Endpoint},
-    },
-    jobs, seal,
-};
 
 use self::{
     item::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
-    settings::{NewWebhookEndpoint, WebhookEndpointChange, audited, audited_change},
+    settings::{NewWebhookEndpoint, WebhookEndpointChange},
 };
-use super::record;
 use crate::{
     answer::{Created, Json, NoContent},
     management::{
-        Management, PREFIX, Tag,
+        PREFIX, Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::{Caller, Change, Session, created},
     },
     path::Path,
     payload::JsonBody,
@@ -48,7 +38,7 @@ pub(crate) struct WebhookEndpoints;
 impl WebhookEndpoints {
     /// List a site's webhook endpoints
     ///
-    /// The oldest first, disabled ones included.
+    /// Oldest first, including disabled endpoints.
     #[oai(
         path = "/sites/:site_id/webhook-endpoints",
         method = "get",
@@ -60,22 +50,20 @@ impl WebhookEndpoints {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<WebhookEndpoint>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let (part, key) = (Part::new(&limit, &cursor), &management.master_key);
-        let endpoints = owned::list(session.conn(), key, site_id.0, part.page()).await?;
-        Ok(Json(part.list(endpoints, |endpoint| endpoint.id.as_uuid())))
+        let part = Part::new(&limit, &cursor);
+        let found = endpoints::list(&management, &caller, site_id.0, part.page()).await?;
+        Ok(Json(part.list(found, |endpoint| endpoint.id.as_uuid())))
     }
 
     /// Add a webhook endpoint to a site
     ///
-    /// It gets every event of its kinds that happens after this request is answered; the operation `pingWebhookEndpoint` tests it
-    /// before. A site has as many endpoints as its team's plan allows: 10, unless it says otherwise.
+    /// The endpoint gets every event of its kinds that happens after this request is answered. Test it with
+    /// `pingWebhookEndpoint`. The team's plan limits the endpoints of a site: 10 unless the plan says otherwise.
     #[oai(
         path = "/sites/:site_id/webhook-endpoints",
         method = "post",
@@ -89,27 +77,17 @@ impl WebhookEndpoints {
         site_id: Path<SiteId>,
         request: JsonBody<NewWebhookEndpoint>,
     ) -> Result<Created<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
-        let settings = request.value.settings(team, &management.outlet)?;
-        let key = &management.master_key;
-        // What is sealed with a key that is not this database's would be lost.
-        seal::check_master_key(session.conn(), key).await?;
-        let id = owned::add(session.conn(), key, site_id.0, &settings).await?;
-        let value = WebhookEndpoint::from(find(&management, &mut session, id).await?);
-        let mut details = audited(&settings);
-        details["site_id"] = json!(site_id.0);
-        let (action, details) = (Action::EndpointCreate, created(&details));
-        record(session, action, team, id.as_uuid(), details).await?;
+        let new = request.value.into();
+        let endpoint = endpoints::create(&management, &caller, site_id.0, new).await?;
         Ok(Created {
-            location: format!("{PREFIX}/webhook-endpoints/{id}"),
-            value,
+            location: format!("{PREFIX}/webhook-endpoints/{}", endpoint.id),
+            value: endpoint.into(),
         })
     }
 
     /// Read a webhook endpoint
     ///
-    /// What its owner decided, and how it fares.
+    /// The endpoint's settings and delivery health.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "get",
@@ -122,15 +100,14 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        let endpoint = find(&management, &mut session, endpoint_id.0).await?;
+        let endpoint = endpoints::get(&management, &caller, endpoint_id.0).await?;
         Ok(Json(endpoint.into()))
     }
 
     /// Change a webhook endpoint
     ///
-    /// What waits for it goes where it is then, with the headers that it has then. When it moves, it is as new: how it fared is
-    /// forgotten, and what waits is sent at once. Headers are replaced all together, since their values are shown to nobody.
+    /// Waiting deliveries use the new settings. If the URL changes, the endpoint counts as new: its delivery health is
+    /// reset and waiting deliveries are sent at once. `headers` replaces all headers, because their values are never shown.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "patch",
@@ -144,30 +121,15 @@ impl WebhookEndpoints {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<WebhookEndpointChange>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let before = lock(&management, &mut session, endpoint_id.0).await?;
-        let old = before.settings.clone();
-        let settings = request
-            .value
-            .applied_to(old, before.team, &management.outlet)?;
-        let Some(details) = audited_change(&before.settings, &settings) else {
-            return Ok(Json(before.into()));
-        };
-        let key = &management.master_key;
-        seal::check_master_key(session.conn(), key).await?;
-        owned::change(session.conn(), key, &before, &settings).await?;
-        let after = find(&management, &mut session, before.id).await?;
-        let (action, target) = (Action::EndpointUpdate, before.id.as_uuid());
-        record(session, action, before.team, target, details).await?;
-        // Its lane may have been paused.
-        management.queue.wake([jobs::WEBHOOKS]);
-        Ok(Json(after.into()))
+        let change = request.value.into();
+        let endpoint = endpoints::update(&management, &caller, endpoint_id.0, change).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Disable a webhook endpoint
     ///
-    /// It gets no events that happen from now on. What waits for it is discarded when its turn comes. One that is disabled
-    /// already stays so, for the reason that it was.
+    /// The endpoint gets no events that happen from now on. Waiting deliveries are discarded when their turn comes. An
+    /// endpoint that is already disabled keeps its reason.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/disable",
         method = "post",
@@ -181,23 +143,15 @@ impl WebhookEndpoints {
         endpoint_id: Path<EndpointId>,
         request: JsonBody<NewDisabling>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        let reason = request.value.reason;
-        if !owned::disable(session.conn(), endpoint.id, reason.as_str()).await? {
-            return Ok(Json(endpoint.into()));
-        }
-        let after = find(&management, &mut session, endpoint.id).await?;
-        let details = json!({ "reason": reason });
-        let (action, target) = (Action::EndpointDisable, endpoint.id.as_uuid());
-        record(session, action, endpoint.team, target, details).await?;
-        Ok(Json(after.into()))
+        let reason = &request.value.reason;
+        let endpoint = endpoints::disable(&management, &caller, endpoint_id.0, reason).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Enable a webhook endpoint
     ///
-    /// Whatever disabled it, it is as new: how it fared is forgotten, it gets events that happen from now on, and what still waits
-    /// is sent at once. What was discarded can be sent again.
+    /// Whatever disabled it, the endpoint counts as new: its delivery health is reset, it gets events that happen from now
+    /// on, and deliveries that still wait are sent at once. Discarded deliveries can be sent again.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/enable",
         method = "post",
@@ -210,26 +164,16 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookEndpoint>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        if !owned::enable(session.conn(), endpoint.id).await? {
-            return Ok(Json(endpoint.into()));
-        }
-        let after = find(&management, &mut session, endpoint.id).await?;
-        let details =
-            json!({ "disabled_reason": { "from": endpoint.disabled_reason, "to": null } });
-        let (action, target) = (Action::EndpointEnable, endpoint.id.as_uuid());
-        let details = json!({ "changed": details });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
-        Ok(Json(after.into()))
+        let endpoint = endpoints::enable(&management, &caller, endpoint_id.0).await?;
+        Ok(Json(endpoint.into()))
     }
 
     /// Send what waits for a webhook endpoint now
     ///
-    /// For a receiver that works again: what waits for its next attempt is due at once, and goes out in the order in which it
-    /// happened, as quickly as the endpoint's limits allow. How the endpoint fared is forgotten. At most 10,000 deliveries are
-    /// moved; the answer tells how many were. Changing the URL, enabling the endpoint and a test that succeeds do the same.
+    /// Use this when your receiver works again. Deliveries that wait for their next attempt are due at once. They are sent
+    /// in the order in which the events happened, as quickly as the endpoint's limits allow. The endpoint's delivery health
+    /// is reset. At most 10,000 deliveries are moved; the answer tells how many. Changing the URL, enabling the endpoint
+    /// and a successful test do the same.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/retry-now",
         method = "post",
@@ -242,20 +186,14 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookRetry>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
-        let (action, target) = (Action::EndpointRetry, endpoint.id.as_uuid());
-        let details = json!({ "deliveries": deliveries });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
+        let deliveries = endpoints::retry_now(&management, &caller, endpoint_id.0).await?;
         Ok(Json(WebhookRetry { deliveries }))
     }
 
     /// Delete a webhook endpoint
     ///
-    /// Nothing more is sent to it, what waits is discarded, and its headers are no longer kept. Its deliveries can be read as
-    /// long as those of others.
+    /// Nothing more is sent to the endpoint, waiting deliveries are discarded, and its headers are erased. Its deliveries
+    /// can still be read until their retention ends.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id",
         method = "delete",
@@ -268,25 +206,18 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<NoContent, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let endpoint = lock(&management, &mut session, endpoint_id.0).await?;
-        owned::delete(session.conn(), endpoint.id).await?;
-        let mut details = audited(&endpoint.settings);
-        details["site_id"] = json!(endpoint.site);
-        let (action, target) = (Action::EndpointDelete, endpoint.id.as_uuid());
-        let details = json!({ "deleted": details });
-        record(session, action, endpoint.team, target, details).await?;
-        management.queue.wake([jobs::WEBHOOKS]);
+        endpoints::delete(&management, &caller, endpoint_id.0).await?;
         Ok(NoContent)
     }
 
     /// Test a webhook endpoint
     ///
-    /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events; the
-    /// signature stands in the body, too, as its last member `_service_signature`, made over the compact JSON of the others. The
-    /// answer tells what came of it within 20 s. It is not repeated. When it succeeds, what waits for the endpoint's next attempt
-    /// is sent at once; else it changes nothing that is known of the endpoint. An endpoint is tested six times a minute at most, and two tests of a team run at once. The audit log records each test
-    /// and how it ended.
+    /// Sends `webhook.test.ping` at once, also to a disabled endpoint, with the headers and signatures of real events. The
+    /// body contains the signature as well, in its last member `_service_signature`, made over the compact JSON of the
+    /// other members. The answer tells you the result within 20 s. The test is not repeated. If it succeeds, deliveries
+    /// that wait for their next attempt are sent at once. Otherwise it does not change the endpoint's delivery health. An
+    /// endpoint can be tested six times a minute, and a team can run two tests at once. The audit log records each test and
+    /// its result.
     #[oai(
         path = "/webhook-endpoints/:endpoint_id/ping",
         method = "post",
@@ -299,61 +230,9 @@ impl WebhookEndpoints {
         /// The endpoint.
         endpoint_id: Path<EndpointId>,
     ) -> Result<Json<WebhookPing>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksWrite).await?;
-        let (of, key) = (session.only_team(), &management.master_key);
-        let target = endpoint::target(session.conn(), key, of, endpoint_id.0).await?;
-        let target = target.ok_or_else(unknown)?;
-        // No transaction waits for somebody else's machine.
-        let (doing, management) = (session.leave(), Arc::clone(management.0));
-        // What was sent is recorded, also when the caller does not wait for its end.
-        let pinging = tokio::spawn(async move {
-            let team = target.team;
-            let pinged = management.outlet.ping(target).await?;
-            let change = Change {
-                action: Action::EndpointPing,
-                team: Some(team),
-                target: endpoint_id.0.as_uuid(),
-                details: json!({ "outcome": pinged.outcome, "status_code": pinged.status_code }),
-            };
-            let delivered = pinged.outcome == Outcome::Delivered.as_str();
-            let mut tx = doing.begin(&management).await?;
-            if delivered {
-                owned::retry_now(&mut tx, endpoint_id.0).await?;
-            }
-            doing.done(tx, change).await?;
-            if delivered {
-                management.queue.wake([jobs::WEBHOOKS]);
-            }
-            Ok::<_, Refusal>(pinged)
-        });
-        let pinged = pinging.await.map_err(|_| Refusal::internal())??;
+        let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
-}
-
-async fn find(
-    management: &Management,
-    session: &mut Session,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let endpoint = owned::find(session.conn(), key, of, endpoint).await?;
-    endpoint.ok_or_else(unknown)
-}
-
-/// An endpoint that nobody else changes meanwhile.
-async fn lock(
-    management: &Management,
-    session: &mut Session,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refusal> {
-    let (of, key) = (session.only_team(), &management.master_key);
-    let endpoint = owned::lock(session.conn(), key, of, endpoint).await?;
-    endpoint.ok_or_else(unknown)
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("webhook endpoint")
 }
 
 /// What the document says beyond the signatures.

@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
 use domain::{
     event::EventKind,
     id::{EventId, SiteId},
     scope::Scope,
 };
+use management::{Management, events};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::Serialize;
 use serde_json::json;
-use store::event::{self, Filter, Listed, Told};
+use store::event::{Filter, Listed, Told};
 use uuid::Uuid;
 
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
         list::{After, Limit, List, Part},
-        session::Caller,
     },
     member::{Member, Time},
     path::Path,
@@ -34,26 +34,26 @@ use crate::{
 struct WebhookEvent {
     /// The event: the `webhook-id` of all its deliveries.
     id: Uuid,
-    /// Its kind, such as `media.created`. More may be added.
+    /// Its kind, such as `media.created`. More kinds may be added.
     kind: String,
-    /// The item that it is about.
+    /// The media item it is about.
     media_id: Uuid,
     /// When it happened.
     occurred_at: Member<Time>,
-    /// Its way to each endpoint that was to be told, the newest endpoints first; of more than 100 those. Empty if there was none:
-    /// a recovery of what is `missing` sends it.
+    /// Its delivery to each subscribed endpoint, newest endpoints first, at most 100. Empty if no endpoint was subscribed:
+    /// a recovery of kind `missing` sends it.
     deliveries: Vec<WebhookEventDelivery>,
 }
 
-/// An event's way to an endpoint, in outline.
+/// An event's delivery to an endpoint, in short.
 #[derive(Serialize, Object)]
 struct WebhookEventDelivery {
-    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
+    /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     delivery_id: Uuid,
     /// The endpoint.
     endpoint_id: Uuid,
-    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint was disabled or deleted). More
-    /// may be added.
+    /// `pending`, `delivered`, `exhausted` (all attempts failed) or `discarded` (its endpoint was disabled or deleted).
+    /// More states may be added.
     state: String,
     /// Attempts made so far.
     attempts: i16,
@@ -89,10 +89,10 @@ pub(crate) struct WebhookEvents;
 impl WebhookEvents {
     /// List a site's events
     ///
-    /// The newest first, whether an endpoint was to be told of them or not; with deliveries to the site's newest 1,000 endpoints,
-    /// deleted ones included. A part of a list looks at 5,000 events at most, so with `kind`, `since` or `until` it may have fewer
-    /// than `limit`, even none, although more follow: go on as long as there is a `next_cursor`. What there is about an item is
-    /// found directly. Events are kept for `webhook_retention_days` of the site.
+    /// Newest first, whether or not an endpoint was subscribed, with deliveries to the site's newest 1,000 endpoints,
+    /// including deleted ones. One page looks at 5,000 events at most. With `kind`, `since` or `until` a page may therefore
+    /// hold fewer than `limit` events, or none, although more follow: continue as long as there is a `next_cursor`.
+    /// `media_id` is looked up directly. Events are kept for the site's `webhook_retention_days`.
     #[oai(
         path = "/sites/:site_id/webhook-events",
         method = "get",
@@ -107,19 +107,17 @@ impl WebhookEvents {
         site_id: Path<SiteId>,
         /// Only events of this kind.
         kind: Query<EventKind>,
-        /// Only events about this item.
+        /// Only events about this media item.
         media_id: Query<Uuid>,
         /// Only events that happened at this time or later.
         since: Query<Time>,
         /// Only events that happened before this time.
         until: Query<Time>,
-        /// How many at most.
+        /// The most items to return.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<WebhookEvent>>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
         let filter = Filter {
             kind: kind.0,
             media: media_id.0.map(Into::into),
@@ -128,7 +126,8 @@ impl WebhookEvents {
         };
         let part = Part::new(&limit, &cursor);
         let after = part.after().map(EventId::from);
-        let page = event::list(session.conn(), site_id.0, &filter, after, part.limit()).await?;
+        let limit = part.limit();
+        let page = events::list(&management, &caller, site_id.0, &filter, after, limit).await?;
         Ok(Json(
             part.list_to(page.events, page.next.map(EventId::as_uuid)),
         ))

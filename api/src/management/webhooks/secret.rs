@@ -2,25 +2,23 @@
 
 use std::sync::Arc;
 
-use ::management::sites;
-use chrono::{DateTime, Utc};
-use domain::{audit::Action, event, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
+use domain::{id::SiteId, scope::Scope};
+use management::{
+    Management,
+    webhook_secrets::{self, Dropped, IssuedSecret},
+};
 use poem::web::Data;
 use poem_openapi::{Object, OpenApi};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{
-    seal,
-    webhook_secret::{self, Standing},
-};
+use store::site::webhook_secret::Standing;
 
-use super::record;
 use crate::{
     answer::Json,
     management::{
-        Management, Tag,
+        Tag,
+        caller::Caller,
         document::{Operation, example},
-        session::Caller,
     },
     member::{Member, Time, given},
     path::Path,
@@ -28,16 +26,16 @@ use crate::{
     problem::Refusal,
 };
 
-/// Which secrets a site has, and when they sign. The secrets themselves are not shown.
+/// When a site's webhook secrets sign. The secrets themselves are not shown.
 #[derive(Serialize, Object)]
-pub(in super::super) struct WebhookSecret {
-    /// Since when the current one signs; null: since the site was created.
+pub(crate) struct WebhookSecret {
+    /// Since when the current secret signs. `null` means since the site was created.
     #[oai(nullable)]
     signs_since: Option<Member<Time>>,
-    /// Until then the one before it signs beside it; null if none does.
+    /// Until when the previous secret signs as well. `null` if there is none.
     #[oai(nullable)]
     previous_until: Option<Member<Time>>,
-    /// From then on the next one signs; null if there is none.
+    /// When the next secret begins to sign. `null` if there is none.
     #[oai(nullable)]
     next_at: Option<Member<Time>>,
 }
@@ -52,28 +50,39 @@ impl From<Standing> for WebhookSecret {
     }
 }
 
-/// When a new secret is to sign.
+/// When the new secret begins to sign.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super) struct NewRotation {
-    /// From when on the new secret signs, at most 30 days ahead; at once if nothing is said, or if it is past.
+pub(crate) struct NewRotation {
+    /// When the new secret begins to sign, at most 30 days ahead. If omitted or in the past, it signs at once.
     #[serde(default, deserialize_with = "given")]
     activate_at: Option<Member<Time>>,
 }
 
 /// A new webhook secret.
 #[derive(Serialize, Object)]
-pub(in super::super) struct IssuedWebhookSecret {
-    /// The secret itself, for the receivers. It is shown here and never again.
+pub(crate) struct IssuedWebhookSecret {
+    /// The secret itself, for your receivers. It is shown only here.
     secret: String,
-    /// From then on it signs.
+    /// When it begins to sign.
     activates_at: Member<Time>,
-    /// Until then the one before it signs beside it.
+    /// Until when the previous secret signs as well.
     previous_until: Member<Time>,
-    /// Which secret this rotation has dropped, from now on: `next`, which was to sign later and never will, or `previous`, with
-    /// which nothing verifies any more although it had time left; null if none. More may be added.
+    /// Which older secret this rotation dropped at once: `next` was scheduled and will never sign; `previous` no longer
+    /// signs although its 24 hours were not over. `null` if none was dropped. More values may be added.
     #[oai(nullable)]
     dropped: Option<String>,
+}
+
+impl From<IssuedSecret> for IssuedWebhookSecret {
+    fn from(IssuedSecret { rotated, dropped }: IssuedSecret) -> Self {
+        Self {
+            secret: rotated.secret.expose().to_owned(),
+            activates_at: rotated.activates_at.into(),
+            previous_until: rotated.previous_until.into(),
+            dropped: dropped.map(Dropped::as_str).map(str::to_owned),
+        }
+    }
 }
 
 pub(crate) struct WebhookSecrets;
@@ -93,19 +102,17 @@ impl WebhookSecrets {
         /// The site.
         site_id: Path<SiteId>,
     ) -> Result<Json<WebhookSecret>, Refusal> {
-        let mut session = management.read(&caller, Scope::WebhooksRead).await?;
-        sites::require(&mut session, site_id.0).await?;
-        let standing = webhook_secret::standing(session.conn(), site_id.0).await?;
-        Ok(Json(standing.ok_or_else(unknown)?.into()))
+        let standing = webhook_secrets::get(&management, &caller, site_id.0).await?;
+        Ok(Json(standing.into()))
     }
 
     /// Rotate a site's webhook secret
     ///
-    /// The answer shows the new secret, once. From `activate_at` on it signs; for 24 hours from then the one before it signs, too,
-    /// in `X-Service-Signature-Previous` and in `webhook-signature`, so that receivers change over when they like. A site has two
-    /// secrets at most, so a rotation drops a third one at once: one that was to sign later, or one whose 24 hours are not over.
-    /// `getWebhookSecret` tells beforehand whether there is one, and `dropped` afterwards. Rotate twice when a secret has become
-    /// known: then nothing verifies with it any more.
+    /// The new secret is shown only in this answer. It signs from `activate_at` on. For 24 hours after that, the previous
+    /// secret signs as well, in `X-Service-Signature-Previous` and in `webhook-signature`, so that your receivers can
+    /// switch at any time in between. A site has at most two secrets, so a rotation drops a third one at once: one that is
+    /// scheduled, or one whose 24 hours are not over. `getWebhookSecret` tells you beforehand whether there is one, and
+    /// `dropped` tells you afterwards. If a secret has leaked, rotate twice: then no signature verifies with it any more.
     #[oai(
         path = "/sites/:site_id/webhook-secret/rotate",
         method = "post",
@@ -119,47 +126,10 @@ impl WebhookSecrets {
         site_id: Path<SiteId>,
         request: JsonBody<NewRotation>,
     ) -> Result<Json<IssuedWebhookSecret>, Refusal> {
-        let mut session = management.change(&caller, Scope::WebhooksWrite).await?;
-        let team = sites::require(&mut session, site_id.0).await?;
         let activate_at = request.value.activate_at.map(|time| time.0.0);
-        if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
-            let message = "must be at most 30 days ahead";
-            return Err(Refusal::invalid_field("activate_at", message));
-        }
-        let key = &management.master_key;
-        // A secret that is sealed with a key that is not this database's would be lost.
-        seal::check_master_key(session.conn(), key).await?;
-        let rotated = webhook_secret::rotate(session.conn(), key, site_id.0, activate_at).await?;
-        let rotated = rotated.ok_or_else(unknown)?;
-        let dropped = match rotated.before {
-            Standing {
-                next_at: Some(_), ..
-            } => Some("next"),
-            Standing {
-                previous_until: Some(_),
-                ..
-            } => Some("previous"),
-            Standing { .. } => None,
-        };
-        let shown = |time: DateTime<Utc>| event::timestamp(time);
-        let details = json!({
-            "activates_at": shown(rotated.activates_at),
-            "previous_until": shown(rotated.previous_until),
-            "dropped": dropped,
-        });
-        let (action, target) = (Action::WebhookSecretRotate, site_id.0.as_uuid());
-        record(session, action, team, target, details).await?;
-        Ok(Json(IssuedWebhookSecret {
-            secret: rotated.secret.expose().to_owned(),
-            activates_at: rotated.activates_at.into(),
-            previous_until: rotated.previous_until.into(),
-            dropped: dropped.map(str::to_owned),
-        }))
+        let issued = webhook_secrets::rotate(&management, &caller, site_id.0, activate_at).await?;
+        Ok(Json(issued.into()))
     }
-}
-
-fn unknown() -> Refusal {
-    Refusal::not_found("site")
 }
 
 /// What the document says beyond the signatures.

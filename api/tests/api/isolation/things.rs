@@ -10,6 +10,7 @@ use domain::{
     hash_list::EntryHashes,
     id::{BacktestId, EndpointId, RecoveryId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
+    reach::Reach,
     recovery::RecoveryKind,
     scope::Scope,
 };
@@ -68,7 +69,7 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BacktestId {
 
 async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> RecoveryId {
     let mut tx = pool.begin().await.unwrap();
-    let target = recovery::target(&mut tx, None, endpoint).await;
+    let target = recovery::target(&mut tx, Reach::Everything, endpoint).await;
     let target = target.unwrap().unwrap();
     let new = NewRecovery {
         target: &target,
@@ -95,7 +96,10 @@ async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'stat
         by,
     };
     let list = hash_list::create(&mut tx, new).await.unwrap().unwrap();
-    let locked = hash_list::lock(&mut tx, None, list).await.unwrap().unwrap();
+    let locked = hash_list::lock(&mut tx, Reach::Everything, list)
+        .await
+        .unwrap()
+        .unwrap();
     let new = NewEntry {
         hashes: EntryHashes::new(None, Some(Pdq::from([7; 32]))).unwrap(),
         note: "",

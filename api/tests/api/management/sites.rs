@@ -9,7 +9,7 @@ use store::{
     provider::{self, Registration, State},
     rule_group::{self, NewVersion},
     seal::MasterKey,
-    webhook_secret,
+    site,
 };
 
 use super::document::assert_answers;
@@ -66,9 +66,10 @@ async fn a_new_site_is_shown_with_its_secret_once_and_works_with_its_first_key(p
     let id = site["id"].as_str().unwrap();
     let secret = site["webhook_secret"].as_str().unwrap();
     let mut conn = app.pool.acquire().await.unwrap();
-    let kept = webhook_secret::signing(&mut conn, &MasterKey::new([7; 32]), id.parse().unwrap())
-        .await
-        .unwrap();
+    let kept =
+        site::webhook_secret::signing(&mut conn, &MasterKey::new([7; 32]), id.parse().unwrap())
+            .await
+            .unwrap();
     assert_eq!(kept.unwrap().current.expose(), secret);
     let path = format!("/sites/{id}");
     for answer in [

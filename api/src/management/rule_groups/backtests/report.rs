@@ -5,6 +5,7 @@ use domain::{
     id::{ActorId, GroupVersionId, RuleId, SiteId},
     media::Status,
 };
+use management::rule_groups::backtests;
 use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use crate::{
 
 /// A replay of rules over items that were judged before.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct Backtest {
+pub(crate) struct Backtest {
     /// The backtest.
     id: Uuid,
     /// The team whose items are replayed.
@@ -70,10 +71,6 @@ pub(in super::super::super) struct Backtest {
 
 impl From<backtest::Backtest> for Backtest {
     fn from(backtest: backtest::Backtest) -> Self {
-        let not_judged = backtest.of_other_groups
-            + backtest.undecided
-            + backtest.without_content
-            + backtest.without_scores;
         Self {
             id: backtest.id.as_uuid(),
             team_id: backtest.team.as_uuid(),
@@ -83,10 +80,9 @@ impl From<backtest::Backtest> for Backtest {
             since: backtest.since.map(Member::from),
             until: backtest.until.into(),
             state: Member(backtest.state),
-            // What was accepted as it began may have been seen only later.
-            total: backtest.total.max(backtest.looked_at),
+            total: backtest.total,
             looked_at: backtest.looked_at,
-            judged: backtest.looked_at - not_judged,
+            judged: backtest.judged,
             of_other_groups: backtest.of_other_groups,
             undecided: backtest.undecided,
             without_content: backtest.without_content,
@@ -102,7 +98,7 @@ impl From<backtest::Backtest> for Backtest {
 
 /// A backtest with what it has found.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct BacktestReport {
+pub(crate) struct BacktestReport {
     /// How it stands.
     #[serde(flatten)]
     #[oai(flatten)]
@@ -145,21 +141,25 @@ struct BacktestAgreement {
     recall: Option<f64>,
 }
 
-impl BacktestReport {
-    pub(super) fn new(backtest: backtest::Backtest, counts: &[Count]) -> Self {
+impl From<backtests::BacktestReport> for BacktestReport {
+    fn from(report: backtests::BacktestReport) -> Self {
+        let counts = report.counts;
         Self {
-            backtest: backtest.into(),
-            counts: counts
-                .iter()
-                .map(|count| BacktestCount {
-                    old_status: Member(count.old),
-                    new_status: Member(count.new),
-                    decided: Member(count.decided),
-                    items: count.items,
-                })
-                .collect(),
-            agreement_before: agreement(counts, |count| count.old),
-            agreement_after: agreement(counts, |count| count.new),
+            backtest: report.backtest.into(),
+            agreement_before: agreement(&counts, |count| count.old),
+            agreement_after: agreement(&counts, |count| count.new),
+            counts: counts.into_iter().map(BacktestCount::from).collect(),
+        }
+    }
+}
+
+impl From<Count> for BacktestCount {
+    fn from(count: Count) -> Self {
+        Self {
+            old_status: Member(count.old),
+            new_status: Member(count.new),
+            decided: Member(count.decided),
+            items: count.items,
         }
     }
 }
@@ -188,7 +188,7 @@ fn agreement(
 
 /// An item that would go elsewhere.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct BacktestChangeEntry {
+pub(crate) struct BacktestChangeEntry {
     /// The item.
     media_id: Uuid,
     /// Where the machine sent it at the time.

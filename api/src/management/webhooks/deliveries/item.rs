@@ -15,30 +15,30 @@ use crate::{
     member::{Member, Time},
 };
 
-/// An event's way to an endpoint.
+/// An event's delivery to an endpoint.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookDelivery {
-    /// The delivery: the `X-Service-Delivery-ID` of its attempts.
+pub(crate) struct WebhookDelivery {
+    /// The delivery's id: the `X-Service-Delivery-ID` of its attempts.
     id: Uuid,
     /// The event: the `webhook-id` of all its deliveries.
     event_id: Uuid,
-    /// The event's kind, such as `media.created`. More may be added.
+    /// The event's kind, such as `media.created`. More kinds may be added.
     event: String,
     /// When the event happened.
     occurred_at: Member<Time>,
-    /// The item that it is about.
+    /// The media item it is about.
     media_id: Uuid,
     /// The endpoint.
     endpoint_id: Uuid,
-    /// `pending`, `delivered`, `exhausted` (its attempts are spent) or `discarded` (its endpoint was disabled or deleted). More
-    /// may be added.
+    /// `pending`, `delivered`, `exhausted` (all attempts failed) or `discarded` (its endpoint was disabled or deleted).
+    /// More states may be added.
     state: String,
     /// Attempts made so far.
     attempts: i16,
-    /// When the next one is due; null when it ended.
+    /// When the next attempt is due. `null` when the delivery has ended.
     #[oai(nullable)]
     next_attempt_at: Option<Member<Time>>,
-    /// When it ended; null when it has not.
+    /// When it ended. `null` while it is pending.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -60,25 +60,25 @@ impl From<Listed> for WebhookDelivery {
     }
 }
 
-/// A delivery with what is sent and what came back.
+/// A delivery with its request and its attempts.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookDeliveryItem {
+pub(crate) struct WebhookDeliveryItem {
     /// The site.
     site_id: Uuid,
-    /// What lists tell of it.
+    /// The delivery as lists show it.
     #[serde(flatten)]
     #[oai(flatten)]
     listed: WebhookDelivery,
-    /// What every attempt sends.
+    /// The request that every attempt sends.
     request: DeliveryRequest,
-    /// Its attempts, the last one first; of more than 50 the last ones.
+    /// The last 50 attempts, newest first.
     log: Vec<DeliveryAttempt>,
 }
 
-/// What every attempt of a delivery sends.
+/// The request that every attempt of a delivery sends.
 #[derive(Serialize, Object)]
 struct DeliveryRequest {
-    /// Its headers, with those of the endpoint as they are now.
+    /// Its headers, including the endpoint's own headers as they are now.
     headers: Vec<DeliveryHeader>,
     /// The raw body, byte for byte.
     body: String,
@@ -89,7 +89,7 @@ struct DeliveryRequest {
 struct DeliveryHeader {
     /// Its name, in lower case.
     name: String,
-    /// Its value; null where each attempt has its own, and for headers of the endpoint, whose values are not shown.
+    /// Its value. `null` if each attempt has its own, and for the endpoint's own headers, whose values are never shown.
     #[oai(nullable)]
     value: Option<String>,
 }
@@ -97,26 +97,26 @@ struct DeliveryHeader {
 /// One attempt.
 #[derive(Serialize, Object)]
 struct DeliveryAttempt {
-    /// Its number; a delivery's attempts count from 1, also when it is sent again.
+    /// Its number. Attempts count from 1 and continue when the delivery is sent again.
     number: i16,
     /// When it began.
     started_at: Member<Time>,
     /// How long it took, in milliseconds.
     duration_ms: i32,
-    /// Where it went; null if that was not noted then.
+    /// The URL it was sent to. `null` if it was not recorded.
     #[oai(nullable)]
     url: Option<String>,
-    /// How it ended: `delivered` (any 2xx), `gone` (410), `status` (any other), or, without an answer, `timeout`, `connect`,
-    /// `tls`, `protocol` or `refused` (an address that is not permitted). More may be added.
+    /// How it ended: `delivered` (any 2xx), `gone` (410) or `status` (any other status). Without an answer: `timeout`,
+    /// `connect`, `tls`, `protocol` or `refused` (the address is not permitted). More values may be added.
     outcome: String,
-    /// The answer's status; null if there was no answer.
+    /// The answer's HTTP status. `null` if there was no answer.
     #[oai(nullable)]
     status_code: Option<i16>,
-    /// The first 2 KiB of the answer to a failed attempt, as text. It is kept for the last three attempts of a delivery. Null
+    /// The first 2 KiB of the answer to a failed attempt, as text. It is kept for a delivery's last three attempts. `null`
     /// for a success, for an older attempt, and if there was no answer.
     #[oai(nullable)]
     response_body: Option<String>,
-    /// Why there was no answer; null if there was one.
+    /// Why there was no answer. `null` if there was one.
     #[oai(nullable)]
     error: Option<String>,
 }

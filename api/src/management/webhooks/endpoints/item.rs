@@ -14,41 +14,41 @@ use crate::{
 
 /// Where a site's events go.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookEndpoint {
+pub(crate) struct WebhookEndpoint {
     /// The endpoint.
     id: Uuid,
     /// Its site.
     site_id: Uuid,
-    /// Where it is.
+    /// Its URL.
     url: String,
-    /// The kinds of event that it gets. More may be added.
+    /// The kinds of event that it gets. More kinds may be added.
     events: Vec<String>,
-    /// What it is for.
+    /// What it is for, in your own words.
     #[oai(nullable)]
     description: Option<String>,
-    /// How many requests a second it gets at most; null is as many as there are.
+    /// The most requests a second that it gets. `null` means no limit.
     #[oai(nullable)]
     max_per_second: Option<i32>,
-    /// The names of the headers that go with every request. Their values are not shown.
+    /// The names of the custom headers of every request. Their values are never shown.
     header_names: Vec<String>,
     /// When it was created.
     created_at: Member<Time>,
-    /// When it was disabled; null if it is not.
+    /// When it was disabled. `null` if it is enabled.
     #[oai(nullable)]
     disabled_at: Option<Member<Time>>,
-    /// Why it was disabled: its owner's reason, or that it asked for no more (410 Gone), or that nothing arrived for five days.
+    /// Why it was disabled: its owner's reason, or that it answered 410 Gone, or that no delivery succeeded for five days.
     #[oai(nullable)]
     disabled_reason: Option<String>,
-    /// Its first failure since its last success; null when its last attempt succeeded.
+    /// Its first failure since its last success. `null` if its last attempt succeeded.
     #[oai(nullable)]
     failing_since: Option<Member<Time>>,
-    /// Its circuit breaker: `closed`, `open` (it keeps failing and is left alone) or `half_open` (one request finds out whether
-    /// it is well again). More may be added.
+    /// Its circuit breaker: `closed`, `open` (it keeps failing, so nothing is sent) or `half_open` (one request tests
+    /// whether it works again). More states may be added.
     breaker: String,
-    /// Until when nothing else is sent; null if something is.
+    /// Until when nothing more is sent. `null` if requests are sent.
     #[oai(nullable)]
     breaker_until: Option<Member<Time>>,
-    /// How many of its last 1,000 deliveries have not ended.
+    /// How many of its last 1,000 deliveries are pending.
     waiting_deliveries: i64,
 }
 
@@ -87,33 +87,33 @@ impl From<Endpoint> for WebhookEndpoint {
     }
 }
 
-/// Why an endpoint is to be disabled.
+/// Why an endpoint is disabled.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
-pub(in super::super::super) struct NewDisabling {
-    /// Why. It is shown with the endpoint.
+pub(crate) struct NewDisabling {
+    /// The reason. It is shown with the endpoint.
     pub(super) reason: Member<Reason>,
 }
 
-/// What was made due.
+/// The result of a retry.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookRetry {
-    /// How many deliveries waited for their next attempt and are sent now.
+pub(crate) struct WebhookRetry {
+    /// How many deliveries waited for their next attempt and are due now.
     pub(super) deliveries: u64,
 }
 
-/// How a test went.
+/// The result of a test.
 #[derive(Serialize, Object)]
-pub(in super::super::super) struct WebhookPing {
-    /// How it ended, in one word, as attempts do: `delivered` is any 2xx. More may be added.
+pub(crate) struct WebhookPing {
+    /// How it ended, in one word, as for attempts of deliveries: `delivered` is any 2xx. More values may be added.
     outcome: String,
-    /// The answer's status; null if there was no answer.
+    /// The answer's HTTP status. `null` if there was no answer.
     #[oai(nullable)]
     status_code: Option<u16>,
-    /// The first 2 KiB of the answer, as text; null if there was no answer.
+    /// The first 2 KiB of the answer, as text. `null` if there was no answer.
     #[oai(nullable)]
     response_body: Option<String>,
-    /// Why there was no answer; null if there was one.
+    /// Why there was no answer. `null` if there was one.
     #[oai(nullable)]
     error: Option<String>,
     /// How long it took, in milliseconds.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sqlx::PgPool;
 use store::{
     seal::{self, MasterKey},
-    webhook_secret,
+    site,
 };
 
 use super::owner;
@@ -17,7 +17,8 @@ const KEY: [u8; 32] = [7; 32];
 /// What signs now.
 async fn signing(app: &App) -> (String, Option<String>) {
     let mut conn = app.pool.acquire().await.unwrap();
-    let secrets = webhook_secret::signing(&mut conn, &MasterKey::new(KEY), app.tenant.site).await;
+    let secrets =
+        site::webhook_secret::signing(&mut conn, &MasterKey::new(KEY), app.tenant.site).await;
     let secrets = secrets.unwrap().unwrap();
     let previous = secrets.previous;
     (

@@ -1,4 +1,4 @@
-//! The hash lists that rules name: the team's own and the shared ones, and no others.
+//! The hash lists that rules name. They must be the team's own or shared ones.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +8,14 @@ use domain::{
 };
 use store::hash_list;
 
-use crate::{
-    management::session::Session,
-    problem::{Code, FieldProblem, Refusal},
-};
+use crate::{FieldProblem, Refused, Session};
 
-/// Refuses rules that name what is no list for the team. The lists stay until the transaction ends.
+/// Refuses rules that name a list the team cannot use. The lists stay until the transaction ends.
 pub(super) async fn require(
     session: &mut Session,
     team: TeamId,
     rules: &[Rule],
-) -> Result<(), Refusal> {
+) -> Result<(), Refused> {
     refuse(missing(session, team, rules).await?)
 }
 
@@ -27,7 +24,7 @@ pub(super) async fn look_for(
     session: &mut Session,
     team: TeamId,
     rules: &[Rule],
-) -> Result<(), Refusal> {
+) -> Result<(), Refused> {
     let usable = match named(rules) {
         named if named.is_empty() => return Ok(()),
         named => hash_list::usable(session.conn(), team, &named).await?,
@@ -35,25 +32,25 @@ pub(super) async fn look_for(
     refuse(others(rules, &usable))
 }
 
-/// The same for a version that was made before and is to judge again, which the request names in its member `version_id`.
+/// The same for an earlier version that will judge again, which the request names in its member `version_id`.
 pub(super) async fn require_still(
     session: &mut Session,
     team: TeamId,
     rules: &[Rule],
-) -> Result<(), Refusal> {
+) -> Result<(), Refused> {
     if missing(session, team, rules).await?.is_empty() {
         return Ok(());
     }
     let message = "has rules that name hash lists which are not there any more";
-    Err(Refusal::invalid_field("version_id", message))
+    Err(Refused::field("version_id", message))
 }
 
-/// What is wrong with the lists of rules that are to judge.
+/// What is wrong with the lists of rules that will judge.
 async fn missing(
     session: &mut Session,
     team: TeamId,
     rules: &[Rule],
-) -> Result<Vec<FieldProblem>, Refusal> {
+) -> Result<Vec<FieldProblem>, Refused> {
     let usable = match named(rules) {
         named if named.is_empty() => Vec::new(),
         named => hash_list::hold_usable(session.conn(), team, &named).await?,
@@ -66,7 +63,7 @@ fn named(rules: &[Rule]) -> BTreeSet<HashListId> {
     named.copied().collect()
 }
 
-/// The lists that rules name and that are none of these.
+/// The lists that rules name and that are not among these.
 fn others(rules: &[Rule], usable: &[HashListId]) -> Vec<FieldProblem> {
     let lists = |rule: usize| rules[rule].kind.hash_lists().iter().enumerate();
     let places =
@@ -81,10 +78,10 @@ fn others(rules: &[Rule], usable: &[HashListId]) -> Vec<FieldProblem> {
         .collect()
 }
 
-fn refuse(problems: Vec<FieldProblem>) -> Result<(), Refusal> {
+fn refuse(problems: Vec<FieldProblem>) -> Result<(), Refused> {
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(Refusal::fields(Code::InvalidRequest, problems))
+        Err(Refused::fields(problems))
     }
 }

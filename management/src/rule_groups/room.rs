@@ -1,20 +1,16 @@
-//! How much a team may store as rules in a day.
+//! How many bytes of rules a team may store in a day.
 
 use domain::id::TeamId;
 use store::rule_group;
 
-use super::Management;
-use crate::{
-    management::session::Session,
-    problem::{Code, Refusal},
-};
+use crate::{Conflict, Management, Refused, Session};
 
-/// Refuses what would store more rules, when the team has stored as much as it may within 24 hours.
+/// Refuses to store more rules for a team that has stored as much as it may within 24 hours.
 pub(super) async fn require(
     management: &Management,
     session: &mut Session,
     team: TeamId,
-) -> Result<(), Refusal> {
+) -> Result<(), Refused> {
     let stored = rule_group::stored_of_late(session.conn(), team).await?;
     let most = management.rules_per_day;
     if u64::try_from(stored).unwrap_or(0) < most {
@@ -24,5 +20,5 @@ pub(super) async fn require(
     let detail = format!(
         "The team has stored {mib} MiB of rules, in versions and backtests, within the last 24 hours, which is the most: try again later."
     );
-    Err(Refusal::new(Code::LimitReached, detail))
+    Err(Refused::conflict(Conflict::LimitReached, detail))
 }

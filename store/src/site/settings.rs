@@ -1,4 +1,4 @@
-//! Sites as their teams see and change them. (What a submission needs to know of a site is in [`crate::site`].)
+//! Sites as their teams see and change them. (What a submission needs to know of a site is in [`super::Sites`].)
 
 use chrono::{DateTime, Utc};
 use domain::{

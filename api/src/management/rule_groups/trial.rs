@@ -1,0 +1,261 @@
+//! Try rules on a sample.
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{
+    id::{GroupVersionId, RuleGroupId},
+    media::{ModerationType, OnFailure, Status},
+    rules::{Effect, Evidence, Violation},
+    scope::Scope,
+    score::{Category, Scores},
+};
+use management::{
+    Management,
+    rule_groups::trials::{self, NewTrial, Trial},
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::rules::RuleDocuments;
+use crate::{
+    answer::Json,
+    management::{
+        Tag,
+        caller::Caller,
+        document::{Operation, example},
+        media::without_internals,
+    },
+    member::{Member, given},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    public::ModerationDetails,
+    raw::Raw,
+};
+
+/// A sample, and the rules that judge it.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewTest {
+    /// The text, as it would be submitted.
+    #[oai(nullable)]
+    text: Option<String>,
+    /// The scores that it is to have. Without, the providers are asked, if the rules ask for any and this process knows
+    /// providers.
+    #[serde(default, deserialize_with = "given")]
+    scores: Option<Member<Scores>>,
+    /// A version of the group whose rules judge. Without, and without `rules`, those of the draft do.
+    #[serde(default, deserialize_with = "given")]
+    version_id: Option<Member<GroupVersionId>>,
+    /// Rules that judge instead of the group's.
+    #[serde(default, deserialize_with = "given")]
+    rules: Option<RuleDocuments>,
+    /// What is to happen to what cannot be checked; `review` if nothing is said.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+}
+
+impl From<NewTest> for NewTrial {
+    fn from(new: NewTest) -> Self {
+        Self {
+            text: new.text,
+            scores: new.scores.map(|scores| scores.0),
+            version: new.version_id.map(|version| version.0),
+            rules: new.rules.map(|rules| rules.0),
+            on_failure: new.on_failure.map_or(OnFailure::Review, |wish| wish.0),
+        }
+    }
+}
+
+/// What became of a sample.
+#[derive(Serialize, Object)]
+pub(crate) struct TestResult {
+    /// Where an item with this content would go, if no other group judged it.
+    status: Member<Status>,
+    /// Who or what decides.
+    moderation_type: Member<ModerationType>,
+    /// `moderation_details` as applications would get them.
+    details: Raw<ModerationDetails>,
+    /// How it comes to be. For people: its members may change.
+    trace: Raw<HashMap<String, Value>>,
+    /// What each violation rests on, with nothing masked.
+    matches: Vec<TestMatch>,
+    /// The scores that the rules were held against; null if there were none.
+    #[oai(nullable)]
+    scores: Option<Member<Scores>>,
+    /// Where they come from: `request`, `providers` or `nowhere`.
+    scores_from: String,
+    /// Categories that the rules ask for and that have no score.
+    unscored: Vec<String>,
+}
+
+/// A rule that the sample violates, and why.
+#[derive(Serialize, Object)]
+struct TestMatch {
+    /// The rule.
+    rule_id: Uuid,
+    /// What it is called.
+    rule_name: String,
+    /// Its kind.
+    rule_type: String,
+    /// What it asks for: `reject` or `review`.
+    effect: String,
+    /// The text that was matched, as it stands in the sample; null for a score.
+    #[oai(nullable)]
+    matched_text: Option<String>,
+    /// On which reading of the text it was found: `original`, `folded` or `loose`; null for a score. More may be added.
+    #[oai(nullable)]
+    view: Option<String>,
+    /// Where it begins, in bytes of the text's UTF-8; null for a score.
+    #[oai(nullable)]
+    starts_at: Option<u64>,
+    /// Where it ends; null for a score.
+    #[oai(nullable)]
+    ends_at: Option<u64>,
+    /// What was scored; null for a text.
+    #[oai(nullable)]
+    category: Option<String>,
+    /// The score; null for a text.
+    #[oai(nullable)]
+    score: Option<f64>,
+    /// The threshold that it reached; null for a text.
+    #[oai(nullable)]
+    threshold: Option<f64>,
+}
+
+impl TryFrom<Trial> for TestResult {
+    type Error = Refusal;
+
+    fn try_from(trial: Trial) -> Result<Self, Refusal> {
+        let trace = without_internals(&trial.trace).map_err(store::Error::from)?;
+        let text = trial.text.as_deref().unwrap_or_default();
+        let violations = trial.violations.iter();
+        Ok(Self {
+            status: Member(trial.status),
+            moderation_type: Member(trial.moderation_type),
+            details: trial.details.into(),
+            trace: trace.into(),
+            matches: violations
+                .map(|violation| TestMatch::new(violation, text))
+                .collect(),
+            scores: trial.scores.map(Member),
+            scores_from: trial.scores_from.as_str().to_owned(),
+            unscored: trial.unscored.iter().map(Category::to_string).collect(),
+        })
+    }
+}
+
+impl TestMatch {
+    fn new(violation: &Violation, text: &str) -> Self {
+        let mut told = Self {
+            rule_id: violation.rule_id.as_uuid(),
+            rule_name: violation.rule_name.clone(),
+            rule_type: violation.rule_type.to_string(),
+            effect: match violation.effect {
+                Effect::Reject => "reject".to_owned(),
+                Effect::Review => "review".to_owned(),
+            },
+            matched_text: None,
+            view: None,
+            starts_at: None,
+            ends_at: None,
+            category: None,
+            score: None,
+            threshold: None,
+        };
+        match &violation.evidence {
+            Evidence::Text { view, span, .. } => {
+                told.matched_text = text.get(span.clone()).map(str::to_owned);
+                let view = serde_json::to_value(view).unwrap_or_default();
+                told.view = view.as_str().map(str::to_owned);
+                told.starts_at = Some(span.start as u64);
+                told.ends_at = Some(span.end as u64);
+            }
+            Evidence::Score {
+                category,
+                score,
+                threshold,
+                ..
+            } => {
+                told.category = Some(category.to_string());
+                told.score = Some(*score);
+                told.threshold = Some(*threshold);
+            }
+            // A sample has no image.
+            Evidence::Hash { .. } => {}
+        }
+        told
+    }
+}
+
+pub(crate) struct Trials;
+
+#[OpenApi(tag = "Tag::RuleGroups")]
+impl Trials {
+    /// Try rules on a sample
+    ///
+    /// The sample is judged by this group alone: by its draft, one of its versions, or rules of the request. Nothing of it is
+    /// stored or logged. The answer tells which rules match, where, on which reading of the text, and at which thresholds.
+    #[oai(
+        path = "/rule-groups/:rule_group_id/test",
+        method = "post",
+        operation_id = "testRuleGroup"
+    )]
+    async fn test_rule_group(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The group.
+        rule_group_id: Path<RuleGroupId>,
+        request: JsonBody<NewTest>,
+    ) -> Result<Json<TestResult>, Refusal> {
+        let (group, new) = (rule_group_id.0, request.value.into());
+        let trial = trials::run(&management, &caller, group, new).await?;
+        Ok(Json(trial.try_into()?))
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let violation = json!({
+        "rule_id": example::RULE,
+        "rule_name": "Blocked words",
+        "rule_type": "keyword",
+        "confidence": 1.0,
+        "details": "A listed term was found in the text.",
+        "matched_text": "b*****************d",
+    });
+    vec![Operation {
+        problems: &[Code::EmptySubmission, Code::TextTooLarge],
+        request: Some(json!({
+            "text": "so much b.l.o.c.k.e.d word",
+            "scores": { "violence": 0.2 },
+        })),
+        answer: Some(json!({
+            "status": "rejected",
+            "moderation_type": "rule",
+            "details": { "rule_violations": [violation], "ai_analysis": { "violence": 0.2 } },
+            "trace": { "groups": [], "evidence": [], "unchecked": [], "unscored": [] },
+            "matches": [{
+                "rule_id": example::RULE,
+                "rule_name": "Blocked words",
+                "rule_type": "keyword",
+                "effect": "reject",
+                "matched_text": "b.l.o.c.k.e.d word",
+                "view": "loose",
+                "starts_at": 8,
+                "ends_at": 26,
+                "category": null,
+                "score": null,
+                "threshold": null,
+            }],
+            "scores": { "violence": 0.2 },
+            "scores_from": "request",
+            "unscored": [],
+        })),
+        ..Operation::new("testRuleGroup", Scope::RulesWrite)
+    }]
+}

@@ -1,0 +1,24 @@
+//! The audit log: list.
+
+use domain::scope::Scope;
+use store::{
+    audit::{self, Filter, Recorded},
+    page::Page,
+};
+
+use crate::{Caller, Management, Refused};
+
+/// Entries within the caller's reach, the latest first. Within a team's reach are those that concern it.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    filter: Filter,
+    page: Page,
+) -> Result<Vec<Recorded>, Refused> {
+    let mut session = management.read(caller, Scope::AuditRead).await?;
+    let reach = session.reach();
+    Ok(audit::list(session.conn(), reach, filter, page).await?)
+}

@@ -1,0 +1,107 @@
+//! Deliveries: list, read, send again.
+
+use domain::{
+    audit::Action,
+    id::{DeliveryId, SiteId},
+    scope::Scope,
+};
+use serde_json::json;
+use store::delivery::{self, Delivery, Filter, NotResent, Page};
+
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
+
+/// At most `limit` deliveries of a site that are older than `after`, those of the newest events first.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    filter: &Filter,
+    after: Option<DeliveryId>,
+    limit: usize,
+) -> Result<Page, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    sites::require(&mut session, site).await?;
+    Ok(delivery::list(session.conn(), site, filter, after, limit).await?)
+}
+
+/// A delivery: what is sent, and every attempt to send it.
+///
+/// # Errors
+/// The caller may not do it; there is no such delivery within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    delivery: DeliveryId,
+) -> Result<Delivery, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    find(management, &mut session, delivery).await
+}
+
+/// Sends a delivery again that has ended: at once, and if that fails by a whole schedule of its own. Its id and its body stay
+/// the same.
+///
+/// # Errors
+/// The caller may not do it; there is no such delivery within reach; it has not ended; its endpoint is disabled or deleted;
+/// it was attempted too often.
+pub async fn resend(
+    management: &Management,
+    caller: &Caller,
+    delivery: DeliveryId,
+) -> Result<Delivery, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let reach = session.reach();
+    let resent = delivery::resend(session.conn(), reach, delivery).await??;
+    let after = find(management, &mut session, delivery).await?;
+    session
+        .commit(Change {
+            action: Action::DeliveryResend,
+            team: Some(resent.team),
+            target: delivery.as_uuid(),
+            details: json!({
+                "site_id": resent.site,
+                "endpoint_id": resent.endpoint,
+                "event_id": resent.event,
+                "changed": { "state": { "from": resent.from, "to": after.listed.status } },
+            }),
+        })
+        .await?;
+    management.queue.enqueued(&resent.jobs);
+    Ok(after)
+}
+
+async fn find(
+    management: &Management,
+    session: &mut Session,
+    delivery: DeliveryId,
+) -> Result<Delivery, Refused> {
+    let (reach, key) = (session.reach(), management.master_key()?);
+    let delivery = delivery::find(session.conn(), key, reach, delivery).await?;
+    delivery.ok_or(Refused::NotFound(Noun::Delivery))
+}
+
+impl From<NotResent> for Refused {
+    fn from(why: NotResent) -> Self {
+        match why {
+            NotResent::Unknown => Self::NotFound(Noun::Delivery),
+            NotResent::Pending => Self::conflict(
+                Conflict::DeliveryPending,
+                "The delivery has not ended: it is tried again by itself, at next_attempt_at.",
+            ),
+            NotResent::Disabled => Self::conflict(
+                Conflict::EndpointDisabled,
+                "The endpoint is disabled: see why in disabled_reason, enable it, and send the delivery again then.",
+            ),
+            NotResent::Deleted => Self::conflict(
+                Conflict::EndpointDisabled,
+                "The endpoint was deleted: nothing is sent to it any more.",
+            ),
+            NotResent::TooOften => Self::conflict(
+                Conflict::LimitReached,
+                "The delivery was attempted 10,000 times, after which it is not sent again.",
+            ),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
+
+mod audited;
+mod ping;
+mod settings;
+
+use domain::{
+    audit::Action,
+    id::{EndpointId, SiteId},
+    reason::Reason,
+    scope::Scope,
+};
+use serde_json::{Value, json};
+use store::{
+    endpoint::owned::{self, Endpoint},
+    jobs,
+    page::Page,
+    seal,
+};
+
+pub use self::{
+    ping::ping,
+    settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
+};
+use crate::{Caller, Change, Management, Noun, Refused, Session, sites};
+
+/// A site's endpoints, the oldest first, disabled ones included.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    page: Page,
+) -> Result<Vec<Endpoint>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    sites::require(&mut session, site).await?;
+    Ok(owned::list(session.conn(), management.master_key()?, site, page).await?)
+}
+
+/// An endpoint: its settings, and its delivery health.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    find(management, &mut session, endpoint).await
+}
+
+/// Adds an endpoint to a site. It gets every event of its kinds that happens from now on.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; a setting is wrong; the plan allows no further endpoint.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    new: NewEndpoint,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let team = sites::require(&mut session, site).await?;
+    let settings = new.settings(team, &management.outlet)?;
+    let key = management.master_key()?;
+    // What is sealed with a key that is not this database's would be lost.
+    seal::check_master_key(session.conn(), key).await?;
+    let id = owned::add(session.conn(), key, site, &settings).await?;
+    let endpoint = find(management, &mut session, id).await?;
+    let details = audited::creation(site, &settings);
+    record(session, Action::EndpointCreate, &endpoint, details).await?;
+    Ok(endpoint)
+}
+
+/// Changes an endpoint. What waits for it is sent with the new settings. If its URL changes, it counts as new: how it fared is
+/// forgotten, and what waits is sent at once.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach; a setting is wrong.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    change: EndpointChange,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    let old = before.settings.clone();
+    let settings = change.applied_to(old, before.team, &management.outlet)?;
+    let Some(details) = audited::change(&before.settings, &settings) else {
+        return Ok(before);
+    };
+    let key = management.master_key()?;
+    seal::check_master_key(session.conn(), key).await?;
+    owned::change(session.conn(), key, &before, &settings).await?;
+    let after = find(management, &mut session, endpoint).await?;
+    record(session, Action::EndpointUpdate, &after, details).await?;
+    // Its lane may have been paused.
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(after)
+}
+
+/// Disables an endpoint: it gets no events that happen from now on. One that is disabled already keeps its reason.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn disable(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    reason: &Reason,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    if !owned::disable(session.conn(), endpoint, reason.as_str()).await? {
+        return Ok(before);
+    }
+    let after = find(management, &mut session, endpoint).await?;
+    let details = json!({ "reason": reason });
+    record(session, Action::EndpointDisable, &after, details).await?;
+    Ok(after)
+}
+
+/// Enables an endpoint, whatever disabled it. It counts as new: how it fared is forgotten, and what waits is sent at once.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn enable(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<Endpoint, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = lock(management, &mut session, endpoint).await?;
+    if !owned::enable(session.conn(), endpoint).await? {
+        return Ok(before);
+    }
+    let after = find(management, &mut session, endpoint).await?;
+    let reason = json!({ "from": before.disabled_reason, "to": null });
+    let details = json!({ "changed": { "disabled_reason": reason } });
+    record(session, Action::EndpointEnable, &after, details).await?;
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(after)
+}
+
+/// Makes what waits for an endpoint's next attempt due now, and says how many deliveries that are. How the endpoint fared is
+/// forgotten.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn retry_now(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<u64, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let endpoint = lock(management, &mut session, endpoint).await?;
+    let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
+    let details = json!({ "deliveries": deliveries });
+    record(session, Action::EndpointRetry, &endpoint, details).await?;
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(deliveries)
+}
+
+/// Deletes an endpoint: nothing more is sent to it, and what waits is discarded. Its deliveries can still be read.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn delete(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let endpoint = lock(management, &mut session, endpoint).await?;
+    owned::delete(session.conn(), endpoint.id).await?;
+    let details = audited::deletion(&endpoint);
+    record(session, Action::EndpointDelete, &endpoint, details).await?;
+    management.queue.wake([jobs::WEBHOOKS]);
+    Ok(())
+}
+
+async fn find(
+    management: &Management,
+    session: &mut Session,
+    endpoint: EndpointId,
+) -> Result<Endpoint, Refused> {
+    let (reach, key) = (session.reach(), management.master_key()?);
+    let endpoint = owned::find(session.conn(), key, reach, endpoint).await?;
+    endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
+}
+
+/// An endpoint that nobody else changes meanwhile.
+async fn lock(
+    management: &Management,
+    session: &mut Session,
+    endpoint: EndpointId,
+) -> Result<Endpoint, Refused> {
+    let (reach, key) = (session.reach(), management.master_key()?);
+    let endpoint = owned::lock(session.conn(), key, reach, endpoint).await?;
+    endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
+}
+
+/// Records what was done to an endpoint, and commits.
+async fn record(
+    session: Session,
+    action: Action,
+    endpoint: &Endpoint,
+    details: Value,
+) -> Result<(), Refused> {
+    session
+        .commit(Change {
+            action,
+            team: Some(endpoint.team),
+            target: endpoint.id.as_uuid(),
+            details,
+        })
+        .await
+}

@@ -1,0 +1,166 @@
+//! What an endpoint is created with, what of it can be changed, and the checks of both.
+
+use std::collections::BTreeSet;
+
+use domain::{
+    event::EventKind,
+    id::TeamId,
+    name::Name,
+    webhook::{CustomHeader, EndpointUrl, InvalidHeader, MAX_HEADERS},
+    whole::Whole,
+};
+use store::endpoint::owned::Settings;
+
+use crate::{FieldProblem, Outlet, Refused};
+
+/// How many requests a second an endpoint takes.
+pub type PerSecond = Whole<1, 10_000>;
+
+/// A header that goes with every request.
+#[derive(Clone, Debug)]
+pub struct NewHeader {
+    /// Its name. It is checked when the endpoint is created or changed.
+    pub name: String,
+    /// Its value, likewise.
+    pub value: String,
+}
+
+/// An endpoint to create.
+#[derive(Clone, Debug)]
+pub struct NewEndpoint {
+    /// Where it is.
+    pub url: EndpointUrl,
+    /// The kinds of event that it gets; none: all that there are now.
+    pub events: Option<Vec<EventKind>>,
+    /// What it is for.
+    pub description: Option<Name>,
+    /// How many requests a second it gets at most; none: no limit.
+    pub max_per_second: Option<PerSecond>,
+    /// What goes with every request.
+    pub headers: Vec<NewHeader>,
+}
+
+impl NewEndpoint {
+    /// One with this URL that gets all events, without a limit and without headers of its own.
+    pub const fn at(url: EndpointUrl) -> Self {
+        Self {
+            url,
+            events: None,
+            description: None,
+            max_per_second: None,
+            headers: Vec::new(),
+        }
+    }
+
+    /// # Errors
+    /// The members that are wrong.
+    pub(super) fn settings(self, team: TeamId, outlet: &Outlet) -> Result<Settings, Refused> {
+        let events = self.events.map(checked_events);
+        Ok(Settings {
+            url: judged(team, self.url, outlet)?,
+            events: events.unwrap_or_else(|| Ok(EventKind::ALL.to_vec()))?,
+            description: self.description.map(Name::into),
+            max_per_second: self.max_per_second.map(plain),
+            headers: checked_headers(&self.headers)?,
+        })
+    }
+}
+
+/// Settings of an endpoint to change. What is none keeps its value.
+#[derive(Clone, Debug, Default)]
+pub struct EndpointChange {
+    /// Where it is from now on. What waits goes there, too.
+    pub url: Option<EndpointUrl>,
+    /// All kinds of event that it gets from now on.
+    pub events: Option<Vec<EventKind>>,
+    /// What it is for; an inner none removes the description.
+    pub description: Option<Option<Name>>,
+    /// How many requests a second it gets at most; an inner none removes the limit.
+    pub max_per_second: Option<Option<PerSecond>>,
+    /// All headers that go with every request from now on.
+    pub headers: Option<Vec<NewHeader>>,
+}
+
+impl EndpointChange {
+    /// # Errors
+    /// The members that are wrong. Only those that change are checked.
+    pub(super) fn applied_to(
+        self,
+        old: Settings,
+        team: TeamId,
+        outlet: &Outlet,
+    ) -> Result<Settings, Refused> {
+        Ok(Settings {
+            url: match self.url {
+                Some(url) => judged(team, url, outlet)?,
+                None => old.url,
+            },
+            events: self.events.map_or(Ok(old.events), checked_events)?,
+            description: match self.description {
+                Some(wish) => wish.map(Name::into),
+                None => old.description,
+            },
+            max_per_second: match self.max_per_second {
+                Some(wish) => wish.map(plain),
+                None => old.max_per_second,
+            },
+            headers: match self.headers {
+                Some(headers) => checked_headers(&headers)?,
+                None => old.headers,
+            },
+        })
+    }
+}
+
+fn judged(team: TeamId, address: EndpointUrl, outlet: &Outlet) -> Result<String, Refused> {
+    let judged = outlet.judge(team, address.url());
+    judged.map_err(|why| Refused::field("url", why))?;
+    Ok(address.into())
+}
+
+/// Each once, in one order.
+fn checked_events(events: Vec<EventKind>) -> Result<Vec<EventKind>, Refused> {
+    let events: BTreeSet<EventKind> = events.into_iter().collect();
+    if events.is_empty() {
+        let message = "must name at least one kind of event; to send nothing, disable the endpoint";
+        return Err(Refused::field("events", message));
+    }
+    Ok(events.into_iter().collect())
+}
+
+fn checked_headers(headers: &[NewHeader]) -> Result<Vec<CustomHeader>, Refused> {
+    if headers.len() > MAX_HEADERS {
+        let message = format!("has more than {MAX_HEADERS} headers");
+        return Err(Refused::field("headers", message));
+    }
+    let (mut checked, mut problems) = (Vec::with_capacity(headers.len()), Vec::new());
+    let mut blame = |place: usize, member: &str, message: String| {
+        problems.push(FieldProblem {
+            field: format!("headers[{place}].{member}"),
+            message,
+            position: None,
+        });
+    };
+    let mut names = BTreeSet::new();
+    for (place, header) in headers.iter().enumerate() {
+        match CustomHeader::new(&header.name, &header.value) {
+            Ok(header) if !names.insert(header.name().to_owned()) => {
+                blame(place, "name", "is given twice".to_owned());
+            }
+            Ok(header) => checked.push(header),
+            Err(wrong @ (InvalidHeader::Name | InvalidHeader::Reserved)) => {
+                blame(place, "name", wrong.to_string());
+            }
+            Err(wrong @ InvalidHeader::Value) => blame(place, "value", wrong.to_string()),
+        }
+    }
+    if problems.is_empty() {
+        Ok(checked)
+    } else {
+        Err(Refused::fields(problems))
+    }
+}
+
+fn plain(limit: PerSecond) -> i32 {
+    i32::try_from(limit.get()).unwrap_or(i32::MAX)
+}

@@ -1,0 +1,299 @@
+//! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
+//!
+//! A list belongs to a team, or it is shared by all teams. Teams may use shared lists; only operators see and change what is
+//! on them.
+
+pub mod entries;
+pub mod imports;
+pub mod scans;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    id::{ActorId, HashListId, TeamId},
+    image_hash::{ListKind, MAX_DISTANCE},
+    name::Name,
+    reach::Reach,
+    reason::Reason,
+    scope::Scope,
+    whole::Whole,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+use store::{
+    hash_list::{self, HashList, MAX_SHARED},
+    page::Page,
+};
+use uuid::Uuid;
+
+use crate::{
+    Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference,
+};
+
+/// In how many bits hashes may differ.
+pub type Distance = Whole<0, 31>;
+
+const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
+
+/// A hash list, as the caller may see it. The audit log shows it in the same way.
+#[derive(Clone, Debug, Serialize)]
+pub struct VisibleHashList {
+    /// The list.
+    pub id: HashListId,
+    /// Its team; none: it is shared.
+    #[serde(rename = "team_id")]
+    pub team: Option<TeamId>,
+    /// Its name.
+    pub name: String,
+    /// Its description, if it has one.
+    pub description: Option<String>,
+    /// What it means to be on it.
+    pub kind: ListKind,
+    /// In how many bits the PDQ hash of an image that is on it may differ.
+    pub max_distance: u32,
+    /// Counts the changes of its entries.
+    pub revision: i64,
+    /// How many entries it has; none where the caller may not see them.
+    pub entry_count: Option<i64>,
+    /// Who created it; none where the caller may not know.
+    pub created_by: Option<ActorId>,
+    /// When it was created.
+    #[serde(serialize_with = "domain::event::iso8601")]
+    pub created_at: DateTime<Utc>,
+}
+
+impl VisibleHashList {
+    fn new(list: HashList, to: Reach) -> Self {
+        let whole = is_kept_by(&list, to);
+        Self {
+            id: list.id,
+            team: list.team,
+            name: list.name,
+            description: (!list.description.is_empty()).then_some(list.description),
+            kind: list.kind,
+            max_distance: list.max_distance,
+            revision: list.revision,
+            entry_count: whole.then_some(list.entries),
+            created_by: list.created_by.filter(|_| whole),
+            created_at: list.created_at,
+        }
+    }
+}
+
+/// A hash list to create.
+#[derive(Debug)]
+pub struct NewHashList {
+    /// Its name.
+    pub name: Name,
+    /// Its description.
+    pub description: Option<Reason>,
+    /// What it means to be on it. It never changes.
+    pub kind: ListKind,
+    /// In how many bits the PDQ hash of an image that is on it may differ; 31 if nothing is said.
+    pub max_distance: Option<Distance>,
+    /// Its team. Without one, it is the caller's own; an operator who names none creates a shared list.
+    pub team: Option<TeamId>,
+}
+
+/// Fields of a hash list to change. Fields that are none keep their value.
+#[derive(Debug, Default)]
+pub struct HashListChange {
+    /// Its name.
+    pub name: Option<Name>,
+    /// Its description, which may be taken away.
+    #[expect(
+        clippy::option_option,
+        reason = "to keep and to take away are two things"
+    )]
+    pub description: Option<Option<Reason>>,
+    /// In how many bits the PDQ hash of an image that is on it may differ. Applies to images that come later.
+    pub max_distance: Option<Distance>,
+}
+
+/// The team's hash lists and the shared ones, the oldest first; for operators, all of them.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<VisibleHashList>, Refused> {
+    let mut session = management.read(caller, Scope::HashListsRead).await?;
+    let reach = session.reach();
+    let lists = hash_list::list(session.conn(), reach, page).await?;
+    let lists = lists.into_iter();
+    Ok(lists
+        .map(|list| VisibleHashList::new(list, reach))
+        .collect())
+}
+
+/// Creates an empty hash list.
+///
+/// # Errors
+/// The caller may not do it; the team does not exist; the name is taken; there are as many lists as there may be.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    new: NewHashList,
+) -> Result<VisibleHashList, Refused> {
+    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let team = session.named_team(new.team).await?;
+    let wanted = hash_list::NewHashList {
+        team,
+        name: new.name.as_str(),
+        description: new.description.as_ref().map_or("", Reason::as_str),
+        kind: new.kind,
+        max_distance: new.max_distance.map_or(MAX_DISTANCE, bits),
+        by: session.actor(),
+    };
+    let id = hash_list::create(session.conn(), wanted).await?;
+    let id = id.ok_or_else(|| {
+        let detail = format!("There are {MAX_SHARED} shared lists already, which is the most.");
+        Refused::conflict(Conflict::LimitReached, detail)
+    })?;
+    let list = visible(&mut session, id).await?;
+    let (action, details) = (Action::HashListCreate, created(&list));
+    record(session, action, team, id.as_uuid(), details).await?;
+    Ok(list)
+}
+
+/// A hash list.
+///
+/// # Errors
+/// The caller may not do it; there is no such list within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    list: HashListId,
+) -> Result<VisibleHashList, Refused> {
+    let mut session = management.read(caller, Scope::HashListsRead).await?;
+    visible(&mut session, list).await
+}
+
+/// Changes a hash list. What matched before stays matched.
+///
+/// # Errors
+/// The caller may not do it; there is no such list within reach, or it is shared; the name is taken.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    list: HashListId,
+    change: HashListChange,
+) -> Result<VisibleHashList, Refused> {
+    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let before = lock(&mut session, list).await?;
+    let (id, team) = (before.id, before.team);
+    let description = change.description.as_ref();
+    let wanted = hash_list::HashListChange {
+        name: change.name.as_ref().map(Name::as_str),
+        description: description.map(|text| text.as_ref().map_or("", Reason::as_str)),
+        max_distance: change.max_distance.map(bits),
+    };
+    hash_list::change(session.conn(), id, wanted).await?;
+    let before = VisibleHashList::new(before, session.reach());
+    let after = visible(&mut session, id).await?;
+    if let Some(details) = difference(&before, &after) {
+        record(session, Action::HashListUpdate, team, id.as_uuid(), details).await?;
+    }
+    Ok(after)
+}
+
+/// Deletes a hash list. Imports and scans of the list stop; what it matched is kept.
+///
+/// # Errors
+/// The caller may not do it; there is no such list within reach, or it is shared; rules name it.
+pub async fn delete(
+    management: &Management,
+    caller: &Caller,
+    list: HashListId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::HashListsWrite).await?;
+    let found = keep(&mut session, list).await?;
+    let reach = session.reach();
+    let locked = hash_list::lock_to_delete(session.conn(), reach, found.id).await?;
+    let (list, groups) = locked.ok_or_else(unknown)?;
+    if !groups.is_empty() {
+        let groups: Vec<String> = groups.iter().map(ToString::to_string).collect();
+        let groups = groups.join(", ");
+        let detail = format!("Rules of these groups name the list: {groups}.");
+        return Err(Refused::conflict(Conflict::HashListInUse, detail));
+    }
+    hash_list::delete(session.conn(), list.id).await?;
+    let details = json!({ "deleted": { "name": list.name, "entry_count": list.entries } });
+    let (team, id) = (list.team, list.id.as_uuid());
+    record(session, Action::HashListDelete, team, id, details).await
+}
+
+/// A list within the caller's reach, as the caller may see it.
+async fn visible(session: &mut Session, list: HashListId) -> Result<VisibleHashList, Refused> {
+    let list = find(session, list).await?;
+    Ok(VisibleHashList::new(list, session.reach()))
+}
+
+/// A list within the caller's reach, shared ones included.
+async fn find(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let reach = session.reach();
+    let list = hash_list::find(session.conn(), reach, list).await?;
+    list.ok_or_else(unknown)
+}
+
+/// A list whose entries the caller may see and change.
+async fn keep(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let list = find(session, list).await?;
+    if is_kept_by(&list, session.reach()) {
+        Ok(list)
+    } else {
+        Err(Refused::Forbidden(
+            Forbidden::SharedList,
+            "The list is shared: teams may use it, and operators see and change what is on it."
+                .into(),
+        ))
+    }
+}
+
+/// The same, and nobody else changes the list meanwhile.
+async fn lock(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
+    let found = keep(session, list).await?;
+    let reach = session.reach();
+    let locked = hash_list::lock(session.conn(), reach, found.id).await?;
+    locked.ok_or_else(unknown)
+}
+
+/// Whether somebody who found the list may see and change its entries: teams do so with their own lists, operators with all.
+fn is_kept_by(list: &HashList, reach: Reach) -> bool {
+    match reach {
+        Reach::Everything => true,
+        Reach::Team(_) => list.team.is_some(),
+    }
+}
+
+/// Records what was done, and commits.
+async fn record(
+    session: Session,
+    action: Action,
+    team: Option<TeamId>,
+    target: Uuid,
+    details: Value,
+) -> Result<(), Refused> {
+    let change = Change {
+        action,
+        team,
+        target,
+        details,
+    };
+    session.commit(change).await
+}
+
+fn unknown() -> Refused {
+    Refused::NotFound(Noun::HashList)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a distance is from 0 to 31"
+)]
+fn bits(distance: Distance) -> u32 {
+    distance.get() as u32
+}

@@ -1,0 +1,80 @@
+//! Media: list, read, look at the image, decide.
+
+mod decisions;
+
+use domain::{id::MediaId, scope::Scope};
+use store::{
+    PgPool,
+    media::{self, Filter, Item, Page},
+};
+
+pub use self::decisions::{Decided, NewDecision, decide};
+use crate::{Caller, Management, Noun, Refused};
+
+/// An item's inline image, which is read slice by slice.
+#[derive(Clone, Debug)]
+pub struct StoredImage {
+    /// What is known of it.
+    pub image: media::Image,
+    pool: PgPool,
+}
+
+impl StoredImage {
+    /// The next bytes from this one on; none if the image was removed meanwhile. A slow reader of a large image holds no more
+    /// than a slice in memory, and no connection.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn slice(&self, from: u32) -> Result<Option<Vec<u8>>, store::Error> {
+        media::image_slice(&self.pool, self.image, from).await
+    }
+}
+
+/// At most `limit` media within the caller's reach that are older than `after`, the newest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    filter: &Filter,
+    after: Option<MediaId>,
+    limit: usize,
+) -> Result<Page, Refused> {
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let reach = session.reach();
+    Ok(media::list(session.conn(), reach, filter, after, limit).await?)
+}
+
+/// An item with everything about it.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+) -> Result<Item, Refused> {
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let reach = session.reach();
+    let item = media::find(session.conn(), reach, media).await?;
+    item.ok_or(Refused::NotFound(Noun::Media))
+}
+
+/// An item's inline image, as long as it is kept.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach, or no image of it is kept.
+pub async fn image(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+) -> Result<StoredImage, Refused> {
+    let mut session = management.read(caller, Scope::MediaRead).await?;
+    let reach = session.reach();
+    let image = media::image(session.conn(), reach, media).await?;
+    Ok(StoredImage {
+        image: image.ok_or(Refused::NotFound(Noun::Image))?,
+        pool: management.pool.clone(),
+    })
+}

@@ -1,0 +1,85 @@
+//! A moderator's decision about an item.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    id::MediaId,
+    media::{NoRuling, Ruling, Status, Step},
+    reason::Reason,
+    scope::Scope,
+};
+use serde_json::json;
+use store::media;
+
+use crate::{Caller, Change, Management, Noun, Refused};
+
+/// What a moderator decides.
+#[derive(Clone, Debug)]
+pub struct NewDecision {
+    /// Whether the item may be displayed.
+    pub ruling: Ruling,
+    /// Why. The application gets to read it.
+    pub reason: Reason,
+    /// The item's status when the moderator looked at it. If it has another one by now, nothing is decided.
+    pub expected: Option<Status>,
+}
+
+/// A decision that is in force.
+#[derive(Clone, Copy, Debug)]
+pub struct Decided {
+    /// The item.
+    pub media: MediaId,
+    /// From where the decision took it, to where, and the number of the verdict.
+    pub step: Step,
+    /// When.
+    pub moderated_at: DateTime<Utc>,
+}
+
+/// Stores a decision with everything that follows from it, and tells the workers.
+///
+/// # Errors
+/// The caller may not do it; there is no such item within reach; it is pending, has that verdict already, or somebody else
+/// decided meanwhile.
+pub async fn decide(
+    management: &Management,
+    caller: &Caller,
+    media: MediaId,
+    new: NewDecision,
+) -> Result<Decided, Refused> {
+    let mut session = management.change(caller, Scope::MediaDecide).await?;
+    let reach = session.reach();
+    let found = media::standing(session.conn(), reach, media).await?;
+    let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
+    if session.has_own_sites() {
+        let site = media::site_of(session.conn(), media).await?;
+        session.require_own_site(site)?;
+    }
+    let step = standing.ruled(new.ruling, new.expected)?;
+
+    let decision = media::Decision {
+        media,
+        step,
+        reason: &new.reason,
+        moderator: session.actor(),
+    };
+    let decided = media::decide(session.conn(), decision).await?;
+    let decided = decided.ok_or(NoRuling::Changed)?;
+    let (from, to) = (step.from().status, step.to());
+    session
+        .commit(Change {
+            action: Action::MediaDecide,
+            team: Some(team),
+            target: media.as_uuid(),
+            details: json!({
+                "changed": { "status": { "from": from, "to": to } },
+                "verdict": step.number(),
+            }),
+        })
+        .await?;
+    management.queue.enqueued(&decided.jobs);
+    Ok(Decided {
+        media,
+        step,
+        moderated_at: decided.moderated_at,
+    })
+}

@@ -1,0 +1,91 @@
+//! Plans: list, create, read, change.
+
+use domain::{audit::Action, id::PlanId, scope::Scope};
+use store::{
+    page::Page,
+    plan::{self, Plan, Terms},
+};
+
+use crate::{Caller, Change, Management, Noun, Refused, created, difference};
+
+/// Plans within the caller's reach, the oldest first. A team reaches only the plan that it subscribes to.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Plan>, Refused> {
+    let mut session = management.read(caller, Scope::PlansRead).await?;
+    let reach = session.reach();
+    Ok(plan::list(session.conn(), reach, page).await?)
+}
+
+/// A plan.
+///
+/// # Errors
+/// The caller may not do it; there is no such plan within reach.
+pub async fn get(management: &Management, caller: &Caller, plan: PlanId) -> Result<Plan, Refused> {
+    let mut session = management.read(caller, Scope::PlansRead).await?;
+    let reach = session.reach();
+    let plan = plan::find(session.conn(), reach, plan).await?;
+    plan.ok_or(Refused::NotFound(Noun::Plan))
+}
+
+/// Creates a plan. Only operators may do this.
+///
+/// # Errors
+/// The caller may not do it; the name is taken.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    terms: Terms,
+) -> Result<Plan, Refused> {
+    let mut session = management.change(caller, Scope::PlansWrite).await?;
+    session.require_operator()?;
+    let plan = plan::create(session.conn(), terms).await?;
+    session
+        .commit(Change {
+            action: Action::PlanCreate,
+            team: None,
+            target: plan.id.as_uuid(),
+            details: created(&plan),
+        })
+        .await?;
+    Ok(plan)
+}
+
+/// Changes what a plan allows: `edit` gets its terms and gives those that it is to have. The change applies at once to all
+/// teams that subscribe to the plan. A team keeps what it has beyond a lowered limit, and can create nothing more. Only
+/// operators may do this.
+///
+/// # Errors
+/// The caller may not do it; there is no such plan; the name is taken.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    plan: PlanId,
+    edit: impl FnOnce(Terms) -> Terms,
+) -> Result<Plan, Refused> {
+    let mut session = management.change(caller, Scope::PlansWrite).await?;
+    session.require_operator()?;
+    let before = plan::lock(session.conn(), plan).await?;
+    let before = before.ok_or(Refused::NotFound(Noun::Plan))?;
+    let after = Plan {
+        terms: edit(before.terms.clone()),
+        ..before.clone()
+    };
+    if let Some(details) = difference(&before, &after) {
+        plan::change(session.conn(), plan, &after.terms).await?;
+        session
+            .commit(Change {
+                action: Action::PlanUpdate,
+                team: None,
+                target: plan.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}

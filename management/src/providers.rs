@@ -1,0 +1,15 @@
+//! The providers that sites can choose among: list.
+
+use domain::scope::Scope;
+use store::provider::{self, KnownProvider};
+
+use crate::{Caller, Management, Refused};
+
+/// The providers that workers are configured with, in the operator's order.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(management: &Management, caller: &Caller) -> Result<Vec<KnownProvider>, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    Ok(provider::list(session.conn()).await?)
+}

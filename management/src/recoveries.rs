@@ -1,0 +1,164 @@
+//! Recoveries: send again what an endpoint has missed or lost, watch, stop.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    event::EventKind,
+    id::{EndpointId, RecoveryId},
+    recovery::RecoveryKind,
+    scope::Scope,
+};
+use serde_json::{Value, json};
+use store::{
+    page::Page,
+    recovery::{self, Recovery, Target},
+};
+
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// What to send to an endpoint again.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRecovery {
+    /// Which events.
+    pub kind: RecoveryKind,
+    /// Only events of this kind; none: of all.
+    pub event: Option<EventKind>,
+    /// Only events that happened at this time or later.
+    pub since: DateTime<Utc>,
+    /// Only events that happened before this time; before now if it is none or later than now.
+    pub until: Option<DateTime<Utc>>,
+}
+
+impl NewRecovery {
+    /// The times between which events are sent. Both are within what the site keeps.
+    fn window(&self, target: &Target) -> Result<(DateTime<Utc>, DateTime<Utc>), Refused> {
+        let (since, now) = (self.since, target.at);
+        let days = target.retention.get();
+        if since < now - DAY * u32::try_from(days).unwrap_or(u32::MAX) {
+            let message = format!("is more than {days} days ago: what is older is not kept");
+            return Err(Refused::field("since", message));
+        }
+        if since >= now {
+            return Err(Refused::field("since", "must be in the past"));
+        }
+        let until = self.until.map_or(now, |until| until.min(now));
+        if until <= since {
+            return Err(Refused::field("until", "must be after since"));
+        }
+        Ok((since, until))
+    }
+}
+
+/// Recoveries of an endpoint, the latest first.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    page: Page,
+) -> Result<Vec<Recovery>, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    let target = target(&mut session, endpoint).await?;
+    Ok(recovery::list(session.conn(), target.endpoint, page).await?)
+}
+
+/// A recovery, and how far it has got.
+///
+/// # Errors
+/// The caller may not do it; there is no such recovery within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    recovery: RecoveryId,
+) -> Result<Recovery, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    find(&mut session, recovery).await
+}
+
+/// Starts a recovery. It runs in the background.
+///
+/// # Errors
+/// The caller may not do it; there is no such endpoint within reach; the times are not what is kept; the endpoint is disabled
+/// or has a recovery that runs.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    endpoint: EndpointId,
+    new: NewRecovery,
+) -> Result<Recovery, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let target = target(&mut session, endpoint).await?;
+    let (since, until) = new.window(&target)?;
+    if target.is_disabled {
+        return Err(Refused::conflict(
+            Conflict::EndpointDisabled,
+            "The endpoint is disabled: nothing is sent to it before it is enabled.",
+        ));
+    }
+    let wanted = recovery::NewRecovery {
+        target: &target,
+        kind: new.kind,
+        event: new.event,
+        since,
+        until,
+        by: session.actor(),
+    };
+    let (id, jobs) = recovery::create(session.conn(), wanted).await?;
+    let recovery = find(&mut session, id).await?;
+    let details = created(&recovery);
+    session
+        .commit(change(Action::RecoveryCreate, &recovery, details))
+        .await?;
+    management.queue.enqueued(&jobs);
+    Ok(recovery)
+}
+
+/// Stops a recovery. What it has sent on its way goes on. One that has ended stays as it is.
+///
+/// # Errors
+/// The caller may not do it; there is no such recovery within reach.
+pub async fn cancel(
+    management: &Management,
+    caller: &Caller,
+    recovery: RecoveryId,
+) -> Result<Recovery, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    let before = find(&mut session, recovery).await?;
+    if !recovery::cancel(session.conn(), recovery).await? {
+        return Ok(before);
+    }
+    let after = find(&mut session, recovery).await?;
+    let details = json!({ "cancelled": after });
+    session
+        .commit(change(Action::RecoveryCancel, &after, details))
+        .await?;
+    Ok(after)
+}
+
+/// The audit log knows recoveries by their endpoints.
+fn change(action: Action, recovery: &Recovery, details: Value) -> Change {
+    Change {
+        action,
+        team: Some(recovery.team),
+        target: recovery.endpoint.as_uuid(),
+        details,
+    }
+}
+
+async fn target(session: &mut Session, endpoint: EndpointId) -> Result<Target, Refused> {
+    let reach = session.reach();
+    let target = recovery::target(session.conn(), reach, endpoint).await?;
+    target.ok_or(Refused::NotFound(Noun::Endpoint))
+}
+
+async fn find(session: &mut Session, recovery: RecoveryId) -> Result<Recovery, Refused> {
+    let reach = session.reach();
+    let recovery = recovery::find(session.conn(), reach, recovery).await?;
+    recovery.ok_or(Refused::NotFound(Noun::Recovery))
+}

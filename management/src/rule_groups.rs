@@ -1,0 +1,209 @@
+//! Rule groups: list, create, read, rename, delete. Everything else about them is in a module of its own.
+
+pub mod attachments;
+pub mod backtests;
+pub mod diff;
+pub mod drafts;
+pub mod files;
+mod lists;
+mod room;
+pub mod shadow;
+pub mod trials;
+pub mod versions;
+mod warnings;
+
+use domain::{
+    audit::Action,
+    id::{GroupVersionId, RuleGroupId, TeamId},
+    name::Name,
+    reason::Reason,
+    rules::GivenRules,
+    scope::Scope,
+};
+use serde_json::{Value, json};
+use store::{
+    page::Page,
+    rule_group::{self, Authorship, Group, Version},
+};
+
+pub use self::warnings::Warning;
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, difference};
+
+/// A rule group to create.
+#[derive(Debug)]
+pub struct NewRuleGroup {
+    /// Its name.
+    pub name: Name,
+    /// Its team. Without one, it is the caller's own; an operator must name one.
+    pub team: Option<TeamId>,
+    /// The rules of its first version, which is live at once.
+    pub rules: GivenRules,
+    /// A note about the first version.
+    pub note: Option<Reason>,
+}
+
+/// A rule group that was just created.
+#[derive(Debug)]
+pub struct CreatedRuleGroup {
+    /// The group.
+    pub group: Group,
+    /// What its author should know about its rules.
+    pub warnings: Vec<Warning>,
+}
+
+/// Rule groups within the caller's reach, the oldest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Group>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let reach = session.reach();
+    Ok(rule_group::list(session.conn(), reach, page).await?)
+}
+
+/// A rule group.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<Group, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    find(&mut session, group).await
+}
+
+/// Creates a group whose first version is live.
+///
+/// # Errors
+/// The caller may not do it; the team does not exist; the rules do not compile or name hash lists that the team cannot use;
+/// the name is taken; the team has as many groups, or has stored as many rules today, as it may.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    new: NewRuleGroup,
+) -> Result<CreatedRuleGroup, Refused> {
+    // Nobody can have rules compiled who may not create groups.
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let team = session.named_team(new.team).await?;
+    let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
+    drop(session);
+    let rules = management.workbench.rules(Some(team), new.rules).await?;
+    let compiled = management.workbench.check(Some(team), rules).await?;
+
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    session.require_team(team)?;
+    lists::require(&mut session, team, &compiled.rules).await?;
+    room::require(management, &mut session, team).await?;
+    let authorship = Authorship {
+        by: session.actor(),
+        note: new.note.as_ref().map_or("", Reason::as_str),
+    };
+    let version = compiled.version();
+    let (conn, name) = (session.conn(), new.name.as_str());
+    let id = rule_group::create_as(conn, team, name, version, authorship).await?;
+    let group = find(&mut session, id).await?;
+    let details = json!({ "created": group, "rules": compiled.rules.len() });
+    let warnings = warnings::of(&mut session, &compiled.rules).await?;
+    record(session, Action::RuleGroupCreate, team, id, details).await?;
+    Ok(CreatedRuleGroup { group, warnings })
+}
+
+/// Renames a group. Without a name, nothing changes.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; the name is taken.
+pub async fn rename(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    name: Option<Name>,
+) -> Result<Group, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let before = lock(&mut session, group).await?;
+    let mut after = before.clone();
+    if let Some(name) = name {
+        rule_group::rename(session.conn(), group, name.as_str()).await?;
+        after.name = name.into();
+    }
+    if let Some(details) = difference(&before, &after) {
+        let (action, team) = (Action::RuleGroupUpdate, after.team);
+        record(session, action, team, group, details).await?;
+    }
+    Ok(after)
+}
+
+/// Deletes a group: nothing can name it any more, and its name is free. Verdicts go on naming its versions.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; it judges for a site.
+pub async fn delete(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let reach = session.reach();
+    let found = rule_group::lock_to_disable(session.conn(), reach, group).await?;
+    let (group, sites) = found.ok_or_else(unknown)?;
+    if !sites.is_empty() {
+        let sites: Vec<String> = sites.iter().map(ToString::to_string).collect();
+        let detail = format!("The group judges for sites: {}.", sites.join(", "));
+        return Err(Refused::conflict(Conflict::RuleGroupInUse, detail));
+    }
+    rule_group::disable(session.conn(), group.id).await?;
+    let details = json!({ "deleted": { "name": group.name } });
+    let (action, team) = (Action::RuleGroupDelete, group.team);
+    record(session, action, team, group.id, details).await
+}
+
+/// A group within the caller's reach.
+async fn find(session: &mut Session, group: RuleGroupId) -> Result<Group, Refused> {
+    let reach = session.reach();
+    let group = rule_group::find(session.conn(), reach, group).await?;
+    group.ok_or_else(unknown)
+}
+
+/// A group within the caller's reach that nobody else changes meanwhile.
+async fn lock(session: &mut Session, group: RuleGroupId) -> Result<Group, Refused> {
+    let reach = session.reach();
+    let group = rule_group::lock(session.conn(), reach, group).await?;
+    group.ok_or_else(unknown)
+}
+
+/// A version of a group, which this member of the request names.
+async fn named_version(
+    session: &mut Session,
+    group: RuleGroupId,
+    version: GroupVersionId,
+    field: &str,
+) -> Result<Version, Refused> {
+    let version = rule_group::version(session.conn(), group, version).await?;
+    version.ok_or_else(|| Refused::field(field, "is no version of this group"))
+}
+
+/// Records what was done to a group, and commits.
+async fn record(
+    session: Session,
+    action: Action,
+    team: TeamId,
+    group: RuleGroupId,
+    details: Value,
+) -> Result<(), Refused> {
+    let change = Change {
+        action,
+        team: Some(team),
+        target: group.as_uuid(),
+        details,
+    };
+    session.commit(change).await
+}
+
+fn unknown() -> Refused {
+    Refused::NotFound(Noun::RuleGroup)
+}

@@ -1,0 +1,109 @@
+//! Which rule groups judge a site's submissions together: list, attach, detach.
+
+use domain::{
+    audit::Action,
+    id::{RuleGroupId, SiteId},
+    reach::Reach,
+    scope::Scope,
+};
+use serde_json::json;
+use store::{
+    rule_group::{self, Group},
+    site_settings::{self, ManagedSite},
+};
+
+use super::unknown;
+use crate::{Caller, Change, Management, Noun, Refused, Session, sites::MOST_GROUPS};
+
+/// The groups that are attached to a site, in the order in which they judge. There are at most [`MOST_GROUPS`].
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<Vec<Group>, Refused> {
+    let mut session = management.read(caller, Scope::SitesRead).await?;
+    let reach = session.reach();
+    let site = site_settings::find(session.conn(), reach, site).await?;
+    let site = site.ok_or_else(unknown_site)?;
+    Ok(rule_group::attached(session.conn(), site.id).await?)
+}
+
+/// Attaches a group to a site. If it is attached already, nothing changes.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; its team has no such group; the site has as many groups as
+/// it may.
+pub async fn attach(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    group: RuleGroupId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let site = lock(&mut session, site).await?;
+    // Held until the commit: nobody deletes it meanwhile.
+    let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
+    if own.is_empty() {
+        return Err(unknown());
+    }
+    if site.settings.rule_groups.contains(&group) {
+        return Ok(());
+    }
+    if site.settings.rule_groups.len() >= MOST_GROUPS {
+        let detail = format!("A site has at most {MOST_GROUPS} rule groups.");
+        return Err(Refused::Invalid(detail.into()));
+    }
+    rule_group::attach(session.conn(), site.id, group).await?;
+    commit(session, &site).await
+}
+
+/// Detaches a group from a site. If it is not attached, nothing changes.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; its team has no such group.
+pub async fn detach(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    group: RuleGroupId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::SitesWrite).await?;
+    let site = lock(&mut session, site).await?;
+    let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
+    let group = own.first().copied().ok_or_else(unknown)?;
+    if !rule_group::detach(session.conn(), site.id, group).await? {
+        return Ok(());
+    }
+    commit(session, &site).await
+}
+
+/// A site within the caller's reach that nobody else changes meanwhile.
+async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+    let reach = session.reach();
+    let site = site_settings::lock(session.conn(), reach, site).await?;
+    site.ok_or_else(unknown_site)
+}
+
+/// Records which groups the site had and has, and commits.
+async fn commit(mut session: Session, before: &ManagedSite) -> Result<(), Refused> {
+    let after = site_settings::find(session.conn(), Reach::Everything, before.id).await?;
+    let after = after.ok_or_else(unknown_site)?;
+    let details = json!({ "changed": { "rule_group_ids": {
+        "from": before.settings.rule_groups,
+        "to": after.settings.rule_groups,
+    } } });
+    let change = Change {
+        action: Action::SiteUpdate,
+        team: Some(before.team),
+        target: before.id.as_uuid(),
+        details,
+    };
+    session.commit(change).await
+}
+
+fn unknown_site() -> Refused {
+    Refused::NotFound(Noun::Site)
+}

@@ -1,0 +1,175 @@
+//! Backtests: replay rules over stored items, see what would change, cancel.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    audit::Action,
+    backtest::Count,
+    id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
+    reach::Reach,
+    scope::Scope,
+    whole::Whole,
+};
+use serde_json::json;
+use store::{
+    backtest::{self, Backtest},
+    page::Page,
+    site_settings,
+};
+
+use super::{drafts::draft, find, named_version, record, room};
+use crate::{Caller, Management, Noun, Refused, Session, created};
+
+/// The most items that a backtest looks at.
+pub type Items = Whole<1, 100_000>;
+
+/// How many items a backtest looks at if nothing is said.
+const DEFAULT_ITEMS: i64 = 10_000;
+
+/// What to replay.
+#[derive(Debug, Default)]
+pub struct NewBacktest {
+    /// A version of the group. Without one, it is the draft as it is now.
+    pub version: Option<GroupVersionId>,
+    /// Only items of this site. The group judges all of them, even if it was not attached. Without a site, it judges the
+    /// items of the team's sites that it has judged before.
+    pub site: Option<SiteId>,
+    /// Only items accepted at this time or later.
+    pub since: Option<DateTime<Utc>>,
+    /// Only items accepted before this time; without one, before now.
+    pub until: Option<DateTime<Utc>>,
+    /// How many items are looked at, at most, the newest first; without a number, 10,000.
+    pub limit: Option<Items>,
+}
+
+/// A backtest with its findings.
+#[derive(Debug)]
+pub struct BacktestReport {
+    /// The backtest.
+    pub backtest: Backtest,
+    /// What became of the items that were judged.
+    pub counts: Vec<Count>,
+}
+
+/// A group's backtests, the latest first.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    page: Page,
+) -> Result<Vec<Backtest>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let group = find(&mut session, group).await?;
+    Ok(backtest::list(session.conn(), group.id, page).await?)
+}
+
+/// Starts a backtest. A team has one at a time.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; the team has no such site or the group no such version;
+/// the rules do not compile any more; the team has a backtest that has not ended, or has stored as many rules today as it
+/// may.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    new: NewBacktest,
+) -> Result<Backtest, Refused> {
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let group = find(&mut session, group).await?;
+    if let Some(site) = new.site {
+        let team = Reach::Team(group.team);
+        let found = site_settings::find(session.conn(), team, site).await?;
+        found.ok_or_else(|| Refused::field("site_id", "is no site of the team"))?;
+    }
+    let rules = match new.version {
+        Some(version) => {
+            let version = named_version(&mut session, group.id, version, "version_id").await?;
+            version.rules
+        }
+        None => draft(&mut session, group.id).await?.rules,
+    };
+    drop(session);
+    let compiled = management.workbench.check(Some(group.team), rules).await?;
+
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = find(&mut session, group.id).await?;
+    room::require(management, &mut session, group.team).await?;
+    let wanted = backtest::NewBacktest {
+        team: group.team,
+        group: group.id,
+        version: new.version,
+        rules: &compiled.rules,
+        site: new.site,
+        since: new.since,
+        until: new.until,
+        limit: new.limit.map_or(DEFAULT_ITEMS, Whole::get),
+        by: session.actor(),
+    };
+    let (id, jobs) = backtest::create(session.conn(), wanted).await?;
+    let backtest = find_backtest(&mut session, id).await?;
+    let (action, details) = (Action::BacktestCreate, created(&backtest));
+    record(session, action, group.team, group.id, details).await?;
+    management.queue.enqueued(&jobs);
+    Ok(backtest)
+}
+
+/// How far a backtest has got, and what it has found so far.
+///
+/// # Errors
+/// The caller may not do it; there is no such backtest within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    backtest: BacktestId,
+) -> Result<BacktestReport, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let backtest = find_backtest(&mut session, backtest).await?;
+    let counts = backtest::counts(session.conn(), backtest.id).await?;
+    Ok(BacktestReport { backtest, counts })
+}
+
+/// The items whose verdict would be another, the newest first.
+///
+/// # Errors
+/// The caller may not do it; there is no such backtest within reach.
+pub async fn changes(
+    management: &Management,
+    caller: &Caller,
+    backtest: BacktestId,
+    page: Page,
+) -> Result<Vec<backtest::Change>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let backtest = find_backtest(&mut session, backtest).await?;
+    Ok(backtest::changes(session.conn(), backtest.id, page).await?)
+}
+
+/// Cancels a backtest. Its findings are kept. One that has ended stays as it is.
+///
+/// # Errors
+/// The caller may not do it; there is no such backtest within reach.
+pub async fn cancel(
+    management: &Management,
+    caller: &Caller,
+    backtest: BacktestId,
+) -> Result<Backtest, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let before = find_backtest(&mut session, backtest).await?;
+    if !backtest::cancel(session.conn(), before.id).await? {
+        return Ok(before);
+    }
+    let after = find_backtest(&mut session, before.id).await?;
+    let details = json!({ "cancelled": after });
+    let (action, team) = (Action::BacktestCancel, after.team);
+    record(session, action, team, after.group, details).await?;
+    Ok(after)
+}
+
+/// A backtest within the caller's reach.
+async fn find_backtest(session: &mut Session, backtest: BacktestId) -> Result<Backtest, Refused> {
+    let reach = session.reach();
+    let backtest = backtest::find(session.conn(), reach, backtest).await?;
+    backtest.ok_or(Refused::NotFound(Noun::Backtest))
+}

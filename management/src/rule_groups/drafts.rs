@@ -1,0 +1,111 @@
+//! A rule group's draft: read, replace, discard.
+
+use domain::{audit::Action, id::RuleGroupId, rules::GivenRules, scope::Scope};
+use serde_json::json;
+use store::rule_group::{self, Draft};
+
+use super::{find, lists, lock, record, unknown, warnings, warnings::Warning};
+use crate::{Caller, Management, Refused, Session};
+
+/// A draft, and what its author should know about it.
+#[derive(Debug)]
+pub struct CheckedDraft {
+    /// The draft.
+    pub draft: Draft,
+    /// What its author should know about its rules.
+    pub warnings: Vec<Warning>,
+}
+
+/// A group's draft. A group without an edited draft shows its live version.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<CheckedDraft, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let group = find(&mut session, group).await?;
+    read(&mut session, group.id).await
+}
+
+/// Replaces a group's draft if it still has this revision; without one, in any case.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; the draft has another revision; the rules do not compile
+/// or name hash lists that the team cannot use.
+pub async fn replace(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    rules: GivenRules,
+    revision: Option<i64>,
+) -> Result<CheckedDraft, Refused> {
+    // What is refused anyway need not be compiled.
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let found = find(&mut session, group).await?;
+    require(revision, found.draft_revision)?;
+    drop(session);
+    let rules = management.workbench.rules(Some(found.team), rules).await?;
+    let compiled = management.workbench.check(Some(found.team), rules).await?;
+
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = lock(&mut session, group).await?;
+    require(revision, group.draft_revision)?;
+    lists::require(&mut session, group.team, &compiled.rules).await?;
+    let rules = Some(compiled.rules.as_slice());
+    let revision = rule_group::edit(session.conn(), group.id, rules).await?;
+    let warnings = warnings::of(&mut session, &compiled.rules).await?;
+    let details = json!({ "edited": { "revision": revision, "rules": compiled.rules.len() } });
+    let (action, team) = (Action::RuleGroupEdit, group.team);
+    record(session, action, team, group.id, details).await?;
+    let draft = Draft {
+        rules: compiled.rules,
+        revision,
+        edited: true,
+    };
+    Ok(CheckedDraft { draft, warnings })
+}
+
+/// Discards a group's draft: it shows the live version again.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn discard(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<CheckedDraft, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = lock(&mut session, group).await?;
+    if !group.edited {
+        return read(&mut session, group.id).await;
+    }
+    rule_group::edit(session.conn(), group.id, None).await?;
+    let draft = read(&mut session, group.id).await?;
+    let details = json!({ "discarded": { "revision": group.draft_revision } });
+    let (action, team) = (Action::RuleGroupEdit, group.team);
+    record(session, action, team, group.id, details).await?;
+    Ok(draft)
+}
+
+async fn read(session: &mut Session, group: RuleGroupId) -> Result<CheckedDraft, Refused> {
+    let draft = draft(session, group).await?;
+    let warnings = warnings::of(session, &draft.rules).await?;
+    Ok(CheckedDraft { draft, warnings })
+}
+
+/// The draft of a group that was found.
+pub(super) async fn draft(session: &mut Session, group: RuleGroupId) -> Result<Draft, Refused> {
+    let draft = rule_group::draft(session.conn(), group).await?;
+    draft.ok_or_else(unknown)
+}
+
+/// Refuses a caller who saw another revision.
+pub(super) fn require(seen: Option<i64>, revision: i64) -> Result<(), Refused> {
+    match seen {
+        Some(seen) if seen != revision => Err(Refused::draft_changed(revision)),
+        Some(_) | None => Ok(()),
+    }
+}

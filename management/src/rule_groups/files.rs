@@ -1,0 +1,101 @@
+//! Rule groups as documents: export, and import as a new group or as a group's draft.
+
+use domain::{
+    id::{GroupVersionId, RuleGroupId, TeamId},
+    name::Name,
+    rule_file::{GivenFile, RuleFile},
+    scope::Scope,
+};
+
+use super::{
+    CreatedRuleGroup, NewRuleGroup, create,
+    drafts::{self, CheckedDraft},
+    find, named_version,
+};
+use crate::{Caller, Management, Refused};
+
+/// A rule group as a YAML document.
+#[derive(Debug)]
+pub struct ExportedGroup {
+    /// The name of a file that holds it, without the ending.
+    pub name: String,
+    /// The document.
+    pub yaml: String,
+}
+
+/// Creates a group from a document. `read` reads the document; it is called only for callers who may create groups.
+///
+/// # Errors
+/// Those of `read` and of [`create`].
+pub async fn import_group<E: From<Refused> + Send + 'static>(
+    management: &Management,
+    caller: &Caller,
+    team: Option<TeamId>,
+    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
+) -> Result<CreatedRuleGroup, E> {
+    let GivenFile { name, rules } = read_for(management, caller, read).await?;
+    let new = NewRuleGroup {
+        name,
+        team,
+        rules,
+        note: None,
+    };
+    Ok(create(management, caller, new).await?)
+}
+
+/// Replaces a group's draft with the rules of a document, if it still has this revision; without one, in any case. The group
+/// keeps its name. `read` reads the document; it is called only for callers who may edit groups.
+///
+/// # Errors
+/// Those of `read` and of [`drafts::replace`].
+pub async fn import_draft<E: From<Refused> + Send + 'static>(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    revision: Option<i64>,
+    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
+) -> Result<CheckedDraft, E> {
+    let file = read_for(management, caller, read).await?;
+    Ok(drafts::replace(management, caller, group, file.rules, revision).await?)
+}
+
+/// A version of a group as a YAML document. Without a version, it is the live one.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; it has no such version.
+pub async fn export(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    version: Option<GroupVersionId>,
+) -> Result<ExportedGroup, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let group = find(&mut session, group).await?;
+    let wanted = version.unwrap_or(group.live);
+    let version = named_version(&mut session, group.id, wanted, "version_id").await?;
+    drop(session);
+    // The command line once accepted other names.
+    let name: Name = group.name.parse().map_err(|_| Refused::Internal)?;
+    let file = RuleFile {
+        name,
+        rules: version.rules.into_iter().map(Into::into).collect(),
+    };
+    let writing = move || file.to_yaml();
+    let yaml = management.workbench.work(Some(group.team), writing).await?;
+    Ok(ExportedGroup {
+        name: format!("{}-{}", group.id, version.listed.number),
+        yaml,
+    })
+}
+
+/// Reads a document on the workbench, for a caller who may import it.
+async fn read_for<E: From<Refused> + Send + 'static>(
+    management: &Management,
+    caller: &Caller,
+    read: impl FnOnce() -> Result<GivenFile, E> + Send + 'static,
+) -> Result<GivenFile, E> {
+    let session = management.read(caller, Scope::RulesWrite).await?;
+    let holder = session.only_team();
+    drop(session);
+    management.workbench.work(holder, read).await?
+}

@@ -1,0 +1,181 @@
+//! Shadows: have a version judge beside the live one without effect, and see what it said.
+
+use domain::{
+    audit::Action,
+    id::{GroupVersionId, RuleGroupId},
+    media::Status,
+    scope::Scope,
+};
+use serde_json::json;
+use store::{
+    page::Page,
+    rule_group::{
+        self, Group,
+        shadow::{self, Count, Difference},
+    },
+};
+
+use super::{find, lists, lock, named_version, record};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session};
+
+/// What a version said in the shadow of the live one.
+#[derive(Debug)]
+pub struct ShadowReport {
+    /// The version.
+    pub version: GroupVersionId,
+    /// Items that it judged.
+    pub judged: i64,
+    /// Of these, items that would have gone elsewhere.
+    pub differing: i64,
+    /// Of these, items without a score that a rule of the version asked for. No provider is asked on a shadow's account.
+    pub unscored: i64,
+    /// How many items went where, and where they would have gone.
+    pub counts: Vec<ShadowCount>,
+}
+
+/// How many items a version in the shadow said the same about.
+#[derive(Debug)]
+pub struct ShadowCount {
+    /// Where they went.
+    pub live: Status,
+    /// Where they would have gone.
+    pub shadow: Status,
+    /// The number of items.
+    pub items: i64,
+}
+
+impl ShadowReport {
+    fn new(version: GroupVersionId, counted: &[Count]) -> Self {
+        let sum = |wanted: fn(&Count) -> bool| -> i64 {
+            let wanted = counted.iter().filter(|count| wanted(count));
+            wanted.map(|count| count.items).sum()
+        };
+        let mut counts: Vec<ShadowCount> = Vec::new();
+        for count in counted {
+            let same = counts
+                .iter_mut()
+                .find(|known| (known.live, known.shadow) == (count.live, count.shadow));
+            match same {
+                Some(known) => known.items += count.items,
+                None => counts.push(ShadowCount {
+                    live: count.live,
+                    shadow: count.shadow,
+                    items: count.items,
+                }),
+            }
+        }
+        Self {
+            version,
+            judged: sum(|_| true),
+            differing: sum(|count| count.live != count.shadow),
+            unscored: sum(|count| count.unscored),
+            counts,
+        }
+    }
+}
+
+/// Has a version judge in the shadow from now on. A group has one shadow at most: an earlier one ends.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; it has no such version, or the version is live; its rules
+/// do not compile any more, or name hash lists that were deleted.
+pub async fn set(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    wanted: GroupVersionId,
+) -> Result<Group, Refused> {
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let group = find(&mut session, group).await?;
+    let version = named_version(&mut session, group.id, wanted, "version_id").await?;
+    drop(session);
+    let (workbench, holder) = (&management.workbench, Some(group.team));
+    let compiled = workbench.check(holder, version.rules).await?;
+
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = lock(&mut session, group.id).await?;
+    if group.live == wanted {
+        return Err(Refused::conflict(
+            Conflict::VersionIsLive,
+            "The version is live: in its own shadow it would say the same.",
+        ));
+    }
+    lists::require_still(&mut session, group.team, &compiled.rules).await?;
+    replace(session, group, Some(wanted)).await
+}
+
+/// Ends a group's shadow. What it said is kept.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach.
+pub async fn end(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+) -> Result<Group, Refused> {
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = lock(&mut session, group).await?;
+    replace(session, group, None).await
+}
+
+/// Everything that a version ever said in the shadow.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; it has no such version.
+pub async fn report(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    version: GroupVersionId,
+) -> Result<ShadowReport, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let version = require(&mut session, group, version).await?;
+    let counts = shadow::counts(session.conn(), version).await?;
+    Ok(ShadowReport::new(version, &counts))
+}
+
+/// The items about which a version differed in the shadow, the newest first.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; it has no such version.
+pub async fn differences(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    version: GroupVersionId,
+    page: Page,
+) -> Result<Vec<Difference>, Refused> {
+    let mut session = management.read(caller, Scope::RulesRead).await?;
+    let version = require(&mut session, group, version).await?;
+    Ok(shadow::differences(session.conn(), version, page).await?)
+}
+
+/// The version, if it is one of a group within the caller's reach.
+async fn require(
+    session: &mut Session,
+    group: RuleGroupId,
+    version: GroupVersionId,
+) -> Result<GroupVersionId, Refused> {
+    let group = find(session, group).await?;
+    let found = rule_group::version(session.conn(), group.id, version).await?;
+    let found = found.ok_or(Refused::NotFound(Noun::Version))?;
+    Ok(found.listed.id)
+}
+
+async fn replace(
+    mut session: Session,
+    before: Group,
+    version: Option<GroupVersionId>,
+) -> Result<Group, Refused> {
+    if before.shadow == version {
+        return Ok(before);
+    }
+    shadow::set(session.conn(), before.id, version).await?;
+    let after = find(&mut session, before.id).await?;
+    let details = json!({ "changed": { "shadow_version_id": {
+        "from": before.shadow, "to": after.shadow
+    } } });
+    let (action, team) = (Action::RuleGroupShadow, after.team);
+    record(session, action, team, after.id, details).await?;
+    Ok(after)
+}

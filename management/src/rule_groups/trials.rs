@@ -1,0 +1,241 @@
+//! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
+
+use std::time::Instant;
+
+use domain::{
+    decision::{Findings, Judged, Part, Unchecked, Verdict, decide},
+    id::{GroupVersionId, RuleGroupId},
+    media::{ModerationType, OnFailure, Status},
+    rules::{CompiledGroup, Content, GivenRules, Rule, RuleKind, Violation},
+    scope::Scope,
+    score::{Category, Scores},
+    submission::{Fault, SubmissionLimits},
+};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{drafts::draft, find, lists, named_version};
+use crate::{Caller, FieldFault, Management, Refused, workbench::with_ids};
+
+/// A sample, and the rules that judge it.
+#[derive(Debug)]
+pub struct NewTrial {
+    /// The text, as it would be submitted.
+    pub text: Option<String>,
+    /// The sample's scores. Without them, the providers are asked, if the rules need scores and this process knows
+    /// providers.
+    pub scores: Option<Scores>,
+    /// A version of the group whose rules judge. Without it, and without `rules`, the draft judges.
+    pub version: Option<GroupVersionId>,
+    /// Rules that judge instead of the group's.
+    pub rules: Option<GivenRules>,
+    /// What happens to content that cannot be checked.
+    pub on_failure: OnFailure,
+}
+
+/// What became of a sample.
+#[derive(Debug)]
+pub struct Trial {
+    /// The status of an item with this content, if no other group judged it.
+    pub status: Status,
+    /// Who or what decides.
+    pub moderation_type: ModerationType,
+    /// [`domain::decision::ModerationDetails`] as applications would get them.
+    pub details: Box<RawValue>,
+    /// How the verdict came to be, with the details of providers' failures, which may tell about our network.
+    pub trace: Box<RawValue>,
+    /// The rules that the sample violates, and why.
+    pub violations: Vec<Violation>,
+    /// The text that was tried.
+    pub text: Option<String>,
+    /// The scores that the rules were compared with.
+    pub scores: Option<Scores>,
+    /// Where the scores come from.
+    pub scores_from: ScoresFrom,
+    /// Categories that the rules ask for and that have no score.
+    pub unscored: Vec<Category>,
+}
+
+/// Where the scores of a sample come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoresFrom {
+    /// The request.
+    Request,
+    /// The providers.
+    Providers,
+    /// There are none.
+    Nowhere,
+}
+
+impl ScoresFrom {
+    /// The name in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Providers => "providers",
+            Self::Nowhere => "nowhere",
+        }
+    }
+}
+
+/// The content that rules judge.
+struct Sample {
+    text: Option<String>,
+    scores: Option<Scores>,
+    scores_from: ScoresFrom,
+    unchecked: Vec<Unchecked>,
+    on_failure: OnFailure,
+}
+
+/// Tries rules on a sample: a group's draft, one of its versions, or other rules.
+///
+/// # Errors
+/// The sample could not be submitted; the caller may not do it; there is no such group within reach; it has no such version;
+/// the rules do not compile or name hash lists that the team cannot use; too many texts are being analysed.
+pub async fn run(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    new: NewTrial,
+) -> Result<Trial, Refused> {
+    require_content(&new)?;
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let group = find(&mut session, group).await?;
+    let (workbench, team) = (&management.workbench, Some(group.team));
+    let rules = match (new.rules, new.version) {
+        (Some(_), Some(_)) => {
+            let message = "must not be given together with `rules`";
+            return Err(Refused::field("version_id", message));
+        }
+        (Some(given), None) => match with_ids(given) {
+            Ok(rules) => {
+                lists::look_for(&mut session, group.team, &rules).await?;
+                rules
+            }
+            Err(wrong) => {
+                drop(session);
+                return Err(workbench.refuse(team, wrong).await);
+            }
+        },
+        (None, Some(version)) => {
+            let version = named_version(&mut session, group.id, version, "version_id").await?;
+            version.rules
+        }
+        (None, None) => draft(&mut session, group.id).await?.rules,
+    };
+    drop(session);
+
+    let mut sample = Sample {
+        text: new.text.filter(|text| !text.is_empty()),
+        scores: new.scores,
+        scores_from: match new.scores {
+            Some(_) => ScoresFrom::Request,
+            None => ScoresFrom::Nowhere,
+        },
+        unchecked: Vec::new(),
+        on_failure: new.on_failure,
+    };
+    let wanted = wanted(&rules);
+    if let (None, Some(text), false) = (&sample.scores, &sample.text, wanted.is_empty())
+        && let Some(analysed) = workbench.analyse(team, text, &wanted).await?
+    {
+        sample.scores_from = ScoresFrom::Providers;
+        sample.scores = analysed.scores;
+        sample.unchecked = analysed.unchecked;
+    }
+    let judging = move |group: &CompiledGroup| judge(group, sample);
+    workbench.with_compiled(team, rules, judging).await
+}
+
+/// Refuses a sample that could not be submitted.
+fn require_content(new: &NewTrial) -> Result<(), Refused> {
+    let wrong = |fault, message: String| {
+        let fault = FieldFault::Submission(fault);
+        Err(Refused::field_of(fault, "text", message))
+    };
+    let text = new.text.as_deref().unwrap_or_default();
+    if text.is_empty() && new.scores.is_none() {
+        let message = "is missing: a sample has a text, or scores";
+        return wrong(Fault::EmptySubmission, message.to_owned());
+    }
+    let most = SubmissionLimits::default().text;
+    if text.len() > most {
+        let message = format!("is {} bytes of UTF-8; the limit is {most}", text.len());
+        return wrong(Fault::TextTooLarge, message);
+    }
+    Ok(())
+}
+
+/// The categories that enabled rules ask for.
+fn wanted(rules: &[Rule]) -> Vec<Category> {
+    let asks = |category: Category| {
+        rules.iter().any(|rule| match &rule.kind {
+            RuleKind::AiThreshold(threshold) => rule.enabled && threshold.category == category,
+            RuleKind::Keyword(_)
+            | RuleKind::Regex(_)
+            | RuleKind::Link(_)
+            | RuleKind::ImageHash(_) => false,
+        })
+    };
+    let categories = Category::ALL.into_iter();
+    categories.filter(|category| asks(*category)).collect()
+}
+
+fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refused> {
+    let Sample {
+        text,
+        scores,
+        scores_from,
+        unchecked,
+        on_failure,
+    } = sample;
+    let content = Content {
+        text: text.as_deref(),
+        scores: &scores.unwrap_or_default(),
+        image_matches: &[],
+    };
+    let begun = Instant::now();
+    let violations = group.examine(&content);
+    let judged = Judged {
+        group: group.group(),
+        version: group.version(),
+        micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
+    };
+    let verdict = decide(Findings {
+        groups: vec![judged],
+        violations,
+        scores,
+        wanted: group.categories(),
+        gaps: &[],
+        text: match (&text, scores.is_some() || group.examines_text()) {
+            (None, _) => Part::Absent,
+            (Some(_), true) => Part::Examined,
+            (Some(_), false) => Part::Unexamined,
+        },
+        image: Part::Absent,
+        unchecked,
+        on_failure,
+    });
+    let unscored = group.categories().iter().copied().filter(|category| {
+        let scores = scores.as_ref();
+        scores.is_none_or(|scores| scores.get(*category).is_none())
+    });
+    let details = to_raw_value(&verdict.details(None)).map_err(store::Error::from)?;
+    let trace = to_raw_value(&verdict.trace).map_err(store::Error::from)?;
+    let Verdict {
+        status,
+        moderation_type,
+        violations,
+        ..
+    } = verdict;
+    Ok(Trial {
+        status,
+        moderation_type,
+        details,
+        trace,
+        violations,
+        scores,
+        scores_from,
+        unscored: unscored.collect(),
+        text,
+    })
+}

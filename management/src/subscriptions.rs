@@ -1,0 +1,49 @@
+//! A team's subscription: read, replace.
+
+use domain::{audit::Action, id::TeamId, scope::Scope};
+use store::subscription::{self, Subscription, Wanted};
+
+use crate::{Caller, Change, Management, Noun, Refused, difference};
+
+/// A team's subscription.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+) -> Result<Subscription, Refused> {
+    let mut session = management.read(caller, Scope::SubscriptionsRead).await?;
+    session.require_team(team)?;
+    let found = subscription::find(session.conn(), team).await?;
+    found.ok_or(Refused::NotFound(Noun::Team))
+}
+
+/// Replaces a team's subscription. It applies at once. Only operators may do this.
+///
+/// # Errors
+/// The caller may not do it; there is no such team, or no such plan.
+pub async fn replace(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    wanted: Wanted,
+) -> Result<Subscription, Refused> {
+    let mut session = management.change(caller, Scope::SubscriptionsWrite).await?;
+    session.require_operator()?;
+    let before = subscription::lock(session.conn(), team).await?;
+    let before = before.ok_or(Refused::NotFound(Noun::Team))?;
+    let after = subscription::change(session.conn(), team, wanted).await?;
+    if let Some(details) = difference(&before, &after) {
+        session
+            .commit(Change {
+                action: Action::SubscriptionUpdate,
+                team: Some(team),
+                target: team.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}

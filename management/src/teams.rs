@@ -1,0 +1,108 @@
+//! Teams: list, create, read, rename.
+
+use domain::{
+    audit::Action,
+    id::{PlanId, TeamId},
+    name::Name,
+    scope::Scope,
+};
+use serde_json::json;
+use store::{
+    page::Page,
+    plan,
+    team::{self, Team},
+};
+
+use crate::{Caller, Change, Management, Noun, Refused, Session, difference};
+
+/// Teams within the caller's reach, the oldest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Team>, Refused> {
+    let mut session = management.read(caller, Scope::TeamsRead).await?;
+    let reach = session.reach();
+    Ok(team::list(session.conn(), reach, page).await?)
+}
+
+/// A team.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Result<Team, Refused> {
+    let mut session = management.read(caller, Scope::TeamsRead).await?;
+    session.require_team(team)?;
+    let team = team::find(session.conn(), team).await?;
+    team.ok_or(Refused::NotFound(Noun::Team))
+}
+
+/// Creates a team. It subscribes to a plan at once: without one, to the plan that every database comes with. Only operators
+/// may do this.
+///
+/// # Errors
+/// The caller may not do it; there is no such plan.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    name: &Name,
+    plan: Option<PlanId>,
+) -> Result<Team, Refused> {
+    let mut session = management.change(caller, Scope::TeamsWrite).await?;
+    let (team, change) = add(&mut session, name, plan).await?;
+    session.commit(change).await?;
+    Ok(team)
+}
+
+/// Creates a team in a session that has the scope for it.
+pub(crate) async fn add(
+    session: &mut Session,
+    name: &Name,
+    plan: Option<PlanId>,
+) -> Result<(Team, Change), Refused> {
+    session.require_operator()?;
+    let plan = plan.unwrap_or(plan::UNLIMITED);
+    let team = team::create(session.conn(), name, plan).await?;
+    let change = Change {
+        action: Action::TeamCreate,
+        team: Some(team.id),
+        target: team.id.as_uuid(),
+        details: json!({ "created": team, "plan_id": plan }),
+    };
+    Ok((team, change))
+}
+
+/// Renames a team: `edit` gets its name and gives the one that it is to have, or none to leave it as it is.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    edit: impl FnOnce(&str) -> Option<Name>,
+) -> Result<Team, Refused> {
+    let mut session = management.change(caller, Scope::TeamsWrite).await?;
+    session.require_team(team)?;
+    let before = team::lock(session.conn(), team).await?;
+    let before = before.ok_or(Refused::NotFound(Noun::Team))?;
+    let mut after = before.clone();
+    if let Some(name) = edit(&before.name) {
+        team::rename(session.conn(), team, &name).await?;
+        after.name = name.into();
+    }
+    if let Some(details) = difference(&before, &after) {
+        session
+            .commit(Change {
+                action: Action::TeamUpdate,
+                team: Some(team),
+                target: team.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}

@@ -1,0 +1,198 @@
+//! Tokens: list, create, read, disable.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use domain::{
+    audit::Action,
+    id::{TeamId, TokenId},
+    key::ManagementToken,
+    name::Name,
+    scope::Scope,
+};
+use serde_json::json;
+use store::{
+    page::Page,
+    token::{self, Extent, LAST_GENERATION, NotDisabled, Token},
+};
+
+use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
+
+/// A token to create.
+#[derive(Debug)]
+pub struct NewToken {
+    /// What it is called.
+    pub name: Name,
+    /// The team in which it acts. None: the caller's own; an operator creates another operator's token so.
+    pub team: Option<TeamId>,
+    /// What it may do: no more than the caller.
+    pub scopes: Vec<Scope>,
+    /// When it expires: not after the caller does. None: when the caller does.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// A token that was just created.
+#[derive(Debug)]
+pub struct IssuedToken {
+    /// The token.
+    pub token: Token,
+    /// The token itself. It is shown once.
+    pub secret: ManagementToken,
+}
+
+/// Tokens within the caller's reach, the oldest first: all, or those that one token created.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    created_by: Option<TokenId>,
+    page: Page,
+) -> Result<Vec<Token>, Refused> {
+    let mut session = management.read(caller, Scope::TokensRead).await?;
+    let reach = session.reach();
+    Ok(token::list(session.conn(), reach, created_by, page).await?)
+}
+
+/// A token.
+///
+/// # Errors
+/// The caller may not do it; there is no such token within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    token: TokenId,
+) -> Result<Token, Refused> {
+    let mut session = management.read(caller, Scope::TokensRead).await?;
+    find(&mut session, token).await
+}
+
+/// Creates a token. It may do no more than its creator, and not for longer.
+///
+/// # Errors
+/// The caller may not do it, or lacks one of the scopes; there is no such team within reach; the expiry is not in the
+/// future, or after the caller's own; too many tokens stand above this one; the plan allows no further token.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    new: &NewToken,
+) -> Result<IssuedToken, Refused> {
+    let mut session = management.change(caller, Scope::TokensWrite).await?;
+    let (issued, change) = add(&mut session, new).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Creates a token in a session that has the scope for it.
+pub(crate) async fn add(
+    session: &mut Session,
+    new: &NewToken,
+) -> Result<(IssuedToken, Change), Refused> {
+    let scopes = scopes(session, new)?;
+    let team = session.named_team(new.team).await?;
+    let expires_at = expires_at(session, new)?;
+    if session.grant().generation >= LAST_GENERATION {
+        return Err(Refused::conflict(
+            Conflict::LimitReached,
+            format!(
+                "{LAST_GENERATION} tokens stand above this one, each created by the next: create it with one of those, or \
+                 with `gatehouse admin create-token`."
+            ),
+        ));
+    }
+    let wanted = token::NewToken {
+        name: &new.name,
+        team,
+        scopes: &scopes,
+        expires_at,
+    };
+    let (conn, grant) = session.parts();
+    let (token, secret) = token::create(conn, grant, wanted).await?;
+    let change = Change {
+        action: Action::TokenCreate,
+        team,
+        target: token.id.as_uuid(),
+        details: created(&token),
+    };
+    Ok((IssuedToken { token, secret }, change))
+}
+
+/// Disables a token, at once and for ever, and with [`Extent::Descendants`] the tokens below it. A token that is disabled
+/// stays as it is. The audit log gets an entry for each token that was disabled.
+///
+/// # Errors
+/// The caller may not do it; there is no such token within reach; one of the tokens has a scope that the caller does not
+/// have.
+pub async fn disable(
+    management: &Management,
+    caller: &Caller,
+    token: TokenId,
+    extent: Extent,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::TokensWrite).await?;
+    let token = find(&mut session, token).await?;
+    let (conn, own) = session.parts();
+    let disabled = token::disable(conn, own, token.id, extent).await;
+    let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
+    let changes = disabled.into_iter().map(|disabled| Change {
+        action: Action::TokenDisable,
+        team: disabled.team,
+        target: disabled.id.as_uuid(),
+        details: if disabled.id == token.id {
+            json!({ "name": disabled.name })
+        } else {
+            json!({ "name": disabled.name, "with": token.id })
+        },
+    });
+    session.commit_all(changes.collect()).await
+}
+
+async fn find(session: &mut Session, token: TokenId) -> Result<Token, Refused> {
+    let reach = session.reach();
+    let token = token::find(session.conn(), reach, token).await?;
+    token.ok_or(Refused::NotFound(Noun::Token))
+}
+
+/// The scopes of a new token, each once: there is at least one, and the caller has them all.
+fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refused> {
+    let mut scopes = new.scopes.clone();
+    scopes.sort_unstable();
+    scopes.dedup();
+    if scopes.is_empty() {
+        return Err(Refused::field("scopes", "must have at least one"));
+    }
+    match scopes.iter().find(|scope| !session.has(**scope)) {
+        Some(lacking) => Err(Refused::missing_scope(*lacking)),
+        None => Ok(scopes),
+    }
+}
+
+/// When a new token expires: in the future, and not after the caller does.
+fn expires_at(session: &Session, new: &NewToken) -> Result<Option<DateTime<Utc>>, Refused> {
+    if new.expires_at.is_some_and(|at| at <= Utc::now()) {
+        return Err(Refused::field("expires_at", "must be in the future"));
+    }
+    session
+        .grant()
+        .expiry_of_child(new.expires_at)
+        .map_err(|own| {
+            let own = own.to_rfc3339_opts(SecondsFormat::Micros, true);
+            let message =
+                format!("must not be after {own}, when the token that creates it expires");
+            Refused::field("expires_at", message)
+        })
+}
+
+fn not_disabled(error: NotDisabled, asked: TokenId) -> Refused {
+    let detail = match error {
+        NotDisabled::Stronger(token, scope) if token == asked => format!(
+            "This token does not have the scope {scope}, which the token to be disabled has: use one that has all of its \
+             scopes."
+        ),
+        NotDisabled::Stronger(token, scope) => format!(
+            "This token does not have the scope {scope}, which the token {token} below the one to be disabled has: use \
+             one that has all of its scopes. Nothing was disabled."
+        ),
+        NotDisabled::Store(error) => return error.into(),
+    };
+    Refused::Forbidden(Forbidden::MissingScope, detail.into())
+}

@@ -1,0 +1,28 @@
+//! What a team has used of its plan.
+
+use domain::{id::TeamId, scope::Scope};
+use store::usage::{self, Period};
+
+use crate::{Caller, Management, Noun, Refused};
+
+/// Ten years.
+const PERIODS: i64 = 120;
+
+/// The current billing period of a team, and before it the past ones in which anything was submitted: the latest first, 120
+/// at most.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn periods(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+) -> Result<Vec<Period>, Refused> {
+    let mut session = management.read(caller, Scope::UsageRead).await?;
+    session.require_team(team)?;
+    let periods = usage::periods(session.conn(), team, PERIODS).await?;
+    if periods.is_empty() {
+        return Err(Refused::NotFound(Noun::Team));
+    }
+    Ok(periods)
+}

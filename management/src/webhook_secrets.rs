@@ -1,0 +1,108 @@
+//! The secrets that sign a site's webhooks: read when they sign, rotate.
+
+use chrono::{DateTime, Utc};
+use domain::{audit::Action, event::timestamp, id::SiteId, scope::Scope, webhook::LONGEST_NOTICE};
+use serde::Serialize;
+use serde_json::json;
+use store::{
+    seal,
+    site::{
+        self,
+        webhook_secret::{Rotated, Standing},
+    },
+};
+
+use crate::{Caller, Change, Management, Noun, Refused, sites};
+
+/// A webhook secret that was just created.
+#[derive(Debug)]
+pub struct IssuedSecret {
+    /// The secret itself, which is shown once, and when it signs.
+    pub rotated: Rotated,
+    /// Which older secret the rotation has dropped.
+    pub dropped: Option<Dropped>,
+}
+
+/// Which secret a rotation has dropped. A site has two at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dropped {
+    /// One that was to sign later and never will.
+    Next,
+    /// One that still had time left to sign beside the current one.
+    Previous,
+}
+
+impl Dropped {
+    /// Its name in the JSON interface.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Next => "next",
+            Self::Previous => "previous",
+        }
+    }
+
+    fn by(before: &Standing) -> Option<Self> {
+        if before.next_at.is_some() {
+            Some(Self::Next)
+        } else if before.previous_until.is_some() {
+            Some(Self::Previous)
+        } else {
+            None
+        }
+    }
+}
+
+/// Which secrets a site has, and when they sign. The secrets themselves are not shown.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+) -> Result<Standing, Refused> {
+    let mut session = management.read(caller, Scope::WebhooksRead).await?;
+    sites::require(&mut session, site).await?;
+    let standing = site::webhook_secret::standing(session.conn(), site).await?;
+    standing.ok_or(Refused::NotFound(Noun::Site))
+}
+
+/// Makes a new secret for a site. It signs from `activate_at` on, or at once if that is none or past. The secret before it
+/// signs, too, for 24 hours from then.
+///
+/// # Errors
+/// The caller may not do it; there is no such site within reach; `activate_at` is more than [`LONGEST_NOTICE`] ahead.
+pub async fn rotate(
+    management: &Management,
+    caller: &Caller,
+    site: SiteId,
+    activate_at: Option<DateTime<Utc>>,
+) -> Result<IssuedSecret, Refused> {
+    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    session.require_recent_password()?;
+    let team = sites::require(&mut session, site).await?;
+    if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
+        let message = "must be at most 30 days ahead";
+        return Err(Refused::field("activate_at", message));
+    }
+    let key = management.master_key()?;
+    // A secret that is sealed with a key that is not this database's would be lost.
+    seal::check_master_key(session.conn(), key).await?;
+    let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
+    let rotated = rotated.ok_or(Refused::NotFound(Noun::Site))?;
+    let dropped = Dropped::by(&rotated.before);
+    session
+        .commit(Change {
+            action: Action::WebhookSecretRotate,
+            team: Some(team),
+            target: site.as_uuid(),
+            details: json!({
+                "activates_at": timestamp(rotated.activates_at),
+                "previous_until": timestamp(rotated.previous_until),
+                "dropped": dropped,
+            }),
+        })
+        .await?;
+    Ok(IssuedSecret { rotated, dropped })
+}
