@@ -105,11 +105,6 @@ impl Refusal {
         )
     }
 
-    /// What is not there, or not for the caller to know of.
-    pub(crate) fn not_found(noun: &str) -> Self {
-        Self::new(Code::NotFound, format!("There is no such {noun}."))
-    }
-
     pub(crate) fn internal() -> Self {
         Self::new(
             Code::InternalError,

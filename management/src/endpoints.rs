@@ -6,7 +6,7 @@ mod settings;
 
 use domain::{
     audit::Action,
-    id::{EndpointId, SiteId},
+    id::{EndpointId, SiteId, TeamId},
     reason::Reason,
     scope::Scope,
 };
@@ -15,7 +15,7 @@ use store::{
     endpoint::owned::{self, Endpoint},
     jobs,
     page::Page,
-    seal,
+    seal::{self, MasterKey},
 };
 
 pub use self::{
@@ -36,7 +36,7 @@ pub async fn list(
 ) -> Result<Vec<Endpoint>, Refused> {
     let mut session = management.read(caller, Scope::WebhooksRead).await?;
     sites::require(&mut session, site).await?;
-    Ok(owned::list(session.conn(), management.master_key()?, site, page).await?)
+    Ok(owned::list(session.conn(), management.master_key.as_ref(), site, page).await?)
 }
 
 /// An endpoint: its settings, and its delivery health.
@@ -64,15 +64,27 @@ pub async fn create(
 ) -> Result<Endpoint, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
     let team = sites::require(&mut session, site).await?;
-    let settings = new.settings(team, &management.outlet)?;
-    let key = management.master_key()?;
-    // What is sealed with a key that is not this database's would be lost.
-    seal::check_master_key(session.conn(), key).await?;
-    let id = owned::add(session.conn(), key, site, &settings).await?;
-    let endpoint = find(management, &mut session, id).await?;
-    let details = audited::creation(site, &settings);
-    record(session, Action::EndpointCreate, &endpoint, details).await?;
+    let (endpoint, change) = add(management, &mut session, team, site, new).await?;
+    session.commit(change).await?;
     Ok(endpoint)
+}
+
+/// Adds an endpoint to a site of this team, in a session that has the scope for it.
+pub(crate) async fn add(
+    management: &Management,
+    session: &mut Session,
+    team: TeamId,
+    site: SiteId,
+    new: NewEndpoint,
+) -> Result<(Endpoint, Change), Refused> {
+    let settings = new.settings(team, &management.outlet)?;
+    let key = management.master_key.as_ref();
+    check_key(session, key).await?;
+    let id = owned::add(session.conn(), key, site, &settings).await?;
+    let endpoint = find(management, session, id).await?;
+    let details = audited::creation(site, &settings);
+    let change = changed(Action::EndpointCreate, &endpoint, details);
+    Ok((endpoint, change))
 }
 
 /// Changes an endpoint. What waits for it is sent with the new settings. If its URL changes, it counts as new: how it fared is
@@ -93,8 +105,8 @@ pub async fn update(
     let Some(details) = audited::change(&before.settings, &settings) else {
         return Ok(before);
     };
-    let key = management.master_key()?;
-    seal::check_master_key(session.conn(), key).await?;
+    let key = management.master_key.as_ref();
+    check_key(&mut session, key).await?;
     owned::change(session.conn(), key, &before, &settings).await?;
     let after = find(management, &mut session, endpoint).await?;
     record(session, Action::EndpointUpdate, &after, details).await?;
@@ -183,12 +195,20 @@ pub async fn delete(
     Ok(())
 }
 
+/// Refuses a key that is not this database's: what is sealed with it would be lost. Without a key, nothing is sealed.
+async fn check_key(session: &mut Session, key: Option<&MasterKey>) -> Result<(), Refused> {
+    if let Some(key) = key {
+        seal::check_master_key(session.conn(), key).await?;
+    }
+    Ok(())
+}
+
 async fn find(
     management: &Management,
     session: &mut Session,
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
-    let (reach, key) = (session.reach(), management.master_key()?);
+    let (reach, key) = (session.reach(), management.master_key.as_ref());
     let endpoint = owned::find(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
@@ -199,7 +219,7 @@ async fn lock(
     session: &mut Session,
     endpoint: EndpointId,
 ) -> Result<Endpoint, Refused> {
-    let (reach, key) = (session.reach(), management.master_key()?);
+    let (reach, key) = (session.reach(), management.master_key.as_ref());
     let endpoint = owned::lock(session.conn(), key, reach, endpoint).await?;
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
@@ -211,12 +231,14 @@ async fn record(
     endpoint: &Endpoint,
     details: Value,
 ) -> Result<(), Refused> {
-    session
-        .commit(Change {
-            action,
-            team: Some(endpoint.team),
-            target: endpoint.id.as_uuid(),
-            details,
-        })
-        .await
+    session.commit(changed(action, endpoint, details)).await
+}
+
+fn changed(action: Action, endpoint: &Endpoint, details: Value) -> Change {
+    Change {
+        action,
+        team: Some(endpoint.team),
+        target: endpoint.id.as_uuid(),
+        details,
+    }
 }

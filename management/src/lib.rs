@@ -26,6 +26,7 @@ pub mod recoveries;
 mod refused;
 pub mod rule_groups;
 mod session;
+pub mod set_up;
 pub mod site_keys;
 pub mod sites;
 pub mod subscriptions;

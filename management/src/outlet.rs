@@ -33,7 +33,7 @@ pub type Ping = Arc<dyn Fn(Target) -> BoxFuture<'static, Option<Pinged>> + Send 
 /// The way out.
 pub struct Outlet {
     judge: Judge,
-    ping: Ping,
+    ping: Option<Ping>,
     turns: Mutex<Turns>,
 }
 
@@ -42,7 +42,16 @@ impl Outlet {
     pub fn new(judge: Judge, ping: Ping) -> Self {
         Self {
             judge,
-            ping,
+            ping: Some(ping),
+            turns: Mutex::new(Turns::new(Instant::now())),
+        }
+    }
+
+    /// One that judges and cannot test, for a command that has no client for webhooks.
+    pub fn without_tests(judge: Judge) -> Self {
+        Self {
+            judge,
+            ping: None,
             turns: Mutex::new(Turns::new(Instant::now())),
         }
     }
@@ -60,11 +69,13 @@ impl Outlet {
     /// # Errors
     /// Too many are running, that endpoint has been tested too often of late, or the team has no free connection.
     pub async fn ping(&self, target: Target) -> Result<Pinged, Refused> {
+        let no_client = || Refused::Invalid("Endpoints cannot be tested from here.".into());
+        let ping = self.ping.as_ref().ok_or_else(no_client)?;
         let team = target.team;
         self.with_turns(|turns| turns.take(Instant::now(), team, target.endpoint))
             .map_err(|seconds| Refused::TooManyPings { seconds })?;
         let _turn = Turn { outlet: self, team };
-        let pinged = (self.ping)(target).await;
+        let pinged = ping(target).await;
         pinged.ok_or_else(|| Refused::TooManyPings { seconds: SOON })
     }
 

@@ -27,7 +27,9 @@ use store::{
 };
 
 pub use self::warnings::Warning;
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, difference};
+use crate::{
+    Caller, Change, Conflict, Management, Noun, Refused, Session, difference, workbench::Checked,
+};
 
 /// A rule group to create.
 #[derive(Debug)]
@@ -98,20 +100,34 @@ pub async fn create(
 
     let mut session = management.change(caller, Scope::RulesWrite).await?;
     session.require_team(team)?;
-    lists::require(&mut session, team, &compiled.rules).await?;
-    room::require(management, &mut session, team).await?;
+    let note = new.note.as_ref().map_or("", Reason::as_str);
+    let (group, change) = add(management, &mut session, team, &new.name, &compiled, note).await?;
+    let warnings = warnings::of(&mut session, &compiled.rules).await?;
+    session.commit(change).await?;
+    Ok(CreatedRuleGroup { group, warnings })
+}
+
+/// Creates a group of this team whose first version is live, in a session that has the scope for it.
+pub(crate) async fn add(
+    management: &Management,
+    session: &mut Session,
+    team: TeamId,
+    name: &Name,
+    compiled: &Checked,
+    note: &str,
+) -> Result<(Group, Change), Refused> {
+    lists::require(session, team, &compiled.rules).await?;
+    room::require(management, session, team).await?;
     let authorship = Authorship {
         by: session.actor(),
-        note: new.note.as_ref().map_or("", Reason::as_str),
+        note,
     };
-    let version = compiled.version();
-    let (conn, name) = (session.conn(), new.name.as_str());
-    let id = rule_group::create_as(conn, team, name, version, authorship).await?;
-    let group = find(&mut session, id).await?;
+    let (conn, version) = (session.conn(), compiled.version());
+    let id = rule_group::create_as(conn, team, name.as_str(), version, authorship).await?;
+    let group = find(session, id).await?;
     let details = json!({ "created": group, "rules": compiled.rules.len() });
-    let warnings = warnings::of(&mut session, &compiled.rules).await?;
-    record(session, Action::RuleGroupCreate, team, id, details).await?;
-    Ok(CreatedRuleGroup { group, warnings })
+    let change = changed(Action::RuleGroupCreate, team, id, details);
+    Ok((group, change))
 }
 
 /// Renames a group. Without a name, nothing changes.
@@ -195,13 +211,16 @@ async fn record(
     group: RuleGroupId,
     details: Value,
 ) -> Result<(), Refused> {
-    let change = Change {
+    session.commit(changed(action, team, group, details)).await
+}
+
+fn changed(action: Action, team: TeamId, group: RuleGroupId, details: Value) -> Change {
+    Change {
         action,
         team: Some(team),
         target: group.as_uuid(),
         details,
-    };
-    session.commit(change).await
+    }
 }
 
 fn unknown() -> Refused {

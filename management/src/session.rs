@@ -39,11 +39,7 @@ impl Management {
     /// password a short while ago where the scope asks for that.
     pub async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
         let begun = self.begin_changing(caller).await?;
-        let session = self.admit(begun, caller, Some(scope))?;
-        if scope.needs_recent_password() {
-            session.require_recent_password()?;
-        }
-        Ok(session)
+        self.admit(begun, caller, Some(scope))
     }
 
     /// Begins what only looks at the caller itself, which asks for no scope.
@@ -120,10 +116,8 @@ impl Management {
             person,
             request: caller.request.clone(),
         };
-        if let Some(scope) = scope
-            && !session.has(scope)
-        {
-            return Err(session.lacks(scope));
+        if let Some(scope) = scope {
+            session.require(scope)?;
         }
         let problems = caller.problems();
         if !problems.is_empty() {
@@ -272,8 +266,8 @@ impl Session {
         self.person.as_ref()
     }
 
-    /// Refuses a person who gave the password more than 10 minutes ago. [`Management::change`] asks for it where the scope
-    /// does; use cases ask for it where only some changes of a scope are delicate.
+    /// Refuses a person who gave the password more than 10 minutes ago. [`Session::require`] asks for it where the scope does; use
+    /// cases ask for it where only some changes of a scope are delicate.
     ///
     /// # Errors
     /// The person must give the password again.
@@ -306,6 +300,20 @@ impl Session {
             Forbidden::MissingScope,
             "You decide on other sites only: an admin of your team can give you this one.".into(),
         ))
+    }
+
+    /// Refuses whoever does not have this scope, too, and a person who must give the password again to use it.
+    ///
+    /// # Errors
+    /// The caller lacks the scope, or gave the password too long ago.
+    pub fn require(&self, scope: Scope) -> Result<(), Refused> {
+        if !self.has(scope) {
+            return Err(self.lacks(scope));
+        }
+        if scope.needs_recent_password() {
+            self.require_recent_password()?;
+        }
+        Ok(())
     }
 
     /// Refuses a team beyond the caller's reach, as one that does not exist.

@@ -64,6 +64,17 @@ pub async fn create(
 ) -> Result<IssuedKey, Refused> {
     let mut session = management.change(caller, Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
+    let (issued, change) = add(&mut session, team, site).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Creates a key for a site of this team, in a session that has the scope for it.
+pub(crate) async fn add(
+    session: &mut Session,
+    team: TeamId,
+    site: SiteId,
+) -> Result<(IssuedKey, Change), Refused> {
     let new = site::keys::create(session.conn(), site).await?;
     issue(session, Action::KeyCreate, team, site, new).await
 }
@@ -81,7 +92,9 @@ pub async fn rotate(
     let mut session = management.change(caller, Scope::KeysWrite).await?;
     let team = sites::require(&mut session, site).await?;
     let new = site::keys::rotate(session.conn(), site).await?;
-    issue(session, Action::KeyRotate, team, site, new).await
+    let (issued, change) = issue(&mut session, Action::KeyRotate, team, site, new).await?;
+    session.commit(change).await?;
+    Ok(issued)
 }
 
 /// Disables a key at once and for good. Disabling it again changes nothing.
@@ -115,22 +128,20 @@ async fn find(session: &mut Session, site: SiteId, key: SiteKeyId) -> Result<Key
     key.ok_or(Refused::NotFound(Noun::SiteKey))
 }
 
-/// Records and commits a new key.
+/// A new key, and what is recorded of it.
 async fn issue(
-    mut session: Session,
+    session: &mut Session,
     action: Action,
     team: TeamId,
     site: SiteId,
     (id, secret): (SiteKeyId, SiteKey),
-) -> Result<IssuedKey, Refused> {
-    let key = find(&mut session, site, id).await?;
-    session
-        .commit(Change {
-            action,
-            team: Some(team),
-            target: key.id.as_uuid(),
-            details: created(&key),
-        })
-        .await?;
-    Ok(IssuedKey { key, secret })
+) -> Result<(IssuedKey, Change), Refused> {
+    let key = find(session, site, id).await?;
+    let change = Change {
+        action,
+        team: Some(team),
+        target: key.id.as_uuid(),
+        details: created(&key),
+    };
+    Ok((IssuedKey { key, secret }, change))
 }

@@ -77,6 +77,19 @@ pub async fn create(
         None => rule_group::team_of(session.conn(), group).await?,
     };
     let team = team.ok_or_else(|| unknown_group("default_rule_group_id"))?;
+    let (issued, change) = add(management, &mut session, team, settings).await?;
+    session.commit(change).await?;
+    Ok(issued)
+}
+
+/// Creates a site of this team, in a session that has the scope for it.
+pub(crate) async fn add(
+    management: &Management,
+    session: &mut Session,
+    team: TeamId,
+    settings: &Settings,
+) -> Result<(IssuedSite, Change), Refused> {
+    let group = settings.default_rule_group;
     require_groups(session.conn(), team, settings).await?;
     require_providers(session.conn(), settings).await?;
 
@@ -85,19 +98,18 @@ pub async fn create(
     seal::check_master_key(conn, key).await?;
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
-    let site = find(&mut session, id).await?;
-    session
-        .commit(Change {
-            action: Action::SiteCreate,
-            team: Some(team),
-            target: site.id.as_uuid(),
-            details: created(&site),
-        })
-        .await?;
-    Ok(IssuedSite {
+    let site = find(session, id).await?;
+    let change = Change {
+        action: Action::SiteCreate,
+        team: Some(team),
+        target: site.id.as_uuid(),
+        details: created(&site),
+    };
+    let issued = IssuedSite {
         site,
         webhook_secret: secret.expose().to_owned(),
-    })
+    };
+    Ok((issued, change))
 }
 
 /// Changes a site's settings: `edit` gets those that it has and gives those that it is to have. The change applies to every
@@ -140,7 +152,7 @@ pub async fn update(
     Ok(after)
 }
 
-async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
+pub(crate) async fn find(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
     let site = site::settings::find(session.conn(), reach, site).await?;
     site.ok_or(Refused::NotFound(Noun::Site))

@@ -9,7 +9,7 @@ use domain::{
 use serde_json::json;
 use store::{
     rule_group::{self, Group},
-    site_settings::{self, ManagedSite},
+    site::settings::{self, ManagedSite},
 };
 
 use super::unknown;
@@ -26,7 +26,7 @@ pub async fn list(
 ) -> Result<Vec<Group>, Refused> {
     let mut session = management.read(caller, Scope::SitesRead).await?;
     let reach = session.reach();
-    let site = site_settings::find(session.conn(), reach, site).await?;
+    let site = settings::find(session.conn(), reach, site).await?;
     let site = site.ok_or_else(unknown_site)?;
     Ok(rule_group::attached(session.conn(), site.id).await?)
 }
@@ -45,7 +45,7 @@ pub async fn attach(
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let site = lock(&mut session, site).await?;
     // Held until the commit: nobody deletes it meanwhile.
-    let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
+    let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     if own.is_empty() {
         return Err(unknown());
     }
@@ -72,7 +72,7 @@ pub async fn detach(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let site = lock(&mut session, site).await?;
-    let own = site_settings::own_groups(session.conn(), site.team, &[group]).await?;
+    let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     let group = own.first().copied().ok_or_else(unknown)?;
     if !rule_group::detach(session.conn(), site.id, group).await? {
         return Ok(());
@@ -83,13 +83,13 @@ pub async fn detach(
 /// A site within the caller's reach that nobody else changes meanwhile.
 async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
-    let site = site_settings::lock(session.conn(), reach, site).await?;
+    let site = settings::lock(session.conn(), reach, site).await?;
     site.ok_or_else(unknown_site)
 }
 
 /// Records which groups the site had and has, and commits.
 async fn commit(mut session: Session, before: &ManagedSite) -> Result<(), Refused> {
-    let after = site_settings::find(session.conn(), Reach::Everything, before.id).await?;
+    let after = settings::find(session.conn(), Reach::Everything, before.id).await?;
     let after = after.ok_or_else(unknown_site)?;
     let details = json!({ "changed": { "rule_group_ids": {
         "from": before.settings.rule_groups,

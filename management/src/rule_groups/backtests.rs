@@ -13,7 +13,7 @@ use serde_json::json;
 use store::{
     backtest::{self, Backtest},
     page::Page,
-    site_settings,
+    site::settings,
 };
 
 use super::{drafts::draft, find, named_version, record, room};
@@ -81,7 +81,7 @@ pub async fn create(
     let group = find(&mut session, group).await?;
     if let Some(site) = new.site {
         let team = Reach::Team(group.team);
-        let found = site_settings::find(session.conn(), team, site).await?;
+        let found = settings::find(session.conn(), team, site).await?;
         found.ok_or_else(|| Refused::field("site_id", "is no site of the team"))?;
     }
     let rules = match new.version {

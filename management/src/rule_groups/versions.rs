@@ -4,6 +4,7 @@ use domain::{
     audit::Action,
     id::{GroupVersionId, RuleGroupId},
     reason::Reason,
+    rules::GivenRules,
     scope::Scope,
 };
 use serde_json::json;
@@ -89,6 +90,40 @@ pub async fn create(
         Action::RuleGroupVersion
     };
     let details = created(&version);
+    record(session, action, group.team, group.id, details).await?;
+    Ok(version)
+}
+
+/// Makes a new version of these rules and makes it live. The group's draft stays if it was edited.
+///
+/// # Errors
+/// The caller may not do it; there is no such group within reach; the rules do not compile or name hash lists that the team
+/// cannot use; the team has stored as many rules today as it may.
+pub async fn publish(
+    management: &Management,
+    caller: &Caller,
+    group: RuleGroupId,
+    rules: GivenRules,
+) -> Result<ListedVersion, Refused> {
+    let mut session = management.read(caller, Scope::RulesWrite).await?;
+    let found = find(&mut session, group).await?;
+    drop(session);
+    let (workbench, holder) = (&management.workbench, Some(found.team));
+    let rules = workbench.rules(holder, rules).await?;
+    let compiled = workbench.check(holder, rules).await?;
+
+    let mut session = management.change(caller, Scope::RulesWrite).await?;
+    let group = lock(&mut session, group).await?;
+    lists::require(&mut session, group.team, &compiled.rules).await?;
+    room::require(management, &mut session, group.team).await?;
+    let by = session.actor();
+    let authorship = Authorship { by, note: "" };
+    let conn = session.conn();
+    let id = rule_group::add_version(conn, group.id, compiled.version(), authorship).await?;
+    rule_group::set_live(conn, group.id, id, by).await?;
+    let version = rule_group::version(conn, group.id, id).await?;
+    let version = version.ok_or(Refused::Internal)?.listed;
+    let (action, details) = (Action::RuleGroupPublish, created(&version));
     record(session, action, group.team, group.id, details).await?;
     Ok(version)
 }

@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl Row {
-    fn open(self, key: &MasterKey) -> Result<Endpoint, Error> {
+    fn open(self, key: Option<&MasterKey>) -> Result<Endpoint, Error> {
         let id = EndpointId::from(self.id);
         let health = health::Row {
             failing_since: self.failing_since,
@@ -92,7 +92,7 @@ impl Row {
         let events: Result<Vec<EventKind>, _> =
             self.events.iter().map(|event| event.parse()).collect();
         let headers = match &self.headers {
-            Some(sealed) => open_headers(key, id, sealed)?,
+            Some(sealed) => open_headers(required(key)?, id, sealed)?,
             None => Vec::new(),
         };
         Ok(Endpoint {
@@ -119,7 +119,7 @@ impl Row {
 /// An endpoint; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Endpoint>, Error> {
@@ -152,7 +152,7 @@ pub async fn find(
 /// A site's endpoints, the oldest first.
 pub async fn list(
     conn: &mut PgConnection,
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     site: SiteId,
     page: Page,
 ) -> Result<Vec<Endpoint>, Error> {
@@ -188,7 +188,7 @@ pub async fn list(
 /// An endpoint that nobody else changes until the transaction ends; none if there is none within reach.
 pub async fn lock(
     conn: &mut PgConnection,
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Endpoint>, Error> {
@@ -215,7 +215,7 @@ pub async fn lock(
 /// [`Error::LimitReached`].
 pub async fn add(
     conn: &mut PgConnection,
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     site: SiteId,
     settings: &Settings,
 ) -> Result<EndpointId, Error> {
@@ -242,7 +242,7 @@ pub async fn add(
 /// Changes an endpoint. One that moves is as new: how it fared is forgotten. Run it in a transaction that has locked it.
 pub async fn change(
     conn: &mut PgConnection,
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     endpoint: &Endpoint,
     settings: &Settings,
 ) -> Result<(), Error> {
@@ -357,7 +357,7 @@ fn names(events: &[EventKind]) -> Vec<&'static str> {
 }
 
 fn seal_headers(
-    key: &MasterKey,
+    key: Option<&MasterKey>,
     endpoint: EndpointId,
     headers: &[CustomHeader],
 ) -> Result<Option<Vec<u8>>, Error> {
@@ -365,5 +365,13 @@ fn seal_headers(
         return Ok(None);
     }
     let headers = serde_json::to_vec(headers)?;
-    Ok(Some(key.seal(&headers_owner(endpoint), &headers)))
+    Ok(Some(
+        required(key)?.seal(&headers_owner(endpoint), &headers),
+    ))
+}
+
+/// The key that headers are sealed with. Endpoints without headers need none.
+fn required(key: Option<&MasterKey>) -> Result<&MasterKey, Error> {
+    let missing = || Error::Unreadable("headers are sealed, and there is no master key".into());
+    key.ok_or_else(missing)
 }

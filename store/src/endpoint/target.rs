@@ -50,7 +50,7 @@ pub async fn target(
     reach: Reach,
     endpoint: EndpointId,
 ) -> Result<Option<Target>, Error> {
-    let Some(found) = owned::find(conn, key, reach, endpoint).await? else {
+    let Some(found) = owned::find(conn, Some(key), reach, endpoint).await? else {
         return Ok(None);
     };
     let secrets = site::webhook_secret::signing(conn, key, found.site).await?;

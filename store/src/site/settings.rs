@@ -64,6 +64,26 @@ pub struct Settings {
     pub rule_groups: Vec<RuleGroupId>,
 }
 
+impl Settings {
+    /// The usual settings under this name.
+    pub fn named(name: String, default_rule_group: RuleGroupId) -> Self {
+        Self {
+            name,
+            on_failure: OnFailure::Review,
+            status_vocabulary: StatusVocabulary::State,
+            providers: None,
+            policy: None,
+            answer_cache_seconds: None,
+            submissions_per_minute: None,
+            status_queries_per_minute: None,
+            image_retention_days: ImageRetentionDays::of::<30>(),
+            webhook_retention_days: WebhookRetentionDays::of::<30>(),
+            default_rule_group,
+            rule_groups: Vec::new(),
+        }
+    }
+}
+
 /// A site; none if there is none within reach.
 pub async fn find(
     conn: &mut PgConnection,

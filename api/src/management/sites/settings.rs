@@ -62,12 +62,12 @@ pub(super) struct NewSite {
 impl NewSite {
     /// The team that it names, and the settings.
     pub(super) fn parts(self) -> (Option<TeamId>, Settings) {
+        let usual = Settings::named(self.name.0.into(), self.default_rule_group_id.0);
         let settings = Settings {
-            name: self.name.0.into(),
-            on_failure: self.on_failure.map_or(OnFailure::Review, |wish| wish.0),
+            on_failure: self.on_failure.map_or(usual.on_failure, |wish| wish.0),
             status_vocabulary: self
                 .status_vocabulary
-                .map_or(StatusVocabulary::State, |vocabulary| vocabulary.0),
+                .map_or(usual.status_vocabulary, |vocabulary| vocabulary.0),
             providers: self.providers,
             policy: self.policy.map(|policy| policy.0),
             answer_cache_seconds: self.answer_cache_seconds.map(|seconds| seconds.0),
@@ -75,12 +75,12 @@ impl NewSite {
             status_queries_per_minute: self.status_queries_per_minute.map(|limit| limit.0),
             image_retention_days: self
                 .image_retention_days
-                .map_or(ImageRetentionDays::of::<30>(), |days| days.0),
+                .map_or(usual.image_retention_days, |days| days.0),
             webhook_retention_days: self
                 .webhook_retention_days
-                .map_or(WebhookRetentionDays::of::<30>(), |days| days.0),
-            default_rule_group: self.default_rule_group_id.0,
+                .map_or(usual.webhook_retention_days, |days| days.0),
             rule_groups: plain(self.rule_group_ids),
+            ..usual
         };
         (self.team_id.map(|team| team.0), settings)
     }
