@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Email(String);
 
 impl Email {
+    /// What an address looks like, as a regular expression.
+    pub const PATTERN: &str = r#"^[!#-'*+\-./0-9=?A-Z^-~]+@[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$"#;
     /// The most characters of an address (RFC 5321).
     pub const LONGEST: usize = 254;
 
