@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 mod api;
 mod check;
+pub(crate) mod face;
 pub(crate) mod listen;
 pub(crate) mod queue;
 mod up;

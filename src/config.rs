@@ -35,7 +35,7 @@ pub(crate) use egress::{EgressOptions, OutboundOptions, judge};
 pub(crate) use environment::problems;
 pub(crate) use http::HttpOptions;
 pub(crate) use providers::ProviderOptions;
-pub(crate) use rules::{KeptRulesOptions, RuleOptions};
+pub(crate) use rules::{KeptRulesOptions, RuleOptions, StoredRulesOptions};
 pub(crate) use values::{address, id, one_of, queue_name, whole};
 
 use values::demo_endpoint;

@@ -4,27 +4,23 @@ use std::{fs, path::Path};
 
 use anyhow::{Context as _, bail};
 use domain::{
-    audit::Action,
-    event::EventKind,
     id::{EndpointId, RuleGroupId, SiteId, TeamId},
-    scope::Scope,
+    webhook::EndpointUrl,
+};
+use management::{
+    Caller, Management, Refused,
+    endpoints::{self, EndpointChange, NewEndpoint},
+    set_up::{self, Access, NewSite, NewTenant},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use sqlx::{Connection as _, PgConnection};
-use store::{
-    PgPool, endpoint, plan, rule_group,
-    seal::MasterKey,
-    site, team,
-    token::{self, Grant, NewToken},
-};
+use store::{PgConnection, seal::MasterKey, site, team};
 use url::Url;
 use workers::outbound::{Exemption, HostPort};
 
 use crate::{
-    audit,
+    commands::face::told,
     data_dir::{Audience, DataDir},
-    rule_file::RuleFile,
+    rule_file,
 };
 
 /// Its name in the data directory.
@@ -87,35 +83,60 @@ impl Demo {
     }
 }
 
-/// Finds or makes the demo data and writes `demo.json`. None: the database is in use and nobody asked for a demo.
+/// Finds or makes the demo data and writes `demo.json`. The use cases have the master key, and permit the webhook URL. None: the
+/// database is in use and nobody asked for a demo.
 pub(crate) async fn prepare(
     data: &DataDir,
-    pool: &PgPool,
-    key: &MasterKey,
+    management: &Management,
     consent: Consent,
     addresses: Addresses,
     webhook_url: Option<Url>,
 ) -> anyhow::Result<Option<Demo>> {
-    let mut conn = pool.acquire().await?;
-    // All or nothing: an interrupted first start must not leave half a demo.
-    let mut tx = conn.begin().await?;
-    let found = site::find_named(&mut tx, TEAM, SITE).await?;
-    let told = read(data.path())?
+    let caller = Caller::command_line();
+    let key = management.master_key().map_err(told)?;
+    let mut conn = management.pool.acquire().await?;
+    let found = site::find_named(&mut conn, TEAM, SITE).await?;
+    let known = read(data.path())?
         .filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
-    let mut demo = match (told, found) {
-        (Some(demo), _) => Demo {
-            base_url: addresses.base_url,
-            metrics_url: addresses.metrics_url,
+    let endpoint = webhook_url.as_ref().map(|url| url.as_str().parse());
+    let endpoint: Option<EndpointUrl> = endpoint.transpose()?;
+    // Each of these is made whole or not at all: an interrupted first start leaves no half of a demo.
+    let (access, webhook_url) = match (known, found) {
+        (Some(demo), _) => {
             // It may have been rotated since.
-            webhook_secret: current_secret(&mut tx, key, demo.site_id).await?,
-            ..demo
-        },
-        (None, Some(site)) if consent == Consent::Given => {
-            issue(&mut tx, key, site, addresses).await?
+            let webhook_secret = current_secret(&mut conn, key, demo.site_id).await?;
+            drop(conn);
+            let mut demo = Demo {
+                base_url: addresses.base_url,
+                metrics_url: addresses.metrics_url,
+                webhook_secret,
+                ..demo
+            };
+            if let Some(url) = endpoint {
+                demo.endpoint_id = Some(move_endpoint(management, &caller, &demo, url).await?);
+                demo.webhook_url = webhook_url;
+            }
+            write(data, &demo)?;
+            return Ok(Some(demo));
         }
-        (None, None) if consent == Consent::Given || team::none_exist(&mut tx).await? => {
-            let site = create(&mut tx, key).await?;
-            issue(&mut tx, key, site, addresses).await?
+        (None, Some(site)) if consent == Consent::Given => {
+            let name = TEAM.parse()?;
+            let access = set_up::access(management, &caller, site.id, name, endpoint).await;
+            (access, webhook_url)
+        }
+        (None, None) if consent == Consent::Given || team::none_exist(&mut conn).await? => {
+            let rules = rule_file::demo();
+            let new = NewTenant {
+                name: TEAM.parse()?,
+                site: NewSite {
+                    name: SITE.parse()?,
+                    group: rules.name,
+                    rules: rules.rules,
+                },
+                endpoint,
+            };
+            let access = set_up::tenant(management, &caller, new).await;
+            (access, webhook_url)
         }
         (None, _) if webhook_url.is_some() => {
             bail!(
@@ -124,76 +145,31 @@ pub(crate) async fn prepare(
         }
         (None, _) => return Ok(None),
     };
-    if let Some(url) = webhook_url {
-        set_endpoint(&mut tx, &mut demo, url).await?;
-    }
-    tx.commit().await?;
+    let access = access.map_err(told)?;
+    let webhook_secret = current_secret(&mut conn, key, access.site).await?;
+    let demo = described(&access, webhook_secret, addresses, webhook_url);
     write(data, &demo)?;
     Ok(Some(demo))
 }
 
-async fn create(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<site::FoundSite> {
-    let rules = RuleFile::demo();
-    let team = team::create(conn, &TEAM.parse()?, plan::UNLIMITED)
-        .await?
-        .id;
-    let details = json!({ "name": TEAM, "plan_id": plan::UNLIMITED });
-    audit::record(
-        conn,
-        Action::TeamCreate,
-        Some(team),
-        team.as_uuid(),
-        details,
-    )
-    .await?;
-    let default_group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
-    let (id, _) = site::create(conn, key, team, SITE, default_group).await?;
-    let details = json!({ "name": SITE, "rule_group_id": default_group });
-    audit::record(conn, Action::SiteCreate, Some(team), id.as_uuid(), details).await?;
-    Ok(site::FoundSite {
-        id,
-        team,
-        default_group,
-    })
-}
-
-/// New credentials for the demo site; older ones stay valid, since somebody may still use them.
-async fn issue(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    site: site::FoundSite,
+fn described(
+    access: &Access,
+    webhook_secret: String,
     addresses: Addresses,
-) -> anyhow::Result<Demo> {
-    let team = Some(site.team);
-    let (key_id, site_key) = site::keys::create(conn, site.id).await?;
-    let details = json!({ "site_id": site.id });
-    audit::record(conn, Action::KeyCreate, team, key_id.as_uuid(), details).await?;
-    let (token, secret_token) = token::create(
-        conn,
-        &Grant::command_line(),
-        NewToken {
-            name: &TEAM.parse()?,
-            team,
-            scopes: Scope::ALL,
-            expires_at: None,
-        },
-    )
-    .await?;
-    let details = json!({ "name": TEAM, "scopes": Scope::ALL });
-    audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
-    let webhook_secret = current_secret(conn, key, site.id).await?;
-    Ok(Demo {
+    webhook_url: Option<Url>,
+) -> Demo {
+    Demo {
         base_url: addresses.base_url,
         metrics_url: addresses.metrics_url,
-        team_id: site.team,
-        site_id: site.id,
-        rule_group_id: site.default_group,
-        site_key: site_key.expose().to_owned(),
+        team_id: access.team,
+        site_id: access.site,
+        rule_group_id: access.rule_group,
+        site_key: access.key.expose().to_owned(),
         webhook_secret,
-        management_token: secret_token.expose().to_owned(),
-        endpoint_id: None,
-        webhook_url: None,
-    })
+        management_token: access.token.expose().to_owned(),
+        endpoint_id: access.endpoint,
+        webhook_url,
+    }
 }
 
 async fn current_secret(
@@ -207,17 +183,30 @@ async fn current_secret(
     Ok(secrets.current.expose().to_owned())
 }
 
-async fn set_endpoint(conn: &mut PgConnection, demo: &mut Demo, url: Url) -> anyhow::Result<()> {
-    let moved = match demo.endpoint_id {
-        Some(endpoint) => endpoint::relocate(conn, endpoint, url.as_str()).await?,
-        None => false,
-    };
-    if !moved {
-        demo.endpoint_id =
-            Some(endpoint::create(conn, demo.site_id, url.as_str(), EventKind::ALL).await?);
+/// Moves the demo's endpoint to this URL and enables it, or makes one if there is none.
+async fn move_endpoint(
+    management: &Management,
+    caller: &Caller,
+    demo: &Demo,
+    url: EndpointUrl,
+) -> anyhow::Result<EndpointId> {
+    if let Some(id) = demo.endpoint_id {
+        let change = EndpointChange {
+            url: Some(url.clone()),
+            ..EndpointChange::default()
+        };
+        match endpoints::update(management, caller, id, change).await {
+            Ok(_) => {
+                let enabled = endpoints::enable(management, caller, id).await;
+                return Ok(enabled.map_err(told)?.id);
+            }
+            Err(Refused::NotFound(_)) => {}
+            Err(refused) => return Err(told(refused)),
+        }
     }
-    demo.webhook_url = Some(url);
-    Ok(())
+    let new = NewEndpoint::at(url);
+    let endpoint = endpoints::create(management, caller, demo.site_id, new).await;
+    Ok(endpoint.map_err(told)?.id)
 }
 
 /// What a data directory's `demo.json` holds; none: there is none.

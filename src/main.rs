@@ -2,7 +2,6 @@
 //! `gatehouse worker` are the same service in as many processes as you like.
 
 mod account;
-mod audit;
 mod commands;
 mod config;
 mod data_dir;

@@ -43,12 +43,18 @@ pub(crate) fn stopping() -> Readiness {
 /// The connection of a command that does one thing and ends, to a database that has this binary's schema. Its statements
 /// end after a minute, also when nobody waits for them any more.
 pub(crate) async fn connect(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgConnection> {
+    let pool = open_current(options, name).await?;
+    Ok(schema::connect_for_command(&pool).await?)
+}
+
+/// The pool of such a command, to a database that has this binary's schema.
+pub(crate) async fn open_current(options: &DatabaseOptions, name: &str) -> anyhow::Result<PgPool> {
     let pool = open(options, name).await?;
     anyhow::ensure!(
         schema::is_current(&pool).await?,
-        "the database has not this version's schema: run `gatehouse migrate`"
+        "the database does not have this version's schema: run `gatehouse migrate`"
     );
-    Ok(schema::connect_for_command(&pool).await?)
+    Ok(pool)
 }
 
 /// The pool of a command that does one thing and ends, on the host that can write. Says what is wrong with the database, if

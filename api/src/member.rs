@@ -6,7 +6,8 @@ use std::{borrow::Cow, ops::Deref, str::FromStr};
 use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    backtest::{Decided, State},
+    backtest::Decided,
+    chain::State,
     email::Email,
     event::{self, EventKind},
     id::{

@@ -1,20 +1,6 @@
-//! Replays of rules over items that were judged before: their states, and how well verdicts agree with what people decided.
+//! Backtests: how well the verdicts of replayed rules agree with what people decided.
 
 use crate::media::{Status, named_set};
-
-named_set! {
-    /// Where a replay stands.
-    State {
-        /// It goes on.
-        Running = "running",
-        /// It has looked at everything that it was to look at.
-        Finished = "finished",
-        /// Somebody stopped it.
-        Cancelled = "cancelled",
-        /// It could not go on.
-        Failed = "failed",
-    }
-}
 
 named_set! {
     /// What people decided about an item, the last of them where they were several.

@@ -15,7 +15,7 @@ pub use unchecked::{ImageProblem, Unchecked};
 use crate::id::{GroupVersionId, RuleGroupId, RuleId};
 use crate::media::{ModerationType, OnFailure, Status};
 use crate::reason::Reason;
-use crate::rules::{Effect, Evidence, Violation};
+use crate::rules::{Evidence, RuleEffect, Violation};
 use crate::score::{Category, Scores};
 
 /// What became of one part of the content, its text or its image.
@@ -104,7 +104,7 @@ pub struct TracedViolation {
     /// The rule.
     pub rule_id: RuleId,
     /// What it asked for.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// Where and why it matched.
     pub evidence: Evidence,
 }
@@ -206,10 +206,10 @@ pub fn decide(findings: Findings<'_>) -> Verdict {
             .any(|violation| violation.effect == effect)
     };
     let unsure = (!unchecked.is_empty()).then_some(on_failure);
-    let (status, deciding) = match (asks(Effect::Reject), unsure, asks(Effect::Review)) {
-        (true, _, _) => (Status::Rejected, Some(Effect::Reject)),
+    let (status, deciding) = match (asks(RuleEffect::Reject), unsure, asks(RuleEffect::Review)) {
+        (true, _, _) => (Status::Rejected, Some(RuleEffect::Reject)),
         (false, Some(OnFailure::Reject), _) => (Status::Rejected, None),
-        (false, _, true) => (Status::PendingReview, Some(Effect::Review)),
+        (false, _, true) => (Status::PendingReview, Some(RuleEffect::Review)),
         (false, Some(OnFailure::Review), false) => (Status::PendingReview, None),
         (false, Some(OnFailure::Approve) | None, false) => (Status::Approved, None),
     };
@@ -261,15 +261,15 @@ impl From<&Violation> for TracedViolation {
 
 /// Which rules asked for review, and what was not checked; `None` where a rule rejects or nothing is amiss.
 fn reason(
-    deciding: Option<Effect>,
+    deciding: Option<RuleEffect>,
     violations: &[Violation],
     unchecked: &[Unchecked],
 ) -> Option<String> {
-    if deciding == Some(Effect::Reject) {
+    if deciding == Some(RuleEffect::Reject) {
         return None;
     }
     let mut clauses = Vec::new();
-    if deciding == Some(Effect::Review) {
+    if deciding == Some(RuleEffect::Review) {
         let rules: Vec<_> = violations
             .iter()
             .map(|v| format!("`{}`", v.rule_name))

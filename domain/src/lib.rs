@@ -5,6 +5,7 @@ pub mod audit;
 pub mod backtest;
 pub mod breaker;
 pub mod builtin;
+pub mod chain;
 pub mod decision;
 pub mod email;
 pub mod event;

@@ -84,14 +84,14 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::rules::Draft;
+    use crate::rules::RuleBody;
 
     fn rule(id: u128, keyword: &str) -> Rule {
-        let draft: Draft = serde_json::from_value(serde_json::json!({
+        let body: RuleBody = serde_json::from_value(serde_json::json!({
             "name": "rule", "type": "keyword", "keywords": [keyword], "effect": "reject",
         }))
         .unwrap();
-        draft.into_rule(Uuid::from_u128(id).into())
+        body.into_rule(Uuid::from_u128(id).into())
     }
 
     #[test]

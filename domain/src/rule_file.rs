@@ -15,7 +15,7 @@ use crate::{
     id::RuleId,
     name::Name,
     rules::{
-        Draft, GivenRules, Place, Rule, RuleErrors,
+        GivenRules, Place, Rule, RuleBody, RuleErrors,
         given::{Given, InYaml, Member, Placing, RulesReader, Unplaced, unknown_member},
     },
 };
@@ -40,14 +40,14 @@ pub struct Entry {
     pub id: Option<RuleId>,
     /// The rest.
     #[serde(flatten)]
-    pub draft: Draft,
+    pub body: RuleBody,
 }
 
 impl From<Rule> for Entry {
     fn from(rule: Rule) -> Self {
         Self {
             id: Some(rule.id),
-            draft: Draft {
+            body: RuleBody {
                 name: rule.name,
                 enabled: rule.enabled,
                 exceptions: rule.exceptions,
@@ -233,7 +233,7 @@ mod tests {
         let fresh = || uuid::Uuid::max().into();
         let entries = rules.iter().cloned();
         let expected: Vec<Rule> = entries
-            .map(|entry| entry.draft.into_rule(entry.id.unwrap_or_else(fresh)))
+            .map(|entry| entry.body.into_rule(entry.id.unwrap_or_else(fresh)))
             .collect();
         let name: Name = "a: b # 'c'".parse().unwrap();
         let yaml = RuleFile { name, rules }.to_yaml();

@@ -1,6 +1,6 @@
 //! The rules engine: what a rule is, and what a rule group finds in content.
 //!
-//! A group's rules are stored and imported as documents ([`Rule`], [`Draft`]), compiled once per version into a
+//! A group's rules are stored and imported as documents ([`Rule`], [`RuleBody`]), compiled once per version into a
 //! [`CompiledGroup`], and then only asked: `group.examine(&content)`. One file per kind of rule under `rules/`.
 
 mod ai_threshold;
@@ -58,9 +58,9 @@ pub struct Rule {
     pub kind: RuleKind,
 }
 
-/// A rule as it is imported: the same document without an id, which its importer gives it.
+/// A rule without an id, as it is imported. The importer gives it one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct RuleBody {
     /// See [`Rule::name`].
     pub name: String,
     /// See [`Rule::enabled`].
@@ -74,8 +74,8 @@ pub struct Draft {
     pub kind: RuleKind,
 }
 
-impl Draft {
-    /// The rule that this draft becomes under an id.
+impl RuleBody {
+    /// The rule with this body under an id.
     pub fn into_rule(self, id: RuleId) -> Rule {
         Rule {
             id,
@@ -174,7 +174,7 @@ impl fmt::Display for RuleType {
 /// What a match of a rule means for the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum RuleEffect {
     /// The content is rejected.
     Reject,
     /// A person must look at it.
@@ -193,7 +193,7 @@ pub struct Violation {
     pub rule_type: RuleType,
     /// What the match asks for.
     #[serde(skip)]
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// The score for an `ai_threshold`, 1 for rules that match or do not. From 0 to 1.
     pub confidence: f64,
     /// One sentence for people. Holds nothing of the content.
@@ -263,13 +263,13 @@ mod tests {
 
     #[test]
     fn a_rule_is_one_flat_document_and_unknown_members_are_refused() {
-        let draft: Draft = serde_json::from_str(
+        let body: RuleBody = serde_json::from_str(
             r#"{"name":"terms","type":"keyword","keywords":["x"],"effect":"reject"}"#,
         )
         .unwrap();
-        assert!(draft.enabled);
+        assert!(body.enabled);
         assert_eq!(
-            serde_json::to_value(&draft).unwrap(),
+            serde_json::to_value(&body).unwrap(),
             serde_json::json!({"name": "terms", "enabled": true, "type": "keyword",
                 "keywords": ["x"], "matching": "whole_word", "effect": "reject"})
         );
@@ -282,7 +282,7 @@ mod tests {
             r#"{"name":"a","type":"magic"}"#,
             r#"{"name":"a"}"#,
         ] {
-            assert!(serde_json::from_str::<Draft>(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<RuleBody>(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -7,7 +7,7 @@ mod techniques;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use domain::rules::{CompiledGroup, Content, Draft};
+use domain::rules::{CompiledGroup, Content, RuleBody};
 use domain::score::Scores;
 use serde_json::json;
 use uuid::Uuid;
@@ -72,11 +72,11 @@ fn group(terms: &[&str]) -> CompiledGroup {
         .iter()
         .enumerate()
         .map(|(number, term)| {
-            let draft: Draft = serde_json::from_value(
+            let body: RuleBody = serde_json::from_value(
                 json!({"name": term, "type": "keyword", "keywords": [term], "effect": "reject"}),
             )
             .expect("it is a rule's document");
-            draft.into_rule(Uuid::from_u128(number as u128).into())
+            body.into_rule(Uuid::from_u128(number as u128).into())
         })
         .collect();
     CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)

@@ -2,18 +2,18 @@
 
 use std::{cell::Cell, fs, time::Duration};
 
-use domain::rules::{CompiledGroup, Content, Draft, Limits, Rule, RuleErrors};
+use domain::rules::{CompiledGroup, Content, Limits, Rule, RuleBody, RuleErrors};
 use domain::score::Scores;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 fn rules(documents: impl IntoIterator<Item = Value>) -> Vec<Rule> {
-    let drafts = documents
+    let bodies = documents
         .into_iter()
-        .map(|document| serde_json::from_value::<Draft>(document).expect("a rule"));
-    drafts
+        .map(|document| serde_json::from_value::<RuleBody>(document).expect("a rule"));
+    bodies
         .zip(0_u128..)
-        .map(|(draft, number)| draft.into_rule(Uuid::from_u128(number).into()))
+        .map(|(body, number)| body.into_rule(Uuid::from_u128(number).into()))
         .collect()
 }
 

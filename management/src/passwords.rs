@@ -36,7 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Hashes passwords. Clones are the same one.
 #[derive(Clone, Debug)]
 pub struct Passwords {
-    threads: Arc<Threads>,
+    /// Started when the first password is hashed.
+    threads: Arc<LazyLock<Threads>>,
     /// Of an address: of a network where addresses are so many that one client has a whole network of them.
     turns: Arc<Shares<IpAddr>>,
     waiting: Arc<Shares<IpAddr>>,
@@ -45,7 +46,7 @@ pub struct Passwords {
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            threads: Arc::new(Threads::start("passwords", AT_ONCE)),
+            threads: Arc::new(LazyLock::new(|| Threads::start("passwords", AT_ONCE))),
             turns: Shares::new(AT_ONCE),
             waiting: Shares::new(WAITING),
         }

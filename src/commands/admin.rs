@@ -2,6 +2,7 @@
 
 mod master_key;
 mod operator;
+mod person;
 mod plan;
 mod site;
 
@@ -9,17 +10,22 @@ use std::{io::Write as _, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use domain::{
+    email::Email,
     event::EventKind,
     id::{PlanId, RuleGroupId, SiteId, TeamId},
     name::Name,
     plan::SubscriptionState,
     webhook::EndpointUrl,
 };
+use management::Management;
+use queue::Queue;
 use serde_json::Value;
-use sqlx::{Connection as _, PgConnection};
 
+use super::face::{self, Means, told};
 use crate::{
-    config::{AnyDatabaseOptions, EgressOptions, Located, id, one_of},
+    config::{
+        AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
+    },
     service,
 };
 
@@ -44,7 +50,7 @@ enum Action {
     RotateMasterKey,
 }
 
-/// What is done in one transaction, with its row in the audit log.
+/// What a use case does, with its rows in the audit log.
 #[derive(Debug, Subcommand)]
 enum SetUp {
     /// Make a plan
@@ -80,6 +86,20 @@ enum SetUp {
         #[arg(long, required = true, value_delimiter = ',', value_parser = operator::scopes())]
         scopes: Vec<operator::Scopes>,
     },
+    /// Invite a person into a team, or as an operator; the link is shown once
+    CreateUser(person::NewUser),
+    /// Make a link with which a person sets a new password; it is shown once, and the second factor stays
+    ResetPassword {
+        /// The person's e-mail address
+        #[arg(long)]
+        email: Email,
+    },
+    /// List people: of a team, or all
+    ListUsers {
+        /// Only the people of this team
+        #[arg(long, value_parser = id::<TeamId>)]
+        team: Option<TeamId>,
+    },
     /// Make a site with a default rule group and a webhook secret, which is shown once
     CreateSite {
         #[arg(long, value_parser = id::<TeamId>)]
@@ -89,6 +109,8 @@ enum SetUp {
         /// A YAML file with the site's default group; without, the demo's rules
         #[arg(long)]
         rules: Option<PathBuf>,
+        #[command(flatten)]
+        bounds: Bounds,
     },
     /// Make a key for a site; it is shown once
     CreateKey {
@@ -120,60 +142,105 @@ enum SetUp {
         #[arg(long, value_parser = id::<RuleGroupId>)]
         publish_to: Option<RuleGroupId>,
         file: PathBuf,
+        #[command(flatten)]
+        bounds: Bounds,
     },
+}
+
+/// How much may be stored as rules: the same bounds as the interface's.
+#[derive(Clone, Copy, Debug, Args)]
+struct Bounds {
+    #[command(flatten)]
+    rules: RuleOptions,
+    #[command(flatten)]
+    stored: StoredRulesOptions,
 }
 
 /// Does it and prints what was made.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
+    const NAME: &str = "gatehouse admin";
     let located = options.database.locate()?;
-    let mut conn = service::connect(&located.database, "gatehouse admin").await?;
     let made = match options.action {
-        Action::RotateMasterKey => master_key::rotate(&mut conn, &located.master_key()?).await?,
+        Action::RotateMasterKey => {
+            let mut conn = service::connect(&located.database, NAME).await?;
+            master_key::rotate(&mut conn, &located.master_key()?).await?
+        }
         Action::SetUp(action) => {
-            let mut tx = conn.begin().await?;
-            let made = set_up(&mut tx, *action, &located).await?;
-            tx.commit().await?;
-            made
+            let pool = service::open_current(&located.database, NAME).await?;
+            let means = means(&action, &located)?;
+            if let Some(key) = &means.master_key {
+                service::check_master_key(&mut *pool.acquire().await?, key).await?;
+            }
+            let queue = Queue::open_to_notify(pool.clone());
+            let management = face::management(&pool, queue, means);
+            set_up(&management, *action).await?
         }
     };
     print(&made, options.json)
 }
 
-async fn set_up(
-    conn: &mut PgConnection,
-    action: SetUp,
-    located: &Located,
-) -> anyhow::Result<Value> {
-    match action {
-        SetUp::CreatePlan(new) => plan::create(conn, new).await,
-        SetUp::ChangePlan(change) => plan::change(conn, change).await,
-        SetUp::CreateTeam { name, plan } => operator::create_team(conn, &name, plan).await,
+/// What an action needs.
+fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
+    let none = Means::default();
+    Ok(match action {
+        SetUp::CreateSite { bounds, .. } => Means {
+            master_key: Some(located.master_key()?),
+            rules: bounds.rules.limits(),
+            rules_per_day: bounds.stored.per_day(),
+            ..none
+        },
+        SetUp::LoadRules { bounds, .. } => Means {
+            rules: bounds.rules.limits(),
+            rules_per_day: bounds.stored.per_day(),
+            ..none
+        },
+        SetUp::CreateEndpoint { egress, .. } => Means {
+            egress: egress.policy(located.demo_exemption()?),
+            ..none
+        },
+        SetUp::CreatePlan(_)
+        | SetUp::ChangePlan(_)
+        | SetUp::CreateTeam { .. }
+        | SetUp::Subscribe { .. }
+        | SetUp::CreateToken { .. }
+        | SetUp::CreateUser(_)
+        | SetUp::ResetPassword { .. }
+        | SetUp::ListUsers { .. }
+        | SetUp::CreateKey { .. }
+        | SetUp::RotateKey { .. } => none,
+    })
+}
+
+async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value> {
+    let made = match action {
+        SetUp::CreatePlan(new) => plan::create(management, new).await,
+        SetUp::ChangePlan(change) => return plan::change(management, change).await,
+        SetUp::CreateTeam { name, plan } => operator::create_team(management, &name, plan).await,
         SetUp::Subscribe { team, plan, state } => {
-            operator::subscribe(conn, team, plan, state).await
+            operator::subscribe(management, team, plan, state).await
         }
+        SetUp::CreateUser(new) => person::invite(management, new).await,
+        SetUp::ResetPassword { email } => person::reset(management, &email).await,
+        SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
-            operator::create_token(conn, &name, team, &scopes).await
+            operator::create_token(management, name, team, &scopes).await
         }
-        SetUp::CreateSite { team, name, rules } => {
-            site::create(conn, &located.master_key()?, team, &name, rules).await
-        }
-        SetUp::CreateKey { site } => site::create_key(conn, site).await,
-        SetUp::RotateKey { site } => site::rotate_key(conn, site).await,
+        SetUp::CreateSite {
+            team, name, rules, ..
+        } => return site::create(management, team, name, rules).await,
+        SetUp::CreateKey { site } => site::create_key(management, site).await,
+        SetUp::RotateKey { site } => site::rotate_key(management, site).await,
         SetUp::CreateEndpoint {
-            site,
-            url,
-            events,
-            egress,
-        } => {
-            let policy = egress.policy(located.demo_exemption()?);
-            site::create_endpoint(conn, &policy, site, &url, events).await
-        }
+            site, url, events, ..
+        } => site::create_endpoint(management, site, url, events).await,
         SetUp::LoadRules {
             team,
             publish_to,
             file,
-        } => site::load_rules(conn, team, publish_to, file).await,
-    }
+            ..
+        } => return site::load_rules(management, team, publish_to, file).await,
+    };
+    made.map_err(told)
 }
 
 fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
@@ -183,9 +250,16 @@ fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for (name, value) in made.as_object().into_iter().flatten() {
-        match value.as_str() {
-            Some(text) => writeln!(out, "{name:<18}{text}")?,
-            None => writeln!(out, "{name:<18}{value}")?,
+        match value {
+            Value::String(text) => writeln!(out, "{name:<18}{text}")?,
+            Value::Array(rows) => {
+                for row in rows {
+                    writeln!(out, "{row}")?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+                writeln!(out, "{name:<18}{value}")?;
+            }
         }
     }
     Ok(())

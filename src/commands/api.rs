@@ -136,7 +136,7 @@ pub(crate) fn interface(
         management: Management {
             pool: database::apart(pool, MANAGEMENT_CONNECTIONS),
             queue: queue.clone(),
-            master_key: master_key.clone(),
+            master_key: Some(master_key.clone()),
             workbench,
             outlet,
             rules_per_day: bounds.rules_per_day(),

@@ -19,9 +19,16 @@ use store::{PgPool, schema, seal::MasterKey};
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
 use tracing::info;
-use workers::{Context, Settings, outbound::Outbound};
+use workers::{
+    Context, Settings,
+    outbound::{Exemption, HostPort, Outbound},
+};
 
-use super::{api, worker};
+use super::{
+    api,
+    face::{self, Means},
+    worker,
+};
 use crate::{
     account::{self, Account},
     config::{self, UpOptions},
@@ -144,13 +151,15 @@ async fn serve(
     } else {
         Consent::IfEmpty
     };
-    let demo = demo::prepare(
+    let queue = Queue::open(pool.clone(), options.work.queue())?;
+    let demo = prepare_demo(
+        &options,
         data,
         pool,
+        &queue,
         &master_key,
         consent,
         addresses,
-        options.webhook_url,
     )
     .await?;
     let exemption = demo.as_ref().and_then(Demo::exemption);
@@ -159,7 +168,6 @@ async fn serve(
     let metrics = telemetry::start_metrics()?;
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
-    let queue = Queue::open(pool.clone(), options.work.queue())?;
     let concurrency = options.work.concurrency.into();
     let own = service::own_files(options.pool) + api::INTERFACE_FILES;
     let files = open_files::divide(Wanted {
@@ -234,6 +242,32 @@ async fn serve(
     quiet.cancel();
     operations.await??;
     Ok(())
+}
+
+/// Finds or makes the demo data, if they may be made.
+async fn prepare_demo(
+    options: &UpOptions,
+    data: &DataDir,
+    pool: &PgPool,
+    queue: &Queue,
+    master_key: &MasterKey,
+    consent: Consent,
+    addresses: Addresses,
+) -> anyhow::Result<Option<Demo>> {
+    let webhook_url = options.webhook_url.clone();
+    // Whoever starts the process may open any address for the demo.
+    let target = webhook_url.as_ref().and_then(HostPort::of);
+    let exemption = target.map(|target| Exemption { target, team: None });
+    let means = Means {
+        master_key: Some(master_key.clone()),
+        egress: options.egress.policy(exemption),
+        rules: options.rules.limits(),
+        rules_per_day: options.http.rules_per_day(),
+    };
+    let management = face::management(pool, queue.clone(), means);
+    let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await;
+    management.pool.close().await;
+    demo
 }
 
 /// Brings the database to this version's schema, if it can be worked with and the key is its own.

@@ -7,9 +7,15 @@ use clap::Args;
 use ipnet::IpNet;
 use management::PaceSettings;
 use shares::Proxies;
-use store::{accept, gather::Bounds};
+use store::{
+    accept::{self, AcceptSettings},
+    gather::Bounds,
+};
 
-use super::values::{network, whole};
+use super::{
+    rules::StoredRulesOptions,
+    values::{network, whole},
+};
 
 /// Bounds of the HTTP interface.
 #[derive(Debug, Args)]
@@ -79,9 +85,8 @@ pub(crate) struct HttpOptions {
     /// For how many days the rules of an ended backtest stay, and the items that it lists; its counts stay 90 days
     #[arg(long, env = "GATEHOUSE_BACKTEST_DETAIL_DAYS", default_value_t = 30, value_parser = days())]
     backtest_detail_days: u64,
-    /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
-    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = whole(1..=1_048_576_u32))]
-    rules_mib_per_day: u32,
+    #[command(flatten)]
+    stored_rules: StoredRulesOptions,
 }
 
 fn days() -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync {
@@ -145,9 +150,9 @@ impl HttpOptions {
     }
 
     /// The bounds of submissions that wait to be stored.
-    pub(crate) fn accept(&self) -> accept::Settings {
-        let fresh = accept::Settings::default();
-        accept::Settings {
+    pub(crate) fn accept(&self) -> AcceptSettings {
+        let fresh = AcceptSettings::default();
+        AcceptSettings {
             bounds: Bounds {
                 waiting: self.waiting_submissions as usize,
                 ..fresh.bounds
@@ -166,7 +171,7 @@ impl HttpOptions {
 
     /// Bytes of rules that a team may store within 24 hours.
     pub(crate) fn rules_per_day(&self) -> u64 {
-        u64::from(self.rules_mib_per_day) << 20
+        self.stored_rules.per_day()
     }
 
     /// How long one request may take.

@@ -35,6 +35,21 @@ impl RuleOptions {
     }
 }
 
+/// How much may be stored as rules.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct StoredRulesOptions {
+    /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
+    #[arg(long, env = "GATEHOUSE_RULES_MIB_PER_DAY", default_value_t = 256, value_parser = whole(1..=1_048_576_u32))]
+    rules_mib_per_day: u32,
+}
+
+impl StoredRulesOptions {
+    /// Bytes of rules that a team may store within 24 hours.
+    pub(crate) fn per_day(self) -> u64 {
+        u64::from(self.rules_mib_per_day) << 20
+    }
+}
+
 /// What a worker keeps of rule groups.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct KeptRulesOptions {

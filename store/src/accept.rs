@@ -61,7 +61,7 @@ pub struct NewMedia {
     pub submission: Submission,
     /// By what a repetition of the request is known.
     pub idempotency: Option<Idempotency>,
-    /// When the request was there. Until then plus [`Settings::patience`] an outage is waited out.
+    /// When the request was there. Until then plus [`AcceptSettings::patience`] an outage is waited out.
     pub arrived: Instant,
 }
 
@@ -109,7 +109,7 @@ pub enum Acceptance {
 
 /// How submissions are gathered and how long they may wait for Postgres.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct AcceptSettings {
     /// The gathering's bounds.
     pub bounds: Bounds,
     /// Those of inline images, before.
@@ -120,7 +120,7 @@ pub struct Settings {
     pub retention: Retention,
 }
 
-impl Default for Settings {
+impl Default for AcceptSettings {
     fn default() -> Self {
         Self {
             bounds: Bounds {
@@ -156,7 +156,7 @@ pub struct Acceptor {
 
 impl Acceptor {
     /// Starts the writer. Through `queue` the workers hear of new jobs after each commit.
-    pub fn start(pool: PgPool, queue: Queue, settings: Settings) -> Self {
+    pub fn start(pool: PgPool, queue: Queue, settings: AcceptSettings) -> Self {
         Rejection::expect_none();
         quota_refused(0);
         let stop = CancellationToken::new();

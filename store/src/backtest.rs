@@ -8,7 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
-    backtest::{Count, Decided, State},
+    backtest::{Count, Decided},
+    chain::State,
     id::{ActorId, BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
     media::Status,
     reach::Reach,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
-    backtest::State,
+    chain::State,
     event::{EventKind, iso8601, iso8601_or_null},
     id::{ActorId, EndpointId, RecoveryId, SiteId, TeamId},
     reach::Reach,

@@ -140,7 +140,7 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
         ),
         (
             &["subscribe", "--team", nobody, "--plan", nobody],
-            "there is no team",
+            "There is no such team.",
         ),
         (
             &["create-token", "--name", "b", "--scopes", "teams:paint"],
@@ -156,7 +156,7 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
                 "--scopes",
                 "all",
             ],
-            "there is no team",
+            "--team: is no team",
         ),
     ] {
         let output = gatehouse(&pool)
@@ -179,4 +179,48 @@ async fn what_cannot_be_is_refused_in_one_line_and_leaves_nothing(pool: PgPool) 
     .await
     .unwrap();
     assert_eq!(left, 1, "the one entry of the plan");
+}
+
+#[sqlx::test(migrations = false)]
+async fn mistakes_in_a_file_of_rules_are_told_with_the_rules_names_and_places(pool: PgPool) {
+    run(&pool, &["migrate"]);
+    let team = made(&pool, &["create-team", "--name", "a"]);
+    let told = |yaml: &str| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), yaml).unwrap();
+        let path = file.path().to_str().unwrap();
+        let load = ["load-rules", "--team", text(&team, "team_id"), path];
+        let output = gatehouse(&pool)
+            .arg("admin")
+            .args(load)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let pattern = "name: x
+rules:
+- {name: broken, type: regex, pattern: '(', effect: reject}
+";
+    let error = told(pattern);
+    assert!(error.contains("rules[0].pattern (`broken`): "), "{error}");
+
+    let several = told(
+        "name: x
+rules:
+- {name: a, type: keyword, keywords: [x], effect: ban}
+- {name: b, type: regex, pattern: '(', effect: reject}
+- {name: c, type: magic}
+",
+    );
+    for mistake in [
+        "rules[0].effect (`a`): must be one of `reject`, `review` (line 3, column 51)",
+        "rules[1].pattern (`b`): ",
+        "(line 4, column 35)",
+        "rules[2].type (`c`): must be one of `keyword`",
+    ] {
+        assert!(several.contains(mistake), "{mistake}: {several}");
+    }
+    assert!(told("name: [").contains("the file is no rule group"));
 }

@@ -1,5 +1,4 @@
-//! Hash lists: list, create, read, change, delete. What is done with what stands on them stands beside this file, one thing a
-//! file.
+//! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 
 mod entries;
 mod image;
@@ -63,26 +62,26 @@ pub(super) fn nouns() -> Nouns {
 /// A list of hashes of known images.
 #[derive(Serialize, Object)]
 pub(super) struct HashList {
-    /// The list.
+    /// The ID of the hash list.
     id: Uuid,
-    /// Its team; null: it is shared by all, and operators keep it.
+    /// The team that owns it. `null` means that all teams share it and operators maintain it.
     #[oai(nullable)]
     team_id: Option<Uuid>,
-    /// What it is called; unique in its team, and among the shared ones.
+    /// The list's name. Names are unique within a team, and among shared lists.
     name: String,
-    /// What else is said of it.
+    /// A description of the list.
     #[oai(nullable)]
     description: Option<String>,
-    /// What it means to be on it. It never changes.
+    /// What it means that an image is on the list. It never changes.
     kind: Member<ListKind>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits.
     max_distance: u32,
-    /// Counts the changes of its entries.
+    /// The revision of the list. It grows with each change of its entries.
     revision: i64,
-    /// How many entries it has; null where the caller may not see them.
+    /// The number of entries. `null` if you may not see them.
     #[oai(nullable)]
     entry_count: Option<i64>,
-    /// The token with which it was created; null where the caller may not know.
+    /// The token that created it. `null` if you may not know it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was created.
@@ -106,21 +105,22 @@ impl From<VisibleHashList> for HashList {
     }
 }
 
-/// A hash list to be created.
+/// A hash list to create.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewHashList {
-    /// What it is to be called; no other list of the team, or no other shared one, may be called so.
+    /// The list's name. No other list of the team, or no other shared list, may have the same name.
     name: Member<Name>,
-    /// What else is to be said of it.
+    /// A description of the list.
     #[oai(nullable)]
     description: Option<Member<Reason>>,
-    /// What it means to be on it. It cannot be changed later.
+    /// What it means that an image is on the list. You cannot change it later.
     kind: Member<ListKind>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash; 31 if nothing is said. 0 is the same look only.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The default is 31. With 0,
+    /// only images that look the same count.
     #[serde(default, deserialize_with = "given")]
     max_distance: Option<Member<Distance>>,
-    /// Its team. Without, it is the caller's own; an operator who names none creates a list that all teams share.
+    /// The team that will own it. If omitted, it is the team of the token. If an operator omits it, all teams share the list.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
 }
@@ -137,19 +137,20 @@ impl From<NewHashList> for hash_lists::NewHashList {
     }
 }
 
-/// What is to be otherwise of a hash list.
+/// Fields of a hash list to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HashListChange {
-    /// What it is to be called.
+    /// The list's new name.
     #[serde(default, deserialize_with = "given")]
     name: Option<Member<Name>>,
-    /// What else is to be said of it; null is nothing.
+    /// The list's new description. `null` removes it.
     #[serde(default, deserialize_with = "given")]
     #[oai(nullable)]
     #[expect(clippy::option_option, reason = "absent and null are two things")]
     description: Option<Option<Member<Reason>>>,
-    /// The most bits in which an image that is on it may differ from a PDQ hash. It holds for images that come from now on.
+    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to
+    /// images that are submitted from now on.
     #[serde(default, deserialize_with = "given")]
     max_distance: Option<Member<Distance>>,
 }
@@ -171,15 +172,15 @@ pub(crate) struct HashLists;
 impl HashLists {
     /// List hash lists
     ///
-    /// The oldest first. A team's token sees those of its team and the shared ones.
+    /// Returns the oldest lists first. A team's token sees the lists of its team and the shared lists.
     #[oai(path = "/hash-lists", method = "get", operation_id = "listHashLists")]
     async fn list_hash_lists(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashList>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -189,8 +190,8 @@ impl HashLists {
 
     /// Create a hash list
     ///
-    /// It is empty, and nothing happens before a rule of the type `image_hash` names it. A team has as many lists
-    /// as its plan allows: 100, unless it says otherwise.
+    /// The list is empty, and has no effect until a rule of the type `image_hash` names it. A team can have as many lists as its
+    /// plan allows: 100, unless the plan says otherwise.
     #[oai(path = "/hash-lists", method = "post", operation_id = "createHashList")]
     async fn create_hash_list(
         &self,
@@ -215,7 +216,7 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<Json<HashList>, Refusal> {
         let list = hash_lists::get(&management, &caller, hash_list_id.0).await?;
@@ -234,7 +235,7 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<HashListChange>,
     ) -> Result<Json<HashList>, Refusal> {
@@ -245,9 +246,9 @@ impl HashLists {
 
     /// Delete a hash list
     ///
-    /// Nothing is matched with it any more, and its name is free. One that a rule names is not deleted, be it in a live version,
-    /// in a shadow or in a draft. Earlier versions of rule groups may name it, and cannot become live then. Imports and scans of
-    /// the list stop; what it matched is kept and judged by.
+    /// After that, nothing is compared with the list, and its name is free. You cannot delete a list that a rule of a live
+    /// version, a shadow or a draft names. Earlier versions of rule groups may still name it; they cannot become live any more.
+    /// Imports and scans of the list stop. What it has matched is kept and still counts when items are judged.
     #[oai(
         path = "/hash-lists/:hash_list_id",
         method = "delete",
@@ -257,7 +258,7 @@ impl HashLists {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
     ) -> Result<NoContent, Refusal> {
         hash_lists::delete(&management, &caller, hash_list_id.0).await?;

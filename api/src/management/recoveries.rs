@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::{
-    backtest::State,
+    chain::State,
     event::EventKind,
     id::{ActorId, EndpointId, RecoveryId},
     recovery::RecoveryKind,

@@ -1,4 +1,4 @@
-//! Rule groups: list, create, read, rename, delete. What else is done with them stands beside this file, one thing a file.
+//! Rule groups: list, create, read, rename, delete. Everything else about them is in a module of its own.
 
 mod attachments;
 mod backtests;
@@ -71,34 +71,34 @@ pub(super) fn nouns() -> Nouns {
     )
 }
 
-/// Puts into the document what neither signatures nor the table of operations say.
+/// Adds to the document what neither the signatures nor the table of operations say.
 pub(super) fn document(document: &mut Value) {
     schema::declare(document);
     file::declare(document);
 }
 
-/// A named set of rules of a team.
+/// A named set of rules that belongs to a team.
 #[derive(Serialize, Object)]
 pub(super) struct RuleGroup {
-    /// The group.
+    /// The ID of the rule group.
     id: Uuid,
-    /// Its team.
+    /// The team that owns it.
     team_id: Uuid,
-    /// What it is called; unique in its team.
+    /// The group's name. Names are unique within a team.
     name: String,
-    /// The version that judges what is submitted.
+    /// The version that judges new submissions.
     live_version_id: Uuid,
-    /// Its number; a group's versions count from 1.
+    /// The number of the live version. A group's versions are numbered from 1.
     live_version_number: i32,
-    /// The version that judges beside it without effect.
+    /// The version that judges in the shadow of the live version, without effect. `null` if there is none.
     #[oai(nullable)]
     shadow_version_id: Option<Uuid>,
-    /// Its number.
+    /// The number of the shadow version.
     #[oai(nullable)]
     shadow_version_number: Option<i32>,
-    /// Whether the draft is something else than the live version.
+    /// Whether the draft differs from the live version.
     draft_edited: bool,
-    /// Counts the changes of what the draft shows.
+    /// The revision of the draft. It grows with each change of what the draft shows.
     draft_revision: i64,
     /// When it was created.
     created_at: Member<Time>,
@@ -124,11 +124,11 @@ impl From<Group> for RuleGroup {
 /// A new rule group.
 #[derive(Serialize, Object)]
 pub(super) struct CreatedRuleGroup {
-    /// What is known of it from now on.
+    /// The rule group.
     #[serde(flatten)]
     #[oai(flatten)]
     group: RuleGroup,
-    /// What its author should know of its rules.
+    /// What the author should know about the rules.
     warnings: Vec<RuleWarning>,
 }
 
@@ -152,20 +152,20 @@ impl From<rule_groups::CreatedRuleGroup> for Created<CreatedRuleGroup> {
     }
 }
 
-/// A rule group to be created.
+/// A rule group to create.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewRuleGroup {
-    /// What it is to be called; no other group of the team may be called so.
+    /// The group's name. No other group of the team may have the same name.
     name: Member<Name>,
-    /// Its team. Without, it is the caller's own; an operator names one.
+    /// The team that will own it. If omitted, it is the team of the token. Operators must name a team.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
-    /// The rules of its first version, which is live at once; none if nothing is said.
+    /// The rules of the first version, which is live at once. If omitted, the version has no rules.
     #[serde(default)]
     #[oai(default)]
     rules: RuleDocuments,
-    /// A word about the first version.
+    /// A note about the first version.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
 }
@@ -181,11 +181,11 @@ impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
     }
 }
 
-/// What is to be otherwise of a rule group.
+/// Fields of a rule group to change. Omitted fields keep their value.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RuleGroupChange {
-    /// What it is to be called.
+    /// The group's new name.
     #[serde(default, deserialize_with = "given")]
     name: Option<Member<Name>>,
 }
@@ -196,15 +196,15 @@ pub(crate) struct RuleGroups;
 impl RuleGroups {
     /// List rule groups
     ///
-    /// The oldest first. A team's token sees those of its team.
+    /// Returns the oldest groups first. A team's token sees only the groups of its team.
     #[oai(path = "/rule-groups", method = "get", operation_id = "listRuleGroups")]
     async fn list_rule_groups(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<RuleGroup>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -214,8 +214,8 @@ impl RuleGroups {
 
     /// Create a rule group
     ///
-    /// Its first version has these rules and is live. It judges what names it by its id, and, once it is attached to a site,
-    /// what is submitted there.
+    /// The first version has these rules and is live at once. The group judges submissions that name it by its ID. Once you
+    /// attach it to a site, it also judges what is submitted there.
     #[oai(
         path = "/rule-groups",
         method = "post",
@@ -242,7 +242,7 @@ impl RuleGroups {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let group = rule_groups::get(&management, &caller, rule_group_id.0).await?;
@@ -259,7 +259,7 @@ impl RuleGroups {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<RuleGroupChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
@@ -270,8 +270,8 @@ impl RuleGroups {
 
     /// Delete a rule group
     ///
-    /// Nothing can name it any more, and its name is free. Verdicts go on naming its versions. One that judges for a site,
-    /// attached or as its default, is not deleted.
+    /// After that, nothing can name the group, and its name is free. Verdicts still name its versions. You cannot delete a
+    /// group that judges for a site, either attached or as the default.
     #[oai(
         path = "/rule-groups/:rule_group_id",
         method = "delete",
@@ -281,7 +281,7 @@ impl RuleGroups {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
         rule_groups::delete(&management, &caller, rule_group_id.0).await?;

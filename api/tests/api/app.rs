@@ -22,7 +22,7 @@ use queue::Queue;
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{self, Acceptor},
+    accept::{AcceptSettings, Acceptor},
     endpoint::{Pinged, Target},
     plan,
     rate::Rates,
@@ -48,7 +48,7 @@ pub(crate) struct Options {
     pub(crate) serve: Settings,
     pub(crate) body: BodySettings,
     pub(crate) deadline: Duration,
-    pub(crate) accept: accept::Settings,
+    pub(crate) accept: AcceptSettings,
     pub(crate) rule_limits: Limits,
     pub(crate) analyse: Option<Analyse>,
     pub(crate) ping: Ping,
@@ -63,7 +63,7 @@ impl Default for Options {
             serve: Settings::default(),
             body: BodySettings::default(),
             deadline: api::DEADLINE,
-            accept: accept::Settings::default(),
+            accept: AcceptSettings::default(),
             // Tests are compiled without optimisations.
             rule_limits: Limits {
                 time: Duration::from_mins(2),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use domain::{
-    rules::{CompiledGroup, Content, Draft, Rule},
+    rules::{CompiledGroup, Content, Rule, RuleBody},
     score::Scores,
 };
 use regex::Regex;
@@ -63,8 +63,8 @@ pub(super) fn group(
     let rules: Vec<Rule> = documents
         .zip(0_u128..)
         .map(|(document, number)| {
-            let draft: Draft = serde_json::from_value(document)?;
-            Ok(draft.into_rule(Uuid::from_u128(number).into()))
+            let body: RuleBody = serde_json::from_value(document)?;
+            Ok(body.into_rule(Uuid::from_u128(number).into()))
         })
         .collect::<serde_json::Result<_>>()?;
     let started = Instant::now();

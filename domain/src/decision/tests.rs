@@ -9,7 +9,7 @@ use crate::{
     rules::{RuleType, View},
 };
 
-fn content(effect: Effect) -> Violation {
+fn content(effect: RuleEffect) -> Violation {
     Violation {
         rule_id: RuleId::from(Uuid::nil()),
         rule_name: "terms".to_owned(),
@@ -26,7 +26,7 @@ fn content(effect: Effect) -> Violation {
     }
 }
 
-fn scored(effect: Effect, category: Category) -> Violation {
+fn scored(effect: RuleEffect, category: Category) -> Violation {
     Violation {
         rule_name: "scores".to_owned(),
         rule_type: RuleType::AiThreshold,
@@ -71,7 +71,7 @@ fn failed() -> Vec<Unchecked> {
 
 #[test]
 fn the_severest_effect_decides() {
-    let (reject, review) = (Effect::Reject, Effect::Review);
+    let (reject, review) = (RuleEffect::Reject, RuleEffect::Review);
     let hate = Category::Hate;
     for (violations, status, by) in [
         (vec![], Status::Approved, ModerationType::Ai),
@@ -168,8 +168,8 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
 #[test]
 fn what_is_unchecked_follows_the_sites_wish_and_hides_no_rule() {
     use OnFailure::{Approve, Reject, Review};
-    let content_review = || vec![content(Effect::Review)];
-    let content_reject = || vec![content(Effect::Reject)];
+    let content_review = || vec![content(RuleEffect::Review)];
+    let content_reject = || vec![content(RuleEffect::Reject)];
     for (violations, on_failure, status) in [
         (vec![], Review, Status::PendingReview),
         (vec![], Reject, Status::Rejected),
@@ -180,7 +180,7 @@ fn what_is_unchecked_follows_the_sites_wish_and_hides_no_rule() {
         (content_reject(), Review, Status::Rejected),
         (content_reject(), Approve, Status::Rejected),
     ] {
-        let rejects = violations.iter().any(|v| v.effect == Effect::Reject);
+        let rejects = violations.iter().any(|v| v.effect == RuleEffect::Reject);
         let verdict = decide(Findings {
             unchecked: failed(),
             on_failure,
@@ -237,9 +237,9 @@ fn an_image_that_could_not_be_had_is_named_once() {
 #[test]
 fn review_names_its_rules_and_flags_its_categories() {
     let verdict = decide(findings(vec![
-        scored(Effect::Review, Category::Hate),
-        scored(Effect::Review, Category::Adult),
-        content(Effect::Review),
+        scored(RuleEffect::Review, Category::Hate),
+        scored(RuleEffect::Review, Category::Adult),
+        content(RuleEffect::Review),
     ]));
     assert_eq!(
         verdict.flagged_categories,
@@ -250,12 +250,12 @@ fn review_names_its_rules_and_flags_its_categories() {
         "Review asked for by `scores`, `scores`, `terms`."
     );
 
-    let many = decide(findings(vec![content(Effect::Review); 8]));
+    let many = decide(findings(vec![content(RuleEffect::Review); 8]));
     assert!(many.reason.unwrap().ends_with("`terms` and 3 more."));
 
     let rejected = decide(findings(vec![
-        scored(Effect::Review, Category::Adult),
-        scored(Effect::Reject, Category::Hate),
+        scored(RuleEffect::Review, Category::Adult),
+        scored(RuleEffect::Reject, Category::Hate),
     ]));
     assert_eq!(rejected.flagged_categories, []);
     assert_eq!(rejected.reason, None);
@@ -281,7 +281,7 @@ fn a_category_that_nothing_can_score_is_traced_and_not_unchecked() {
 
 #[test]
 fn details_are_the_contracts_document() {
-    let verdict = decide(findings(vec![content(Effect::Reject)]));
+    let verdict = decide(findings(vec![content(RuleEffect::Reject)]));
     assert_eq!(
         serde_json::to_value(verdict.details(Some(12))).unwrap(),
         json!({
@@ -299,7 +299,7 @@ fn details_are_the_contracts_document() {
     );
     let verdict = decide(Findings {
         scores: None,
-        ..findings(vec![scored(Effect::Review, Category::Violence)])
+        ..findings(vec![scored(RuleEffect::Review, Category::Violence)])
     });
     assert_eq!(
         serde_json::to_value(verdict.details(None)).unwrap(),
@@ -322,8 +322,8 @@ fn the_trace_tells_where_and_why() {
     let verdict = decide(Findings {
         unchecked: failed(),
         ..findings(vec![
-            content(Effect::Review),
-            scored(Effect::Review, Category::Hate),
+            content(RuleEffect::Review),
+            scored(RuleEffect::Review, Category::Hate),
         ])
     });
     let (id, group, version) = (Uuid::nil(), Uuid::nil(), Uuid::max());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::RuleFaults;
-use super::{Effect, Evidence, RuleType, Violation};
+use super::{Evidence, RuleEffect, RuleType, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::{Category, Scores};
 
@@ -38,15 +38,15 @@ impl AiThreshold {
     }
 
     /// The threshold that a score reaches, the severer first.
-    fn reached(&self, score: f64) -> Option<(Effect, f64)> {
+    fn reached(&self, score: f64) -> Option<(RuleEffect, f64)> {
         let reached = |threshold: &f64| score >= *threshold;
         self.reject_at
             .filter(reached)
-            .map(|threshold| (Effect::Reject, threshold))
+            .map(|threshold| (RuleEffect::Reject, threshold))
             .or_else(|| {
                 self.review_at
                     .filter(reached)
-                    .map(|threshold| (Effect::Review, threshold))
+                    .map(|threshold| (RuleEffect::Review, threshold))
             })
     }
 }
@@ -65,8 +65,8 @@ impl Threshold {
         let score = scores.get(category)?;
         let (effect, threshold) = self.rule.reached(score)?;
         let meaning = match effect {
-            Effect::Reject => "rejection",
-            Effect::Review => "review",
+            RuleEffect::Reject => "rejection",
+            RuleEffect::Review => "review",
         };
         Some(Violation {
             rule_id: self.id,
@@ -105,10 +105,10 @@ mod tests {
         };
         for (rule, score, expected) in [
             (&both, 0.499, None),
-            (&both, 0.5, Some((Effect::Review, 0.5))),
-            (&both, 0.899, Some((Effect::Review, 0.5))),
-            (&both, 0.9, Some((Effect::Reject, 0.9))),
-            (&review_only, 1.0, Some((Effect::Review, 0.5))),
+            (&both, 0.5, Some((RuleEffect::Review, 0.5))),
+            (&both, 0.899, Some((RuleEffect::Review, 0.5))),
+            (&both, 0.9, Some((RuleEffect::Reject, 0.9))),
+            (&review_only, 1.0, Some((RuleEffect::Review, 0.5))),
         ] {
             assert_eq!(rule.reached(score), expected, "{score}");
         }

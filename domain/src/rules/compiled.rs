@@ -10,7 +10,7 @@ use super::image_hash::{MAX_IMAGE_HASHES, Recognition};
 use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
 use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
 use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
-use super::{Effect, Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleKind, Violation};
+use super::{Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleEffect, RuleKind, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::image_hash::HashMatch;
 use crate::score::{Category, Scores};
@@ -372,7 +372,7 @@ pub(super) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleF
 fn content_rule(
     order: usize,
     rule: &Rule,
-    effect: Effect,
+    effect: RuleEffect,
     meter: &mut Meter<'_>,
 ) -> Result<Option<ContentRule>, Over> {
     if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {

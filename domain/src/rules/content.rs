@@ -5,7 +5,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::budget::{Meter, Over, trie_states};
-use super::{Effect, Evidence, Rule, RuleType, View, Violation};
+use super::{Evidence, Rule, RuleEffect, RuleType, View, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::text::{Folded, Readings, mask};
 
@@ -21,7 +21,7 @@ pub(super) struct ContentRule {
     pub(super) order: usize,
     id: RuleId,
     name: String,
-    effect: Effect,
+    effect: RuleEffect,
     /// Finds the exceptions on the folded reading; `None` without any.
     exceptions: Option<AhoCorasick>,
 }
@@ -30,7 +30,7 @@ impl ContentRule {
     pub(super) fn new(
         order: usize,
         rule: &Rule,
-        effect: Effect,
+        effect: RuleEffect,
         meter: &mut Meter<'_>,
     ) -> Result<Self, Over> {
         let exceptions = (!rule.exceptions.is_empty())

@@ -80,6 +80,11 @@ impl GivenRules {
             .collect())
     }
 
+    /// What the rules are called, in their order; empty where a rule has no name. For whoever tells their mistakes.
+    pub fn names(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| rule.name.clone()).collect()
+    }
+
     /// A mistake outside of the rules.
     pub(crate) fn add_fault(
         &mut self,

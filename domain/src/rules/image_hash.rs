@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::error::RuleFaults;
-use super::{Effect, Evidence, Rule, RuleType, Violation};
+use super::{Evidence, Rule, RuleEffect, RuleType, Violation};
 use crate::id::{HashListId, RuleGroupId, RuleId};
 use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
 
@@ -22,7 +22,7 @@ pub struct ImageHash {
     /// From 1 to [`MAX_LISTS`] different ones. What kind each is, and how far from its entries an image may be, the list says.
     pub lists: Vec<HashListId>,
     /// What a match asks for.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 impl ImageHash {
@@ -49,7 +49,7 @@ pub(super) struct Recognition {
     name: String,
     /// Ascending.
     lists: Vec<HashListId>,
-    effect: Effect,
+    effect: RuleEffect,
 }
 
 impl Recognition {
@@ -127,7 +127,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::rules::{CompiledGroup, Content, Draft, RuleErrors};
+    use crate::rules::{CompiledGroup, Content, RuleBody, RuleErrors};
     use crate::score::Scores;
 
     fn list(number: u128) -> HashListId {
@@ -141,8 +141,8 @@ mod tests {
             .as_object_mut()
             .unwrap()
             .append(&mut serde_json::from_value(more).unwrap());
-        let draft: Draft = serde_json::from_value(document).unwrap();
-        let rules = [draft.into_rule(Uuid::from_u128(7).into())];
+        let body: RuleBody = serde_json::from_value(document).unwrap();
+        let rules = [body.into_rule(Uuid::from_u128(7).into())];
         CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::{NUL, RuleFaults};
-use super::{Effect, RuleType, View};
+use super::{RuleEffect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 
 /// The longest keyword or exception, in characters. Twice the longest phrases that people list; overlapping matches,
@@ -27,7 +27,7 @@ pub struct Keyword {
     #[serde(default)]
     pub matching: Matching,
     /// What a match asks for.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// Where a keyword counts.

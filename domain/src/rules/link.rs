@@ -11,7 +11,7 @@ use self::scan::{Mention, domains_of, mentions};
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::RuleFaults;
-use super::{Effect, RuleType};
+use super::{RuleEffect, RuleType};
 use crate::text::Readings;
 
 /// The most domains in a group, over all its rules.
@@ -34,7 +34,7 @@ pub struct Link {
     /// At least one with `deny`; none with `allow` is no link at all.
     pub domains: Vec<String>,
     /// What a match asks for.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// What a list of domains means.

@@ -25,7 +25,7 @@ use self::set::SetCaches;
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
 use super::error::{NUL, RuleFaults};
-use super::{Effect, RuleType, View};
+use super::{RuleEffect, RuleType, View};
 use crate::text::Readings;
 
 /// The longest pattern, in characters.
@@ -56,7 +56,7 @@ pub struct Pattern {
     /// In the syntax of Rust's `regex` crate. It must not match the empty text, which every text contains.
     pub pattern: String,
     /// What a match asks for.
-    pub effect: Effect,
+    pub effect: RuleEffect,
 }
 
 /// A pattern that may be asked.

@@ -1,24 +1,17 @@
 //! What operators set up: teams, subscriptions, management tokens.
 
-use anyhow::{Context as _, ensure};
 use clap::builder::TypedValueParser;
 use domain::{
-    audit::Action,
     id::{PlanId, TeamId},
     name::Name,
     plan::SubscriptionState,
     scope::Scope,
 };
+use management::{Caller, Management, Refused, subscriptions, teams, tokens};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
-use store::{
-    plan,
-    subscription::{self, Wanted},
-    team,
-    token::{self, Grant, NewToken},
-};
+use store::subscription::Wanted;
 
-use crate::{audit, config::one_of};
+use crate::config::one_of;
 
 /// What `--scopes` takes.
 #[derive(Clone, Copy, Debug)]
@@ -43,79 +36,48 @@ pub(super) fn scopes() -> impl TypedValueParser<Value = Scopes> {
 }
 
 pub(super) async fn create_team(
-    conn: &mut PgConnection,
+    management: &Management,
     name: &Name,
     plan: Option<PlanId>,
-) -> anyhow::Result<Value> {
-    let plan = plan.unwrap_or(plan::UNLIMITED);
-    let team = team::create(conn, name, plan).await?.id;
-    let details = json!({ "name": name, "plan_id": plan });
-    audit::record(
-        conn,
-        Action::TeamCreate,
-        Some(team),
-        team.as_uuid(),
-        details,
-    )
-    .await?;
-    Ok(json!({ "team_id": team }))
+) -> Result<Value, Refused> {
+    let team = teams::create(management, &Caller::command_line(), name, plan).await?;
+    Ok(json!({ "team_id": team.id }))
 }
 
 pub(super) async fn subscribe(
-    conn: &mut PgConnection,
+    management: &Management,
     team: TeamId,
     plan: PlanId,
     state: SubscriptionState,
-) -> anyhow::Result<Value> {
-    let before = subscription::lock(conn, team).await?;
-    let before = before.with_context(|| format!("there is no team {team}"))?;
+) -> Result<Value, Refused> {
     let wanted = Wanted {
         plan,
         state,
         started_at: None,
     };
-    let after = subscription::change(conn, team, wanted).await?;
-    let details = json!({
-        "changed": {
-            "plan_id": { "from": before.plan, "to": after.plan },
-            "state": { "from": before.state, "to": after.state },
-        },
-    });
-    audit::record(
-        conn,
-        Action::SubscriptionUpdate,
-        Some(team),
-        team.as_uuid(),
-        details,
-    )
-    .await?;
+    subscriptions::replace(management, &Caller::command_line(), team, wanted).await?;
     Ok(json!({ "team_id": team, "plan_id": plan, "state": state }))
 }
 
 pub(super) async fn create_token(
-    conn: &mut PgConnection,
-    name: &Name,
+    management: &Management,
+    name: Name,
     team: Option<TeamId>,
     scopes: &[Scopes],
-) -> anyhow::Result<Value> {
-    if let Some(team) = team {
-        ensure!(team::exists(conn, team).await?, "there is no team {team}");
-    }
+) -> Result<Value, Refused> {
     let wanted = |scope: &Scope| {
         scopes.iter().any(|given| match given {
             Scopes::All => true,
             Scopes::One(one) => one == scope,
         })
     };
-    let scopes: Vec<Scope> = Scope::ALL.iter().copied().filter(wanted).collect();
-    let new = NewToken {
+    let new = tokens::NewToken {
         name,
         team,
-        scopes: &scopes,
+        scopes: Scope::ALL.iter().copied().filter(wanted).collect(),
         expires_at: None,
     };
-    let (token, secret) = token::create(conn, &Grant::command_line(), new).await?;
-    let details = json!({ "name": name, "scopes": scopes });
-    audit::record(conn, Action::TokenCreate, team, token.id.as_uuid(), details).await?;
-    Ok(json!({ "token_id": token.id, "management_token": secret.expose() }))
+    let issued = tokens::create(management, &Caller::command_line(), &new).await?;
+    let secret = issued.secret.expose();
+    Ok(json!({ "token_id": issued.token.id, "management_token": secret }))
 }

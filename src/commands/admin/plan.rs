@@ -2,21 +2,17 @@
 
 use std::str::FromStr;
 
-use anyhow::Context as _;
 use clap::Args;
 use domain::{
-    audit::Action,
     id::PlanId,
     name::Name,
-    plan::{
-        EndpointsPerSite, Limit, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute,
-    },
+    plan::{EndpointsPerSite, Limits, ListsPerTeam, PerMinute, PerPeriod, PerTeam, TeamPerMinute},
 };
-use serde_json::{Map, Value, json};
-use sqlx::PgConnection;
-use store::plan::{self, Terms};
+use management::{Caller, Management, Refused, plans};
+use serde_json::{Value, json};
+use store::plan::Terms;
 
-use crate::{audit, config::id};
+use crate::{commands::face::told, config::id};
 
 /// Options of `gatehouse admin create-plan`.
 #[derive(Debug, Args)]
@@ -140,78 +136,24 @@ fn or<T>(given: Option<OrNone<T>>, otherwise: Option<T>) -> Option<T> {
     given.map_or(otherwise, |given| given.0)
 }
 
-pub(super) async fn create(conn: &mut PgConnection, new: NewPlan) -> anyhow::Result<Value> {
+pub(super) async fn create(management: &Management, new: NewPlan) -> Result<Value, Refused> {
     let terms = new.allowed.applied_to(Terms::named(new.name));
-    let plan = plan::create(conn, terms).await?;
-    let details = Value::Object(members(&plan.terms));
-    audit::record(conn, Action::PlanCreate, None, plan.id.as_uuid(), details).await?;
+    let plan = plans::create(management, &Caller::command_line(), terms).await?;
     Ok(json!({ "plan_id": plan.id }))
 }
 
-pub(super) async fn change(conn: &mut PgConnection, change: PlanChange) -> anyhow::Result<Value> {
-    let id = change.plan;
-    let before = plan::lock(conn, id).await?;
-    let before = before
-        .with_context(|| format!("there is no plan {id}"))?
-        .terms;
-    let mut after = change.allowed.applied_to(before.clone());
-    if let Some(name) = change.name {
-        after.name = name;
-    }
-    let mut changed = Map::new();
-    for ((member, from), to) in members(&before)
-        .into_iter()
-        .zip(members(&after).into_values())
-    {
-        if from != to {
-            changed.insert(member, json!({ "from": from, "to": to }));
+/// Prints the terms as the management interface names them.
+pub(super) async fn change(management: &Management, change: PlanChange) -> anyhow::Result<Value> {
+    let edit = |before: Terms| {
+        let name = change.name.unwrap_or_else(|| before.name.clone());
+        Terms {
+            name,
+            ..change.allowed.applied_to(before)
         }
-    }
-    if !changed.is_empty() {
-        plan::change(conn, id, &after).await?;
-        let details = json!({ "changed": changed });
-        audit::record(conn, Action::PlanUpdate, None, id.as_uuid(), details).await?;
-    }
-    let mut made = members(&after);
-    made.insert("plan_id".to_owned(), json!(id));
-    Ok(Value::Object(made))
-}
-
-/// The terms as the management interface names them.
-fn members(terms: &Terms) -> Map<String, Value> {
-    let Terms {
-        name,
-        submissions_per_period,
-        deliveries_per_period,
-        submissions_per_minute,
-        status_queries_per_minute,
-        team_submissions_per_minute,
-        team_status_queries_per_minute,
-        limits,
-    } = terms;
-    let members = [
-        ("name", json!(name)),
-        ("submissions_per_period", json!(submissions_per_period)),
-        ("deliveries_per_period", json!(deliveries_per_period)),
-        ("submissions_per_minute", json!(submissions_per_minute)),
-        (
-            "status_queries_per_minute",
-            json!(status_queries_per_minute),
-        ),
-        (
-            "team_submissions_per_minute",
-            json!(team_submissions_per_minute),
-        ),
-        (
-            "team_status_queries_per_minute",
-            json!(team_status_queries_per_minute),
-        ),
-    ];
-    let limits = Limit::ALL
-        .iter()
-        .map(|limit| (limit.as_str(), json!(limits.of(*limit))));
-    let members = members.into_iter().chain(limits);
-    members
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    };
+    let plan = plans::update(management, &Caller::command_line(), change.plan, edit).await;
+    let plan = plan.map_err(told)?;
+    let mut made = serde_json::to_value(plan.terms)?;
+    made["plan_id"] = json!(plan.id);
+    Ok(made)
 }

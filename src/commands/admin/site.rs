@@ -1,129 +1,129 @@
 //! What teams set up: sites, their keys and endpoints, rule groups.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::ensure;
 use domain::{
-    audit::Action,
     event::EventKind,
     id::{RuleGroupId, SiteId, TeamId},
     name::Name,
     webhook::EndpointUrl,
 };
+use management::{
+    Caller, Management, Refused,
+    endpoints::{self, NewEndpoint},
+    rule_groups::{self, NewRuleGroup, versions},
+    set_up::{self, NewSite},
+    site_keys::{self, IssuedKey},
+};
 use serde_json::{Value, json};
-use sqlx::PgConnection;
-use store::{endpoint, rule_group, seal::MasterKey, site, team};
-use workers::outbound::EgressPolicy;
 
-use crate::{audit, config, rule_file::RuleFile, service};
+use crate::{
+    commands::face::{told, told_of_rules},
+    rule_file,
+};
 
 pub(super) async fn create(
-    conn: &mut PgConnection,
-    key: &MasterKey,
+    management: &Management,
     team: TeamId,
-    name: &Name,
+    name: Name,
     rules: Option<PathBuf>,
 ) -> anyhow::Result<Value> {
-    known_team(conn, team).await?;
-    service::check_master_key(conn, key).await?;
     let rules = match rules {
-        Some(file) => read_rules(&file)?,
-        None => RuleFile::demo(),
+        Some(file) => rule_file::read(&file)?,
+        None => rule_file::demo(),
     };
-    let group =
-        rule_group::create(conn, team, &format!("Default of {name}"), rules.version()).await?;
-    let (site, secret) = site::create(conn, key, team, name.as_str(), group).await?;
-    let details = json!({ "name": name, "rule_group_id": group });
-    audit::record(
-        conn,
-        Action::SiteCreate,
-        Some(team),
-        site.as_uuid(),
-        details,
-    )
-    .await?;
-    Ok(json!({ "site_id": site, "rule_group_id": group, "webhook_secret": secret.expose() }))
+    let names = rules.rules.names();
+    let new = NewSite {
+        group: default_group_of(&name),
+        name,
+        rules: rules.rules,
+    };
+    let made = set_up::site(management, &Caller::command_line(), team, new).await;
+    let (issued, group) = made.map_err(|refused| told_of_rules(refused, &names))?;
+    Ok(json!({
+        "site_id": issued.site.id,
+        "rule_group_id": group.id,
+        "webhook_secret": issued.webhook_secret,
+    }))
 }
 
-pub(super) async fn create_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
-    let team = team_of(conn, site).await?;
-    let (id, key) = site::keys::create(conn, site).await?;
-    let details = json!({ "site_id": site });
-    audit::record(conn, Action::KeyCreate, Some(team), id.as_uuid(), details).await?;
-    Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
+/// The name of a site's default group: as much of the site's name as fits.
+fn default_group_of(site: &Name) -> Name {
+    let name = format!("Default of {site}");
+    let name: String = name.chars().take(Name::LONGEST).collect();
+    name.trim_end().parse().unwrap_or_else(|_| site.clone())
 }
 
-pub(super) async fn rotate_key(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<Value> {
-    let team = team_of(conn, site).await?;
-    let (id, key) = site::keys::rotate(conn, site).await?;
-    let details = json!({ "site_id": site });
-    audit::record(conn, Action::KeyRotate, Some(team), id.as_uuid(), details).await?;
-    Ok(json!({ "site_id": site, "key_id": id, "site_key": key.expose() }))
+pub(super) async fn create_key(management: &Management, site: SiteId) -> Result<Value, Refused> {
+    let issued = site_keys::create(management, &Caller::command_line(), site).await?;
+    Ok(shown(&issued))
+}
+
+pub(super) async fn rotate_key(management: &Management, site: SiteId) -> Result<Value, Refused> {
+    let issued = site_keys::rotate(management, &Caller::command_line(), site).await?;
+    Ok(shown(&issued))
+}
+
+fn shown(issued: &IssuedKey) -> Value {
+    let (key, secret) = (&issued.key, issued.secret.expose());
+    json!({ "site_id": key.site, "key_id": key.id, "site_key": secret })
 }
 
 pub(super) async fn create_endpoint(
-    conn: &mut PgConnection,
-    policy: &EgressPolicy,
+    management: &Management,
     site: SiteId,
-    url: &EndpointUrl,
+    url: EndpointUrl,
     events: Vec<EventKind>,
-) -> anyhow::Result<Value> {
-    let team = team_of(conn, site).await?;
-    config::judge(policy, team, url.url()).map_err(|why| anyhow!("--url: {why}"))?;
-    let events: Vec<EventKind> = if events.is_empty() {
-        EventKind::ALL.to_vec()
-    } else {
-        BTreeSet::from_iter(events).into_iter().collect()
+) -> Result<Value, Refused> {
+    let new = NewEndpoint {
+        events: (!events.is_empty()).then_some(events),
+        ..NewEndpoint::at(url)
     };
-    let id = endpoint::create(conn, site, url.url().as_str(), &events).await?;
-    let details = json!({ "site_id": site, "origin": url.origin(), "events": events });
-    audit::record(
-        conn,
-        Action::EndpointCreate,
-        Some(team),
-        id.as_uuid(),
-        details,
-    )
-    .await?;
-    Ok(json!({ "endpoint_id": id, "url": url.url() }))
+    let endpoint = endpoints::create(management, &Caller::command_line(), site, new).await?;
+    Ok(json!({ "endpoint_id": endpoint.id, "url": endpoint.settings.url }))
 }
 
 pub(super) async fn load_rules(
-    conn: &mut PgConnection,
+    management: &Management,
     team: TeamId,
     publish_to: Option<RuleGroupId>,
     file: PathBuf,
 ) -> anyhow::Result<Value> {
-    known_team(conn, team).await?;
-    let rules = read_rules(&file)?;
+    let caller = Caller::command_line();
+    let file = rule_file::read(&file)?;
+    let names = file.rules.names();
     let Some(group) = publish_to else {
-        let group = rule_group::create(conn, team, &rules.name, rules.version()).await?;
-        let (action, details) = (Action::RuleGroupCreate, json!({ "name": rules.name }));
-        audit::record(conn, action, Some(team), group.as_uuid(), details).await?;
-        return Ok(json!({ "rule_group_id": group }));
+        let new = NewRuleGroup {
+            name: file.name,
+            team: Some(team),
+            rules: file.rules,
+            note: None,
+        };
+        let created = rule_groups::create(management, &caller, new).await;
+        let created = created.map_err(|refused| told_of_rules(refused, &names))?;
+        return Ok(json!({ "rule_group_id": created.group.id }));
     };
-    let version = rule_group::publish(conn, team, group, rules.version()).await?;
-    let version = version.with_context(|| format!("team {team} has no rule group {group}"))?;
-    let (action, details) = (Action::RuleGroupPublish, json!({ "version_id": version }));
-    audit::record(conn, action, Some(team), group.as_uuid(), details).await?;
-    Ok(json!({ "rule_group_id": group, "version_id": version }))
+    let found = rule_groups::get(management, &caller, group).await;
+    let found = found.map_err(told)?;
+    ensure!(found.team == team, "team {team} has no rule group {group}");
+    let version = versions::publish(management, &caller, group, file.rules).await;
+    let version = version.map_err(|refused| told_of_rules(refused, &names))?;
+    Ok(json!({ "rule_group_id": group, "version_id": version.id }))
 }
 
-fn read_rules(file: &Path) -> anyhow::Result<RuleFile> {
-    let yaml =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    RuleFile::parse(&yaml).with_context(|| format!("{} cannot be loaded", file.display()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-async fn known_team(conn: &mut PgConnection, team: TeamId) -> anyhow::Result<()> {
-    ensure!(team::exists(conn, team).await?, "there is no team {team}");
-    Ok(())
-}
-
-async fn team_of(conn: &mut PgConnection, site: SiteId) -> anyhow::Result<TeamId> {
-    let team = site::team_of(conn, site).await?;
-    team.with_context(|| format!("there is no site {site}"))
+    #[test]
+    fn the_default_group_of_a_site_with_a_long_name_has_a_shorter_one() {
+        let group = |site: &str| default_group_of(&site.parse().unwrap()).to_string();
+        assert_eq!(group("Comments"), "Default of Comments");
+        let long = group(&"é".repeat(Name::LONGEST));
+        assert_eq!(long.chars().count(), Name::LONGEST);
+        // Cut where a space is.
+        let spaced = format!("{} b", "a".repeat(Name::LONGEST - "Default of ".len() - 1));
+        assert_eq!(group(&spaced).len(), Name::LONGEST - 1);
+    }
 }

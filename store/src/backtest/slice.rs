@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use domain::{
-    backtest::{Decided, State},
+    backtest::Decided,
+    chain::State,
     id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
     media::Status,
     rules::Rule,

@@ -6,7 +6,7 @@ pub mod slice;
 use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
-    backtest::State,
+    chain::State,
     id::{ActorId, HashEntryId, HashListId, HashScanId, MediaId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,

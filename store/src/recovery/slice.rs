@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    backtest::State,
+    chain::State,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, RecoveryId, SiteId, TeamId},
     recovery::RecoveryKind,

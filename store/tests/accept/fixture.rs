@@ -15,7 +15,7 @@ use domain::{
 use queue::Queue;
 use sqlx::PgPool;
 use store::{
-    accept::{Acceptance, Acceptor, NewMedia, Settings},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
@@ -69,7 +69,7 @@ impl Fixture {
         let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), Settings::default()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), AcceptSettings::default()),
             sites: Sites::new(pool.clone()),
             tenant: Tenant { team, site, key },
             queue,

@@ -3,7 +3,7 @@
 use domain::{event::EventKind, key::SiteKey};
 use sqlx::PgPool;
 use store::{
-    accept::{Acceptance, Acceptor, NewMedia, Settings},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint,
     seal::MasterKey,
     site,
@@ -117,7 +117,7 @@ async fn many_at_once_through_several_processes_get_exactly_what_is_left(pool: P
             store::accept::Acceptor::start(
                 pool.clone(),
                 fixture.queue.clone(),
-                store::accept::Settings::default(),
+                store::accept::AcceptSettings::default(),
             )
         })
         .collect();
@@ -248,7 +248,13 @@ async fn case_38_many_at_once_take_exactly_the_deliveries_that_are_left(pool: Pg
         .execute("update plans set deliveries_per_period = 31")
         .await;
     let acceptors: Vec<_> = (0..4)
-        .map(|_| Acceptor::start(pool.clone(), fixture.queue.clone(), Settings::default()))
+        .map(|_| {
+            Acceptor::start(
+                pool.clone(),
+                fixture.queue.clone(),
+                AcceptSettings::default(),
+            )
+        })
         .collect();
     let mut waiting = Vec::new();
     for n in 0..240 {

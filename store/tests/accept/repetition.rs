@@ -8,7 +8,7 @@ use sqlx::{
     ConnectOptions as _, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use store::accept::{Acceptance, Acceptor, Idempotency, NewMedia, Settings};
+use store::accept::{AcceptSettings, Acceptance, Acceptor, Idempotency, NewMedia};
 
 use crate::fixture::Fixture;
 
@@ -56,7 +56,13 @@ async fn the_same_request_is_answered_alike_and_another_is_a_conflict(pool: PgPo
 async fn many_at_once_through_several_processes_make_one_item(pool: PgPool) {
     let fixture = Fixture::new(pool.clone()).await;
     let acceptors: Vec<_> = (0..4)
-        .map(|_| Acceptor::start(pool.clone(), fixture.queue.clone(), Settings::default()))
+        .map(|_| {
+            Acceptor::start(
+                pool.clone(),
+                fixture.queue.clone(),
+                AcceptSettings::default(),
+            )
+        })
         .collect();
     for round in 0..10 {
         let key = format!("round {round}");

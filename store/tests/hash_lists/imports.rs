@@ -1,8 +1,8 @@
 //! Files of hashes: every line is read once, whoever reads it twice.
 
 use domain::{
-    actor::Actor, backtest::State, hash_list::parse_line, id::HashImportId,
-    image_hash::HashAlgorithm, reach::Reach,
+    actor::Actor, chain::State, hash_list::parse_line, id::HashImportId, image_hash::HashAlgorithm,
+    reach::Reach,
 };
 use sqlx::PgPool;
 use store::{

@@ -2,7 +2,7 @@
 
 use domain::{
     actor::Actor,
-    backtest::State,
+    chain::State,
     hash_list::EntryHashes,
     id::{HashEntryId, HashScanId, MediaId, TeamId},
     image_hash::{HashAlgorithm, HashMatch, ListKind},

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use domain::{
     actor::Actor,
-    backtest::State,
+    chain::State,
     event::EventKind,
     id::{DeliveryId, EndpointId, EventId, MediaId, RecoveryId, SiteId},
     reach::Reach,

@@ -3,7 +3,8 @@
 use chrono::Utc;
 use domain::{
     actor::Actor,
-    backtest::{Count, Decided, State},
+    backtest::{Count, Decided},
+    chain::State,
     id::{BacktestId, GroupVersionId, MediaId},
     media::{ModerationType, Ruling, Status},
     reach::Reach,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{id::TeamId, reach::Reach, rules::Draft};
+use domain::{id::TeamId, reach::Reach, rules::RuleBody};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -33,8 +33,8 @@ pub(crate) async fn new_version(pool: &PgPool, team: TeamId, rules: Vec<Value>) 
     let rules: Vec<Rule> = rules
         .into_iter()
         .map(|rule| {
-            let draft: Draft = serde_json::from_value(rule).unwrap();
-            draft.into_rule(Uuid::now_v7().into())
+            let body: RuleBody = serde_json::from_value(rule).unwrap();
+            body.into_rule(Uuid::now_v7().into())
         })
         .collect();
     let version = NewVersion {

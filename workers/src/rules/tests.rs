@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     image_hash::{HashAlgorithm, HashMatch, ListKind},
     media::{Modality, OnFailure, Status},
-    rules::{CompiledGroup, Draft},
+    rules::{CompiledGroup, RuleBody},
 };
 use uuid::Uuid;
 
@@ -17,8 +17,8 @@ fn group(lists: &[Uuid]) -> Compiled {
     let document = serde_json::json!({
         "name": "known images", "type": "image_hash", "lists": lists, "effect": "reject",
     });
-    let draft: Draft = serde_json::from_value(document).unwrap();
-    let rules = [draft.into_rule(Uuid::from_u128(9).into())];
+    let body: RuleBody = serde_json::from_value(document).unwrap();
+    let rules = [body.into_rule(Uuid::from_u128(9).into())];
     let compiled = CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules);
     Compiled::Ready(Arc::new(compiled.unwrap()))
 }

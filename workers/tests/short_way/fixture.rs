@@ -11,7 +11,7 @@ use domain::{
     id::{EndpointId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     key::SiteKey,
     reach::Reach,
-    rules::{Draft, Limits, Rule},
+    rules::{Limits, Rule, RuleBody},
     score::Category,
     submission::{RawSubmission, Submission, SubmissionLimits},
 };
@@ -19,7 +19,7 @@ use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
 use store::{
-    accept::{self, Acceptance, Acceptor, NewMedia},
+    accept::{AcceptSettings, Acceptance, Acceptor, NewMedia},
     endpoint, plan,
     rule_group::{self, NewVersion},
     schema,
@@ -82,7 +82,7 @@ impl Fixture {
         let (_, key) = site::keys::create(&mut conn, site).await.unwrap();
         let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
         Self {
-            acceptor: Acceptor::start(pool.clone(), queue.clone(), accept::Settings::default()),
+            acceptor: Acceptor::start(pool.clone(), queue.clone(), AcceptSettings::default()),
             sites: Sites::new(pool.clone()),
             endpoint: endpoint.unwrap(),
             pool,
@@ -97,8 +97,8 @@ impl Fixture {
         let rules: Vec<Rule> = documents
             .iter()
             .map(|rule| {
-                let draft: Draft = serde_json::from_value(rule.clone()).unwrap();
-                draft.into_rule(Uuid::now_v7().into())
+                let body: RuleBody = serde_json::from_value(rule.clone()).unwrap();
+                body.into_rule(Uuid::now_v7().into())
             })
             .collect();
         let categories: Vec<Category> = documents

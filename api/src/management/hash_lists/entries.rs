@@ -1,4 +1,4 @@
-//! What stands on a hash list: list and search, put one on, read it, take it off.
+//! What is on a hash list: list and search, add, read, remove.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -34,29 +34,29 @@ use crate::{
     query::Query,
 };
 
-/// What stands on a hash list.
+/// An entry of a hash list.
 #[derive(Serialize, Object)]
 pub(crate) struct HashEntry {
-    /// The entry.
+    /// The ID of the entry.
     id: Uuid,
-    /// The SHA-256 of the file; null where only the look is known.
+    /// The SHA-256 of the file. `null` if only the PDQ hash is known.
     #[oai(nullable)]
     sha256: Option<Member<Sha256Digest>>,
-    /// The PDQ hash of the image; null where only the file is known.
+    /// The PDQ hash of the image. `null` if only the SHA-256 is known.
     #[oai(nullable)]
     pdq: Option<Member<Pdq>>,
-    /// What was said of it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<String>,
-    /// The item whose image it is, if it was added from one.
+    /// The media item whose image was added. `null` if the entry was added by its hash.
     #[oai(nullable)]
     media_id: Option<Uuid>,
-    /// In how many bits it differs from the hash in `near`; null where nothing was asked for.
+    /// By how many bits it differs from the hash in `near`. `null` if you did not search with `near`.
     #[oai(nullable)]
     distance: Option<u32>,
-    /// The list's revision that added it.
+    /// The revision of the list that added it.
     revision: i64,
-    /// The token with which it was added.
+    /// The token that added it.
     #[oai(nullable)]
     added_by: Option<Uuid>,
     /// When it was added.
@@ -88,17 +88,17 @@ impl From<(entry::Entry, u32)> for HashEntry {
     }
 }
 
-/// A hash to be put on a list.
+/// A hash to add to a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashEntry {
-    /// The SHA-256 of a file. This, `pdq`, or both of one image.
+    /// The SHA-256 of a file. Give this, `pdq`, or both for one image.
     #[oai(nullable)]
     sha256: Option<Member<Sha256Digest>>,
     /// The PDQ hash of an image.
     #[oai(nullable)]
     pdq: Option<Member<Pdq>>,
-    /// A word about it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
 }
@@ -119,7 +119,7 @@ pub(crate) struct HashPrefix {
     to: [u8; 32],
 }
 
-/// The text is no beginning of a hash.
+/// The text is not the beginning of a hash.
 pub(crate) struct InvalidPrefix;
 
 impl FromStr for HashPrefix {
@@ -166,9 +166,10 @@ pub(crate) struct Entries;
 impl Entries {
     /// List or search the entries of a hash list
     ///
-    /// All of them, in the order in which they were added; those with a hash that is or begins like `hash`, up to `limit` and
-    /// without a cursor; or those that are `near` a PDQ hash, with their distances. For the last, 50,000 entries are compared for
-    /// each part, so a part may have few entries, or none, and yet a `next_cursor`.
+    /// Without parameters, returns all entries in the order in which they were added. With `hash`, returns up to `limit` entries
+    /// with a hash that equals it or begins with it, without a cursor. With `near`, returns the entries near a PDQ hash, with
+    /// their distances. For that, 50,000 entries are compared for each page, so a page may have few entries, or none, and still
+    /// have a `next_cursor`.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries",
         method = "get",
@@ -182,17 +183,17 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// Only those with this hash, or with one that begins with these digits.
+        /// Only entries with this hash, or with a hash that begins with these digits.
         hash: Query<HashPrefix>,
-        /// Which hashes `hash` is about; `pdq` if nothing is said.
+        /// The kind of hash that `hash` refers to. The default is `pdq`.
         algorithm: Query<HashAlgorithm>,
-        /// Only those that are near this PDQ hash: within the list's `max_distance`.
+        /// Only entries near this PDQ hash: within the list's `max_distance`.
         near: Query<Pdq>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -212,9 +213,9 @@ impl Entries {
         }))
     }
 
-    /// Put a hash on a list
+    /// Add a hash to a list
     ///
-    /// Images that come from the answer on are compared with it. A hash, or a pair of both, stands on a list once.
+    /// Images that are submitted from the answer on are compared with it. A list has each hash, or each pair of both, once.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries",
         method = "post",
@@ -224,7 +225,7 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashEntry>,
     ) -> Result<Created<HashEntry>, Refusal> {
@@ -243,7 +244,7 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         /// The entry.
         hash_entry_id: Path<HashEntryId>,
@@ -253,9 +254,9 @@ impl Entries {
         Ok(Json(entry.into()))
     }
 
-    /// Take a hash off a list
+    /// Remove a hash from a list
     ///
-    /// Images that come from the answer on are not compared with it. What it matched before stays matched.
+    /// Images that are submitted from the answer on are not compared with it. What it matched before stays matched.
     #[oai(
         path = "/hash-lists/:hash_list_id/entries/:hash_entry_id",
         method = "delete",
@@ -265,7 +266,7 @@ impl Entries {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         /// The entry.
         hash_entry_id: Path<HashEntryId>,

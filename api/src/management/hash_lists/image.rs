@@ -1,4 +1,4 @@
-//! An item's image put on a hash list, by the hashes that are stored with it.
+//! Add an item's image to a hash list, by the hashes that are stored with the item.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ use crate::{
     problem::{Code, Refusal},
 };
 
-/// An item whose image is to be put on a list.
+/// An item whose image will be added to a list.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewListedImage {
-    /// The item; one of the list's team, or, for a shared list, of any.
+    /// The media item. It must belong to the list's team. For a shared list, it may belong to any team.
     media_id: Member<MediaId>,
-    /// A word about it.
+    /// A note about the entry.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
 }
@@ -42,10 +42,10 @@ pub(crate) struct Images;
 
 #[OpenApi(tag = "Tag::HashLists")]
 impl Images {
-    /// Put an item's image on a hash list
+    /// Add an item's image to a hash list
     ///
-    /// By the hashes that were computed when the item was submitted, so the image itself need not be kept any more. The next
-    /// copy that comes is on the list. The token needs the scope `media:read`, too.
+    /// Uses the hashes that were computed when the item was submitted, so the image itself need not be stored any more. The next
+    /// copy that is submitted counts as on the list. The token also needs the scope `media:read`.
     #[oai(
         path = "/hash-lists/:hash_list_id/images",
         method = "post",
@@ -55,7 +55,7 @@ impl Images {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewListedImage>,
     ) -> Result<Created<HashEntry>, Refusal> {

@@ -1,9 +1,9 @@
-//! Files of hashes read into a list: start, watch, see what was refused, stop.
+//! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
 use std::sync::Arc;
 
 use domain::{
-    backtest::State,
+    chain::State,
     id::{ActorId, HashImportId, HashListId},
     image_hash::HashAlgorithm,
     scope::Scope,
@@ -34,33 +34,33 @@ use crate::{
 /// A file of hashes that is read into a list.
 #[derive(Serialize, Object)]
 pub(crate) struct HashImport {
-    /// The import.
+    /// The ID of the import.
     id: Uuid,
-    /// The list.
+    /// The hash list.
     hash_list_id: Uuid,
-    /// What hashes are that do not say it themselves.
+    /// The kind of hash in lines that do not name it.
     algorithm: Member<HashAlgorithm>,
-    /// Where it stands.
+    /// The state of the import.
     state: Member<State>,
     /// How many lines the file has.
     total_lines: i64,
-    /// How many of them were read.
+    /// How many lines were read.
     lines: i64,
-    /// Hashes that were added.
+    /// The number of hashes that were added.
     added: i64,
-    /// Hashes that stood on the list already, or in an earlier line.
+    /// The number of hashes that were on the list already, or in an earlier line.
     existing: i64,
-    /// Lines that were refused.
+    /// The number of lines that were refused.
     refused: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -88,9 +88,9 @@ impl From<import::Import> for HashImport {
 /// A line of a file that was refused.
 #[derive(Serialize, Object)]
 pub(crate) struct HashImportRefusal {
-    /// Its number in the file, from 1.
+    /// The number of the line in the file, from 1.
     line: i64,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     message: String,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Imports;
 impl Imports {
     /// List imports into a hash list
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Returns the latest imports first. They are kept for 90 days.
     #[oai(
         path = "/hash-lists/:hash_list_id/imports",
         method = "get",
@@ -119,11 +119,11 @@ impl Imports {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashImport>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -134,10 +134,10 @@ impl Imports {
 
     /// Import a file of hashes
     ///
-    /// One hash a line, in 64 hexadecimal digits; after a comma a word about it. A line may say what its hash is: `pdq:...` or
-    /// `sha256:...`. Empty lines and those that begin with `#` are passed over. The file is stored and read in the background:
-    /// what stands on the list already is passed over, and a line that is no hash is refused, without harm to others. A larger
-    /// list than a request's body may hold comes in several files, up to 16 at a time.
+    /// Each line has one hash of 64 hexadecimal digits and, after a comma, an optional note. A line may name the kind of its
+    /// hash: `pdq:...` or `sha256:...`. Empty lines and lines that begin with `#` are skipped. The file is stored and read in the
+    /// background. Hashes that are on the list already are skipped. A line without a valid hash is refused; the other lines are
+    /// still read. If your list is larger than a request body may be, send several files, up to 16 at a time.
     #[oai(
         path = "/hash-lists/:hash_list_id/imports",
         method = "post",
@@ -147,9 +147,9 @@ impl Imports {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// What hashes are that do not say it themselves; `pdq` if nothing is said.
+        /// The kind of hash in lines that do not name it. The default is `pdq`.
         algorithm: Query<HashAlgorithm>,
         request: HashFile,
     ) -> Result<Accepted<HashImport>, Refusal> {
@@ -164,7 +164,7 @@ impl Imports {
 
     /// Read an import
     ///
-    /// How far it has got, and what it has done so far.
+    /// Shows its progress, and what it has done so far.
     #[oai(
         path = "/hash-imports/:hash_import_id",
         method = "get",
@@ -183,7 +183,7 @@ impl Imports {
 
     /// List the lines that an import refused
     ///
-    /// In the order of the file; the first 1,000 of them.
+    /// Returns the first 1,000 refused lines, in the order of the file.
     #[oai(
         path = "/hash-imports/:hash_import_id/refusals",
         method = "get",
@@ -195,13 +195,13 @@ impl Imports {
         caller: Caller,
         /// The import.
         hash_import_id: Path<HashImportId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        // A place in this list is the number of a line.
+        // In this list, a cursor holds the number of a line.
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let (import, limit) = (hash_import_id.0, part.page().limit);
@@ -214,7 +214,7 @@ impl Imports {
 
     /// Cancel an import
     ///
-    /// What it has added stays on the list. One that has ended stays as it is.
+    /// What it has added stays on the list. An import that has ended stays as it is.
     #[oai(
         path = "/hash-imports/:hash_import_id/cancel",
         method = "post",

@@ -1,9 +1,9 @@
-//! Hash lists held against stored images: start, watch, see what is on the list, stop.
+//! Scans: compare a hash list with stored images, watch, see what is on the list, cancel.
 
 use std::sync::Arc;
 
 use domain::{
-    backtest::State,
+    chain::State,
     id::{ActorId, HashListId, HashScanId, TeamId},
     image_hash::HashAlgorithm,
     media::Status,
@@ -35,42 +35,42 @@ use crate::{
     query::Query,
 };
 
-/// A hash list held against stored images.
+/// A comparison of a hash list with stored images.
 #[derive(Serialize, Object)]
 pub(crate) struct HashScan {
-    /// The scan.
+    /// The ID of the scan.
     id: Uuid,
-    /// The list.
+    /// The hash list.
     hash_list_id: Uuid,
-    /// The team whose items it looks at; null: those of all teams.
+    /// The team whose items it looks at. `null` means the items of all teams.
     #[oai(nullable)]
     team_id: Option<Uuid>,
-    /// Only entries that are newer than this revision of the list; null: all.
+    /// Only entries that are newer than this revision of the list. `null` means all entries.
     #[oai(nullable)]
     since_revision: Option<i64>,
-    /// It looks at items accepted before this time, the newest first,
+    /// It looks at items accepted before this time, the newest first.
     until: Member<Time>,
-    /// down to the oldest, which was accepted at this time; null: there is none.
+    /// When the oldest of these items was accepted. `null` if there is none.
     #[oai(nullable)]
     oldest: Option<Member<Time>>,
-    /// It has looked at all that were accepted after this time; null: at none yet.
+    /// It has looked at all items accepted after this time. `null` if it has looked at none yet.
     #[oai(nullable)]
     reached: Option<Member<Time>>,
-    /// Where it stands.
+    /// The state of the scan.
     state: Member<State>,
-    /// How many images it has looked at; those that were never hashed do not count.
+    /// How many images it has looked at. Images that were never hashed do not count.
     looked_at: i64,
     /// How many of them are on the list.
     matched: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -96,15 +96,15 @@ impl From<scan::Scan> for HashScan {
     }
 }
 
-/// What a list is to be held against.
+/// A scan to start.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewHashScan {
-    /// The team whose items are looked at. Without, it is the list's; for a shared list it is the caller's own, and an operator
-    /// who names none has those of all teams looked at.
+    /// The team whose items are looked at. If omitted, it is the team of the list; for a shared list, it is the team of the
+    /// token. If an operator omits it for a shared list, the items of all teams are looked at.
     #[serde(default, deserialize_with = "given")]
     team_id: Option<Member<TeamId>>,
-    /// Only entries that are newer than this revision of the list. Without, all.
+    /// Only entries that are newer than this revision of the list. If omitted, all entries count.
     #[serde(default, deserialize_with = "given")]
     since_revision: Option<Member<Revision>>,
 }
@@ -121,15 +121,15 @@ impl From<NewHashScan> for NewScan {
 /// An item whose image is on the list.
 #[derive(Serialize, Object)]
 pub(crate) struct HashScanMatch {
-    /// The item.
+    /// The media item.
     media_id: Uuid,
-    /// Where it stands now.
+    /// The item's present status.
     status: Member<Status>,
-    /// The entry that it is like, the nearest one.
+    /// The nearest entry of the list.
     hash_entry_id: Uuid,
-    /// By which hash it was recognised.
+    /// The kind of hash that matched.
     algorithm: Member<HashAlgorithm>,
-    /// In how many bits it differs from the entry; 0 for the same file.
+    /// By how many bits it differs from the entry. It is 0 for the same file.
     distance: u32,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct Scans;
 impl Scans {
     /// List scans for a hash list
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Returns the latest scans first. They are kept for 90 days.
     #[oai(
         path = "/hash-lists/:hash_list_id/scans",
         method = "get",
@@ -161,11 +161,11 @@ impl Scans {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashScan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -173,11 +173,11 @@ impl Scans {
         Ok(Json(part.list(scans, |scan| scan.id.as_uuid())))
     }
 
-    /// Hold a hash list against stored images
+    /// Scan stored images
     ///
-    /// Items that were submitted before are compared with the list by their stored hashes. What is on it is listed here and
-    /// counts when the item is judged again, in a backtest; no verdict changes: that is for a moderator to do. One such scan runs
-    /// at a time for a list and a team.
+    /// Compares items that were submitted before with the list, by their stored hashes. The scan lists the items that are on the
+    /// list. They count when an item is judged again in a backtest. No verdict changes: moderators decide that. One scan runs at
+    /// a time for each list and team.
     #[oai(
         path = "/hash-lists/:hash_list_id/scans",
         method = "post",
@@ -187,7 +187,7 @@ impl Scans {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The list.
+        /// The hash list.
         hash_list_id: Path<HashListId>,
         request: JsonBody<NewHashScan>,
     ) -> Result<Accepted<HashScan>, Refusal> {
@@ -201,7 +201,7 @@ impl Scans {
 
     /// Read a scan
     ///
-    /// How far it has got, and how much it has found so far.
+    /// Shows its progress, and how much it has found so far.
     #[oai(
         path = "/hash-scans/:hash_scan_id",
         method = "get",
@@ -220,7 +220,8 @@ impl Scans {
 
     /// List what a scan found
     ///
-    /// The newest items first, 100,000 at most, with where they stand now; whether they were known to be on the list or not.
+    /// Returns the newest items first, 100,000 at most, with their present status. The items include those that were known to be
+    /// on the list before.
     #[oai(
         path = "/hash-scans/:hash_scan_id/matches",
         method = "get",
@@ -232,9 +233,9 @@ impl Scans {
         caller: Caller,
         /// The scan.
         hash_scan_id: Path<HashScanId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<HashScanMatch>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -244,7 +245,7 @@ impl Scans {
 
     /// Cancel a scan
     ///
-    /// What it has found is kept. One that has ended stays as it is.
+    /// What it has found is kept. A scan that has ended stays as it is.
     #[oai(
         path = "/hash-scans/:hash_scan_id/cancel",
         method = "post",

@@ -1,4 +1,4 @@
-//! A file of hashes as a body: text, read within the bounds of all bodies and stored as it is.
+//! A file of hashes as a body: text that is read within the bounds of all bodies and stored unchanged.
 
 use bytes::Bytes;
 use poem::{Request, RequestBody, Result};
@@ -12,7 +12,7 @@ use crate::{fair::Share, payload::reader};
 
 pub(super) const TEXT: &str = "text/plain";
 
-/// The file. Which of its lines are refused turns out when it is read.
+/// The file. Its lines are checked later, when it is read in the background.
 pub(crate) struct HashFile {
     pub(super) bytes: Bytes,
     /// Held until the handler ends.
@@ -22,7 +22,7 @@ pub(crate) struct HashFile {
 impl Payload for HashFile {
     const CONTENT_TYPE: &'static str = TEXT;
 
-    /// As exchanges and spreadsheets call it, too.
+    /// Exchanges and spreadsheets also call it `text/csv`.
     fn check_content_type(content_type: &str) -> bool {
         let essence = content_type.split(';').next().unwrap_or_default();
         [TEXT, "text/csv"]

@@ -30,8 +30,8 @@ pub(crate) struct Attachments;
 impl Attachments {
     /// List the rule groups of a site
     ///
-    /// Those that judge together what is submitted there and names no group, in their order. Without any, the site's default
-    /// group judges. All are in one part.
+    /// Returns the groups that together judge submissions that name no group, in the order in which they judge. If there are
+    /// none, the site's default group judges. All groups are in one page.
     #[oai(
         path = "/sites/:site_id/rule-groups",
         method = "get",
@@ -50,7 +50,8 @@ impl Attachments {
 
     /// Attach a rule group to a site
     ///
-    /// It judges what is submitted there from the answer on, together with the others that are attached. A site has at most 50.
+    /// From the answer on, the group judges what is submitted there, together with the other attached groups. A site has at
+    /// most 50 groups.
     #[oai(
         path = "/sites/:site_id/rule-groups/:rule_group_id",
         method = "put",
@@ -62,7 +63,7 @@ impl Attachments {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The group; one of the site's team.
+        /// The rule group. It must belong to the site's team.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
         attachments::attach(&management, &caller, site_id.0, rule_group_id.0).await?;
@@ -71,7 +72,7 @@ impl Attachments {
 
     /// Detach a rule group from a site
     ///
-    /// What was submitted before is still judged by it.
+    /// The group still judges what was submitted before.
     #[oai(
         path = "/sites/:site_id/rule-groups/:rule_group_id",
         method = "delete",
@@ -83,7 +84,7 @@ impl Attachments {
         caller: Caller,
         /// The site.
         site_id: Path<SiteId>,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<NoContent, Refusal> {
         attachments::detach(&management, &caller, site_id.0, rule_group_id.0).await?;

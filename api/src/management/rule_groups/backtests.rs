@@ -1,4 +1,4 @@
-//! Backtests: replay rules over stored items, see what would change, stop.
+//! Backtests: replay rules over stored items, see what would change, cancel.
 
 mod report;
 
@@ -33,24 +33,24 @@ use crate::{
     query::Query,
 };
 
-/// What is to be replayed.
+/// A backtest to start.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBacktest {
-    /// A version of the group. Without, it is the draft as it is now.
+    /// A version of the group. If omitted, it is the draft as it is now.
     #[serde(default, deserialize_with = "given")]
     version_id: Option<Member<GroupVersionId>>,
-    /// Only items of this site; the group judges them even where it did not, as if it had been attached. Without, items of all
-    /// sites of the team that the group has judged.
+    /// Only items of this site. The group judges all of them, as if it had been attached to the site. If omitted, it judges
+    /// the items of all sites of the team that it has judged before.
     #[serde(default, deserialize_with = "given")]
     site_id: Option<Member<SiteId>>,
     /// Only items accepted at this time or later.
     #[serde(default, deserialize_with = "given")]
     since: Option<Member<Time>>,
-    /// Only items accepted before this time; before now if nothing is said.
+    /// Only items accepted before this time. The default is now.
     #[serde(default, deserialize_with = "given")]
     until: Option<Member<Time>>,
-    /// How many items are looked at, at most, the newest first; 10,000 if nothing is said.
+    /// The most items to look at, the newest first. The default is 10,000.
     #[serde(default, deserialize_with = "given")]
     limit: Option<Member<Items>>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Backtests;
 impl Backtests {
     /// List backtests of a rule group
     ///
-    /// The latest first. They are kept for 90 days.
+    /// Returns the latest backtests first. They are kept for 90 days.
     #[oai(
         path = "/rule-groups/:rule_group_id/backtests",
         method = "get",
@@ -83,11 +83,11 @@ impl Backtests {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<Backtest>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -98,8 +98,8 @@ impl Backtests {
 
     /// Start a backtest
     ///
-    /// Items that were judged before are judged again, by these rules in the place of the group's and by all other groups as
-    /// they were, with their stored texts and scores. Nothing is sent, and no verdict changes. A team has one at a time.
+    /// Judges items again that were judged before, with their stored texts and scores: by these rules instead of the group's,
+    /// and by all other groups as they were. Nothing is sent, and no verdict changes. A team can run one backtest at a time.
     #[oai(
         path = "/rule-groups/:rule_group_id/backtests",
         method = "post",
@@ -109,7 +109,7 @@ impl Backtests {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewBacktest>,
     ) -> Result<Accepted<Backtest>, Refusal> {
@@ -123,7 +123,7 @@ impl Backtests {
 
     /// Read a backtest
     ///
-    /// How far it has got, and what it has found so far.
+    /// Shows its progress, and what it has found so far.
     #[oai(
         path = "/backtests/:backtest_id",
         method = "get",
@@ -142,7 +142,8 @@ impl Backtests {
 
     /// List the items that would change
     ///
-    /// The newest first, 10,000 at most. They are kept for 30 days after the end of the backtest, unless the operator sets another time.
+    /// Returns the newest items first, 10,000 at most. They are kept for 30 days after the end of the backtest, unless the
+    /// operator sets another time.
     #[oai(
         path = "/backtests/:backtest_id/changes",
         method = "get",
@@ -154,9 +155,9 @@ impl Backtests {
         caller: Caller,
         /// The backtest.
         backtest_id: Path<BacktestId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<BacktestChangeEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -167,7 +168,7 @@ impl Backtests {
 
     /// Cancel a backtest
     ///
-    /// What it has found is kept. One that has ended stays as it is.
+    /// What it has found is kept. A backtest that has ended stays as it is.
     #[oai(
         path = "/backtests/:backtest_id/cancel",
         method = "post",

@@ -1,4 +1,4 @@
-//! What differs between two versions of a rule group, or a version and the draft.
+//! What differs between two versions of a rule group, or between a version and the draft.
 
 use std::sync::Arc;
 
@@ -30,25 +30,25 @@ use crate::{
     query::Query,
 };
 
-/// What differs. Rules are known by their ids.
+/// What differs. Rules are identified by their IDs.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleGroupDifference {
     /// Rules that only the later one has.
     added: Vec<RuleDocument>,
     /// Rules that only the earlier one has.
     removed: Vec<RuleDocument>,
-    /// Rules that both have and that are not the same.
+    /// Rules that both have, but that differ.
     changed: Vec<ChangedRule>,
-    /// The ids of rules that stand elsewhere among those that both have: as few as tell the change of order.
+    /// The IDs of rules that moved among the rules that both have. It is the smallest set that explains the new order.
     moved: Vec<Uuid>,
 }
 
-/// A rule as it was and as it is.
+/// A rule before and after.
 #[derive(Serialize, Object)]
 struct ChangedRule {
-    /// As it was.
+    /// The rule before.
     from: RuleDocument,
-    /// As it is.
+    /// The rule after.
     to: RuleDocument,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Diffs;
 impl Diffs {
     /// Compare versions
     ///
-    /// Without parameters: what the draft would change of the live version.
+    /// Without parameters, shows what the draft would change in the live version.
     #[oai(
         path = "/rule-groups/:rule_group_id/diff",
         method = "get",
@@ -86,11 +86,11 @@ impl Diffs {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The earlier version; without, the live one.
+        /// The earlier version. If omitted, it is the live version.
         from_version_id: Query<GroupVersionId>,
-        /// The later version; without, the draft.
+        /// The later version. If omitted, it is the draft.
         to_version_id: Query<GroupVersionId>,
     ) -> Result<Json<RuleGroupDifference>, Refusal> {
         let (group, from, to) = (rule_group_id.0, from_version_id.0, to_version_id.0);

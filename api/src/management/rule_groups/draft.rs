@@ -25,16 +25,17 @@ use crate::{
     problem::{Code, Refusal},
 };
 
-/// What is edited of a group, before it becomes a version.
+/// The rules that you edit before they become a version.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleGroupDraft {
     /// The rules, in the order of evaluation.
     rules: Vec<RuleDocument>,
-    /// Counts the changes of what the draft shows: whoever changes it names the one that he saw.
+    /// The revision of the draft. It grows with each change of what the draft shows. Send the revision you read when you
+    /// change the draft.
     revision: i64,
-    /// Whether it is something else than the live version.
+    /// Whether the draft differs from the live version.
     edited: bool,
-    /// What its author should know.
+    /// What the author should know about the rules.
     warnings: Vec<RuleWarning>,
 }
 
@@ -49,13 +50,13 @@ impl From<CheckedDraft> for RuleGroupDraft {
     }
 }
 
-/// What the draft is to be.
+/// The new content of a draft.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DraftChange {
-    /// All of its rules, in the order of evaluation.
+    /// All rules of the draft, in the order of evaluation.
     rules: RuleDocuments,
-    /// The revision of the draft that was edited.
+    /// The revision that you read. If it is outdated, you get 409 (`draft_changed`).
     revision: i64,
 }
 
@@ -65,7 +66,7 @@ pub(crate) struct Drafts;
 impl Drafts {
     /// Read a draft
     ///
-    /// A group of which nothing is edited shows its live version.
+    /// If nothing was edited, the draft shows the live version.
     #[oai(
         path = "/rule-groups/:rule_group_id/draft",
         method = "get",
@@ -75,7 +76,7 @@ impl Drafts {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let draft = drafts::get(&management, &caller, rule_group_id.0).await?;
@@ -84,8 +85,8 @@ impl Drafts {
 
     /// Replace a draft
     ///
-    /// Judges nothing before it is published. Rules keep their ids; those without one get it. If somebody else has changed the
-    /// draft since the `revision`, nothing is changed.
+    /// The draft judges nothing until you publish it. Rules keep their IDs; rules without an ID get one. If somebody else
+    /// changed the draft after the `revision` you send, you get 409 and nothing changes.
     #[oai(
         path = "/rule-groups/:rule_group_id/draft",
         method = "put",
@@ -95,7 +96,7 @@ impl Drafts {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<DraftChange>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
@@ -107,7 +108,7 @@ impl Drafts {
 
     /// Discard a draft
     ///
-    /// It shows the live version again.
+    /// The draft then shows the live version again.
     #[oai(
         path = "/rule-groups/:rule_group_id/draft",
         method = "delete",
@@ -117,7 +118,7 @@ impl Drafts {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
         let draft = drafts::discard(&management, &caller, rule_group_id.0).await?;

@@ -47,17 +47,17 @@ const YAML: &str = "application/yaml";
 /// A rule group as a document.
 #[derive(Object)]
 pub(crate) struct NewRuleFile {
-    /// What the group is called.
+    /// The group's name.
     name: Member<Name>,
-    /// Its rules, in the order of evaluation.
+    /// The group's rules, in the order of evaluation.
     rules: RuleDocuments,
 }
 
-/// Such a document as a body, in YAML or JSON. It is read only when it is known who sends it.
+/// Such a document as a body, in YAML or JSON. It is read only for callers who may import it.
 pub(crate) struct RuleFileBody {
     bytes: Bytes,
     is_json: bool,
-    /// Held until the handler ends.
+    /// The client's share of the memory for bodies, which is held as long as the body.
     _share: Share,
 }
 
@@ -92,7 +92,7 @@ impl ParsePayload for RuleFileBody {
 
 impl_apirequest_for_payload!(RuleFileBody);
 
-/// As RFC 9512 has it, and as it was called before.
+/// The name in RFC 9512, and earlier names.
 fn is_yaml(content_type: &str) -> bool {
     let essence = content_type.split(';').next().unwrap_or_default();
     [YAML, "application/x-yaml", "text/yaml", "text/x-yaml"]
@@ -140,7 +140,7 @@ impl ApiResponse for YamlFile {
         };
         MetaResponses {
             responses: vec![MetaResponse {
-                description: "The group.",
+                description: "The rule group.",
                 status: Some(200),
                 status_range: None,
                 content: vec![MetaMediaType {
@@ -164,8 +164,8 @@ pub(crate) struct Files;
 impl Files {
     /// Import a rule group
     ///
-    /// A YAML or JSON document becomes a new group, whose first version is live. YAML is taken without anchors and aliases, and
-    /// up to 4 MiB.
+    /// Creates a group from a YAML or JSON document. Its first version is live at once. YAML must not have anchors or aliases,
+    /// and may have up to 4 MiB.
     #[oai(
         path = "/rule-groups/import",
         method = "post",
@@ -175,7 +175,7 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// Its team. Without, it is the caller's own; an operator names one.
+        /// The team that will own the group. If omitted, it is the team of the token. Operators must name a team.
         team_id: Query<TeamId>,
         request: RuleFileBody,
     ) -> Result<Created<CreatedRuleGroup>, Refusal> {
@@ -186,8 +186,8 @@ impl Files {
 
     /// Import a draft
     ///
-    /// The rules of a YAML or JSON document become the group's draft. Rules with the ids that they were exported with stay the
-    /// same rules. The group keeps its name.
+    /// Replaces the group's draft with the rules of a YAML or JSON document. Rules that keep the IDs they were exported with stay
+    /// the same rules. The group keeps its name.
     #[oai(
         path = "/rule-groups/:rule_group_id/import",
         method = "post",
@@ -197,9 +197,10 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The revision of the draft that is replaced. Without, it is replaced whoever changed it.
+        /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`). If omitted, the draft
+        /// is replaced in any case.
         revision: Query<Revision>,
         request: RuleFileBody,
     ) -> Result<Json<RuleGroupDraft>, Refusal> {
@@ -211,7 +212,7 @@ impl Files {
 
     /// Export a rule group
     ///
-    /// As a YAML document: the live version, or another one. Imported again, it gives an equal group.
+    /// Returns a version as a YAML document. If you import it, you get an equal group.
     #[oai(
         path = "/rule-groups/:rule_group_id/export",
         method = "get",
@@ -221,9 +222,9 @@ impl Files {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// The version; without, the live one.
+        /// The version. If omitted, it is the live version.
         version_id: Query<GroupVersionId>,
     ) -> Result<YamlFile, Refusal> {
         let (group, version) = (rule_group_id.0, version_id.0);
@@ -253,7 +254,7 @@ impl Described for Revision {
     }
 }
 
-/// Shows what is exported. That YAML may be imported too is said in words only: generators of clients want one media type.
+/// Shows what is exported. Only the text says that YAML can be imported, too: generators of clients want one media type.
 pub(super) fn declare(document: &mut Value) {
     let answer = "/paths/~1rule-groups~1{rule_group_id}~1export/get/responses/200/content";
     at(document, answer)[YAML]["example"] = EXAMPLE.into();

@@ -17,12 +17,12 @@ const KINDS: [(&str, &str, &str); 5] = [
     (
         "keyword",
         "KeywordRule",
-        "Words and phrases, found behind the usual disguises.",
+        "Words and phrases. They are found behind the usual disguises, too.",
     ),
     (
         "regex",
         "RegexRule",
-        "A regular expression over the text as it was submitted.",
+        "A regular expression that is matched against the text as it was submitted.",
     ),
     (
         "link",
@@ -32,13 +32,13 @@ const KINDS: [(&str, &str, &str); 5] = [
     (
         "ai_threshold",
         "AiThresholdRule",
-        "A category's score reaches a threshold. At least one of the two is given, and `review_at` is at most \
+        "A category's score reaches a threshold. Give at least one of the two; `review_at` must be at most \
          `reject_at`.",
     ),
     (
         "image_hash",
         "ImageHashRule",
-        "An image that is on a deny list violates it, unless it is on an allow list of the same rule, too.",
+        "An image on a deny list violates the rule, unless the image is also on an allow list of the same rule.",
     ),
 ];
 
@@ -48,7 +48,7 @@ const SETS: [(&str, [&str; 2], &str); 3] = [
     (
         "Matching",
         ["whole_word", "substring"],
-        "Where keywords are found.",
+        "Where keywords match.",
     ),
     (
         "LinkPolicy",
@@ -85,19 +85,19 @@ pub(super) fn declare(document: &mut Value) {
                 "type": "string",
                 "format": "uuid",
                 "nullable": true,
-                "description": "By which verdicts name it, unique in its group. A rule that is given without one gets a \
-                                new one; with it, it stays the same rule.",
+                "description": "The ID under which verdicts name the rule. It is unique in its group. A rule without an ID \
+                                gets a new one. A rule that keeps its ID stays the same rule.",
             },
             "name": {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": MAX_NAME_CHARS,
-                "description": "What people call it; applications get to read it in violations.",
+                "description": "The name of the rule. Applications see it in violations.",
             },
             "enabled": {
                 "type": "boolean",
                 "default": true,
-                "description": "A disabled rule is checked when it is defined, and never applied.",
+                "description": "Whether the rule is applied. A disabled rule is checked when you save it, but never applied.",
             },
         });
         if ["keyword", "regex", "link"].contains(kind) {
@@ -105,7 +105,7 @@ pub(super) fn declare(document: &mut Value) {
                 "type": "array",
                 "maxItems": MAX_EXCEPTIONS,
                 "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
-                "description": "Terms that excuse a match which lies wholly inside one of them.",
+                "description": "Exceptions: a match that lies completely inside one of these terms does not count.",
             });
         }
         extend(&mut properties, "", own);
@@ -135,11 +135,11 @@ fn reference(name: &str) -> Value {
 fn members(kind: &str) -> (Value, Vec<&'static str>) {
     let effect = one_of(
         "Effect",
-        "What a match means: the content is rejected, or a person must look at it.",
+        "What a match means: the content is rejected, or a person must review it.",
     );
     let mut matching = one_of(
         "Matching",
-        "Whether they are whole words, or parts of words, too.",
+        "Whether keywords match whole words only, or parts of words, too.",
     );
     matching["default"] = "whole_word".into();
     let threshold = |what: &str| {
@@ -148,7 +148,7 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
             "nullable": true,
             "minimum": 0,
             "maximum": 1,
-            "description": format!("From this score on {what}."),
+            "description": format!("From this score on, {what}."),
         })
     };
     match kind {
@@ -158,7 +158,7 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
                     "type": "array",
                     "minItems": 1,
                     "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
-                    "description": "Case, accents, look-alikes, spacing and the like make no difference.",
+                    "description": "The words and phrases. Case, accents, look-alikes, spacing and the like make no difference.",
                 },
                 "matching": matching,
                 "effect": effect,
@@ -171,8 +171,8 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": MAX_PATTERN_CHARS,
-                    "description": "In the syntax of Rust's `regex` crate, case-sensitive unless it says `(?i)`. It must \
-                                    not match the empty text.",
+                    "description": "A pattern in the syntax of Rust's `regex` crate. It is case-sensitive unless it contains \
+                                    `(?i)`. It must not match the empty text.",
                 },
                 "effect": effect,
             }),
@@ -182,12 +182,13 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
             json!({
                 "policy": one_of(
                     "LinkPolicy",
-                    "Whether a text must not name these domains, or must not link to any others.",
+                    "With `deny`, a text must not name these domains. With `allow`, it must not link to any \
+                     other domains.",
                 ),
                 "domains": {
                     "type": "array",
                     "items": { "type": "string", "minLength": 1 },
-                    "description": "Domains, each with all names under it, or addresses.",
+                    "description": "Domains or IP addresses. A domain includes all names under it.",
                 },
                 "effect": effect,
             }),
@@ -201,8 +202,8 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
                     "maxItems": MAX_LISTS,
                     "uniqueItems": true,
                     "items": { "type": "string", "format": "uuid" },
-                    "description": "Hash lists of the team, or shared ones. What kind each is, and how far from its \
-                                    entries an image may be, the list says.",
+                    "description": "Hash lists of the team, or shared ones. Each list says which kind it is, and by how \
+                                    many bits an image may differ from its entries.",
                 },
                 "effect": effect,
             }),
@@ -210,9 +211,9 @@ fn members(kind: &str) -> (Value, Vec<&'static str>) {
         ),
         _ => (
             json!({
-                "category": one_of("Category", "Whose score."),
-                "review_at": threshold("a person must look at it"),
-                "reject_at": threshold("it is rejected"),
+                "category": one_of("Category", "The category whose score counts."),
+                "review_at": threshold("a person must review the content"),
+                "reject_at": threshold("the content is rejected"),
             }),
             vec!["category"],
         ),

@@ -1,4 +1,4 @@
-//! Shadows: let a version judge beside the live one without effect, and see what it said.
+//! Shadows: have a version judge beside the live one without effect, and see what it said.
 
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ use crate::{
     query::Query,
 };
 
-/// Which version is to judge in the shadow.
+/// The version that will judge in the shadow.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShadowVersionChange {
-    /// One of the group's, which is not live.
+    /// A version of the group that is not live.
     version_id: Member<GroupVersionId>,
 }
 
@@ -44,24 +44,25 @@ pub(crate) struct ShadowVersionChange {
 pub(crate) struct ShadowReport {
     /// The version.
     version_id: Uuid,
-    /// Items that it judged.
+    /// The number of items that it judged.
     judged: i64,
-    /// Of these, those that would have gone elsewhere.
+    /// Of these, the number of items that would have got another status.
     differing: i64,
-    /// Of these, those for which a rule of it asked for a score that was not there: nobody is asked on its account.
+    /// Of these, the number of items without a score that a rule of the version asks for. No provider is asked on behalf of
+    /// a shadow.
     unscored: i64,
-    /// How many items went where, and where they would have gone.
+    /// How many items got which status, and which one they would have got.
     counts: Vec<ShadowCount>,
 }
 
-/// How many items a version in the shadow said the same about.
+/// The number of items with the same pair of statuses.
 #[derive(Serialize, Object)]
 struct ShadowCount {
-    /// Where they went.
+    /// The status that they got.
     live_status: Member<Status>,
-    /// Where they would have gone.
+    /// The status that they would have got.
     shadow_status: Member<Status>,
-    /// How many they are.
+    /// The number of items.
     items: i64,
 }
 
@@ -91,11 +92,11 @@ impl From<shadow::ShadowCount> for ShadowCount {
 /// An item about which a version in the shadow differed.
 #[derive(Serialize, Object)]
 pub(crate) struct ShadowDifference {
-    /// The item.
+    /// The media item.
     media_id: Uuid,
-    /// Where it went.
+    /// The status that it got.
     live_status: Member<Status>,
-    /// Where it would have gone.
+    /// The status that it would have got.
     shadow_status: Member<Status>,
     /// When it was judged.
     judged_at: Member<Time>,
@@ -116,10 +117,10 @@ pub(crate) struct Shadows;
 
 #[OpenApi(tag = "Tag::RuleGroups")]
 impl Shadows {
-    /// Let a version judge in the shadow
+    /// Have a version judge in the shadow
     ///
-    /// It judges what the live version judges, from now on and without effect; all other groups are as they are. A
-    /// group has one shadow at most: an earlier one ends, and what it said is kept.
+    /// From now on, it judges everything that the live version judges, without effect. All other groups stay the same. A group
+    /// has one shadow at most: an earlier one ends, and what it said is kept.
     #[oai(
         path = "/rule-groups/:rule_group_id/shadow-version",
         method = "put",
@@ -129,7 +130,7 @@ impl Shadows {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<ShadowVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
@@ -148,7 +149,7 @@ impl Shadows {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
     ) -> Result<Json<RuleGroup>, Refusal> {
         let group = shadow::end(&management, &caller, rule_group_id.0).await?;
@@ -157,7 +158,7 @@ impl Shadows {
 
     /// Read what a version said in the shadow
     ///
-    /// All that it ever said there. Items count once their verdict is stored.
+    /// Covers everything that the version ever said in the shadow. Items count once their verdict is stored.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions/:version_id/shadow-report",
         method = "get",
@@ -167,7 +168,7 @@ impl Shadows {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         /// The version.
         version_id: Path<GroupVersionId>,
@@ -179,7 +180,7 @@ impl Shadows {
 
     /// List the items about which a version differed in the shadow
     ///
-    /// The newest first; they are kept for 30 days.
+    /// Returns the newest items first. They are kept for 30 days.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions/:version_id/shadow-differences",
         method = "get",
@@ -189,13 +190,13 @@ impl Shadows {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         /// The version.
         version_id: Path<GroupVersionId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<ShadowDifference>>, Refusal> {
         let part = Part::new(&limit, &cursor);

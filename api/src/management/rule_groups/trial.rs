@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use domain::{
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{Effect, Evidence, Violation},
+    rules::{Evidence, RuleEffect, Violation},
     scope::Scope,
     score::{Category, Scores},
 };
@@ -43,17 +43,17 @@ pub(crate) struct NewTest {
     /// The text, as it would be submitted.
     #[oai(nullable)]
     text: Option<String>,
-    /// The scores that it is to have. Without, the providers are asked, if the rules ask for any and this process knows
+    /// The scores to use. If omitted, the providers are asked, if the rules ask for scores and this process knows
     /// providers.
     #[serde(default, deserialize_with = "given")]
     scores: Option<Member<Scores>>,
-    /// A version of the group whose rules judge. Without, and without `rules`, those of the draft do.
+    /// A version of the group. Its rules judge the sample. If you omit both this and `rules`, the draft judges.
     #[serde(default, deserialize_with = "given")]
     version_id: Option<Member<GroupVersionId>>,
-    /// Rules that judge instead of the group's.
+    /// Rules that judge the sample instead of the group's rules.
     #[serde(default, deserialize_with = "given")]
     rules: Option<RuleDocuments>,
-    /// What is to happen to what cannot be checked; `review` if nothing is said.
+    /// What happens to content that cannot be checked. The default is `review`.
     #[serde(default, deserialize_with = "given")]
     on_failure: Option<Member<OnFailure>>,
 }
@@ -70,23 +70,23 @@ impl From<NewTest> for NewTrial {
     }
 }
 
-/// What became of a sample.
+/// The result of a trial.
 #[derive(Serialize, Object)]
 pub(crate) struct TestResult {
-    /// Where an item with this content would go, if no other group judged it.
+    /// The status that an item with this content would get, if no other group judged it.
     status: Member<Status>,
     /// Who or what decides.
     moderation_type: Member<ModerationType>,
     /// `moderation_details` as applications would get them.
     details: Raw<ModerationDetails>,
-    /// How it comes to be. For people: its members may change.
+    /// How the result came about. It is for people: its members may change.
     trace: Raw<HashMap<String, Value>>,
-    /// What each violation rests on, with nothing masked.
+    /// The rules that the sample violates and what they matched, with nothing masked.
     matches: Vec<TestMatch>,
-    /// The scores that the rules were held against; null if there were none.
+    /// The scores that the rules were compared with. `null` if there were none.
     #[oai(nullable)]
     scores: Option<Member<Scores>>,
-    /// Where they come from: `request`, `providers` or `nowhere`.
+    /// Where the scores come from: `request`, `providers` or `nowhere`.
     scores_from: String,
     /// Categories that the rules ask for and that have no score.
     unscored: Vec<String>,
@@ -97,31 +97,32 @@ pub(crate) struct TestResult {
 struct TestMatch {
     /// The rule.
     rule_id: Uuid,
-    /// What it is called.
+    /// The name of the rule.
     rule_name: String,
-    /// Its kind.
+    /// The kind of rule.
     rule_type: String,
-    /// What it asks for: `reject` or `review`.
+    /// What the rule asks for: `reject` or `review`.
     effect: String,
-    /// The text that was matched, as it stands in the sample; null for a score.
+    /// The text that was matched, as it is in the sample. `null` for a score.
     #[oai(nullable)]
     matched_text: Option<String>,
-    /// On which reading of the text it was found: `original`, `folded` or `loose`; null for a score. More may be added.
+    /// The reading of the text in which the match was found: `original`, `folded` or `loose`. `null` for a score. More may be
+    /// added.
     #[oai(nullable)]
     view: Option<String>,
-    /// Where it begins, in bytes of the text's UTF-8; null for a score.
+    /// Where the match begins, in bytes of the text in UTF-8. `null` for a score.
     #[oai(nullable)]
     starts_at: Option<u64>,
-    /// Where it ends; null for a score.
+    /// Where the match ends, in bytes of the text in UTF-8. `null` for a score.
     #[oai(nullable)]
     ends_at: Option<u64>,
-    /// What was scored; null for a text.
+    /// The category that was scored. `null` for a text.
     #[oai(nullable)]
     category: Option<String>,
-    /// The score; null for a text.
+    /// The score. `null` for a text.
     #[oai(nullable)]
     score: Option<f64>,
-    /// The threshold that it reached; null for a text.
+    /// The threshold that the score reached. `null` for a text.
     #[oai(nullable)]
     threshold: Option<f64>,
 }
@@ -155,8 +156,8 @@ impl TestMatch {
             rule_name: violation.rule_name.clone(),
             rule_type: violation.rule_type.to_string(),
             effect: match violation.effect {
-                Effect::Reject => "reject".to_owned(),
-                Effect::Review => "review".to_owned(),
+                RuleEffect::Reject => "reject".to_owned(),
+                RuleEffect::Review => "review".to_owned(),
             },
             matched_text: None,
             view: None,
@@ -197,8 +198,8 @@ pub(crate) struct Trials;
 impl Trials {
     /// Try rules on a sample
     ///
-    /// The sample is judged by this group alone: by its draft, one of its versions, or rules of the request. Nothing of it is
-    /// stored or logged. The answer tells which rules match, where, on which reading of the text, and at which thresholds.
+    /// Only this group judges the sample: its draft, one of its versions, or the rules of the request. Nothing of the sample is
+    /// stored or logged. The answer tells which rules match, where, in which reading of the text, and at which thresholds.
     #[oai(
         path = "/rule-groups/:rule_group_id/test",
         method = "post",
@@ -208,7 +209,7 @@ impl Trials {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewTest>,
     ) -> Result<Json<TestResult>, Refusal> {

@@ -1,4 +1,4 @@
-//! A rule group's versions: list, make, read, let one be live, and which were.
+//! A rule group's versions: list, create, read, make one live, and see which were live when.
 
 use std::sync::Arc;
 
@@ -41,18 +41,18 @@ use crate::{
 /// A version of a rule group. It never changes.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleGroupVersion {
-    /// The version.
+    /// The ID of the version.
     id: Uuid,
-    /// Its number; a group's versions count from 1.
+    /// The number of the version. A group's versions are numbered from 1.
     number: i32,
-    /// What its author says of it; may be empty.
+    /// The author's note. It may be empty.
     note: String,
     /// How many rules it has.
     rule_count: i32,
-    /// The token with which it was made; null from the command line.
+    /// The token that created it. `null` if it was created from the command line.
     #[oai(nullable)]
     created_by: Option<Uuid>,
-    /// When it was made.
+    /// When it was created.
     created_at: Member<Time>,
 }
 
@@ -72,11 +72,11 @@ impl From<ListedVersion> for RuleGroupVersion {
 /// A version with its rules.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleGroupVersionWithRules {
-    /// What lists show of it.
+    /// The version.
     #[serde(flatten)]
     #[oai(flatten)]
     version: RuleGroupVersion,
-    /// Its rules, in the order of evaluation.
+    /// The version's rules, in the order of evaluation.
     rules: Vec<RuleDocument>,
 }
 
@@ -89,16 +89,17 @@ impl From<Version> for RuleGroupVersionWithRules {
     }
 }
 
-/// A version that the draft is to become.
+/// A version to create from the draft.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewRuleGroupVersion {
-    /// The revision of the draft that is meant.
+    /// The revision of the draft that you read. If it is outdated, you get 409 (`draft_changed`).
     revision: i64,
-    /// A word about it.
+    /// A note about the version.
     #[oai(nullable)]
     note: Option<Member<Reason>>,
-    /// Whether it is live at once; it is if nothing is said. Without, it can be let live later, or judge in the shadow.
+    /// Whether the version is live at once. The default is `true`. With `false`, you can make it live later, or have it judge
+    /// in the shadow.
     #[serde(default, deserialize_with = "given")]
     live: Option<bool>,
 }
@@ -113,27 +114,27 @@ impl From<NewRuleGroupVersion> for NewVersion {
     }
 }
 
-/// Which version is to be live.
+/// The version to make live.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LiveVersionChange {
-    /// One of the group's.
+    /// A version of the group.
     version_id: Member<GroupVersionId>,
 }
 
-/// A version that became live.
+/// An entry in the history of live versions.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleGroupPublication {
-    /// The entry.
+    /// The ID of the entry.
     id: Uuid,
-    /// The version.
+    /// The version that became live.
     version_id: Uuid,
-    /// Its number.
+    /// The number of the version.
     version_number: i32,
-    /// The token with which it was published; null from the command line.
+    /// The token that published it. `null` if it was published from the command line.
     #[oai(nullable)]
     published_by: Option<Uuid>,
-    /// From when on it judged what was submitted.
+    /// When it began to judge new submissions.
     published_at: Member<Time>,
 }
 
@@ -155,7 +156,7 @@ pub(crate) struct Versions;
 impl Versions {
     /// List versions
     ///
-    /// The newest first.
+    /// Returns the newest versions first.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions",
         method = "get",
@@ -165,11 +166,11 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<RuleGroupVersion>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -178,10 +179,10 @@ impl Versions {
         Ok(Json(part.list(versions, |version| version.id.as_uuid())))
     }
 
-    /// Make a version of the draft
+    /// Create a version from the draft
     ///
-    /// It is live at once, unless `live` is false: what is submitted from the answer on is judged by it. If somebody else has
-    /// changed the draft since the `revision`, nothing is made.
+    /// The version is live at once, unless `live` is `false`: it judges what is submitted from the answer on. If somebody else
+    /// changed the draft after the `revision` you send, you get 409 and nothing is created.
     #[oai(
         path = "/rule-groups/:rule_group_id/versions",
         method = "post",
@@ -191,7 +192,7 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<NewRuleGroupVersion>,
     ) -> Result<Created<RuleGroupVersion>, Refusal> {
@@ -213,7 +214,7 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         /// The version.
         version_id: Path<GroupVersionId>,
@@ -223,10 +224,10 @@ impl Versions {
         Ok(Json(version.into()))
     }
 
-    /// Let a version be live
+    /// Make a version live
     ///
-    /// An earlier one again, or one that was made without being live. What is submitted from the answer on is judged by it;
-    /// what was submitted before is judged by the version that was live then. The draft stays if it was edited.
+    /// Makes an earlier version live again, or a version that was created without being live. It judges what is submitted from
+    /// the answer on. What was submitted before is judged by the version that was live then. An edited draft stays as it is.
     #[oai(
         path = "/rule-groups/:rule_group_id/live-version",
         method = "put",
@@ -236,7 +237,7 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
         request: JsonBody<LiveVersionChange>,
     ) -> Result<Json<RuleGroup>, Refusal> {
@@ -247,7 +248,7 @@ impl Versions {
 
     /// List publications
     ///
-    /// Which version was live from when, the latest first.
+    /// Returns which version was live from when, the latest first.
     #[oai(
         path = "/rule-groups/:rule_group_id/publications",
         method = "get",
@@ -257,11 +258,11 @@ impl Versions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The group.
+        /// The rule group.
         rule_group_id: Path<RuleGroupId>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<RuleGroupPublication>>, Refusal> {
         let part = Part::new(&limit, &cursor);

@@ -5,12 +5,12 @@ use poem_openapi::Object;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Something that an author of rules should know.
+/// Something that the author of rules should know, although the rules are accepted.
 #[derive(Serialize, Object)]
 pub(crate) struct RuleWarning {
-    /// The member that is meant, such as `rules[3].category`.
+    /// The field that the warning is about, such as `rules[3].category`.
     field: String,
-    /// What about it.
+    /// What you should know about it.
     message: String,
 }
 

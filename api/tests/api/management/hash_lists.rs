@@ -1,5 +1,6 @@
 //! Hash lists, what stands on them, and what is done with them.
 
+mod recorded;
 mod rules;
 
 use domain::{

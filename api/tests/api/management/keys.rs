@@ -42,6 +42,8 @@ async fn a_new_key_is_shown_once_and_works_beside_the_old_one(pool: PgPool) {
     assert_eq!(list.ok()["data"][1], shown.ok());
     let log = member.get("/audit-log?action=key.create").await;
     assert_eq!(log.ok()["data"][0]["target_id"], issued["id"]);
+    let details = &log.ok()["data"][0]["details"];
+    assert_eq!(*details, json!({ "created": shown.ok() }));
     for answer in [shown, list, log] {
         assert!(!answer.body.contains(secret), "{}", answer.body);
     }

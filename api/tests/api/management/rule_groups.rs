@@ -3,6 +3,7 @@
 mod files;
 mod mistakes;
 mod page;
+mod recorded;
 mod shared_bench;
 mod trials;
 mod warned;

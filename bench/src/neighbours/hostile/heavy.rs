@@ -106,17 +106,17 @@ fn letters(random: &mut StdRng, count: usize) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use domain::rules::{CompiledGroup, Draft};
+    use domain::rules::{CompiledGroup, RuleBody};
     use rand::SeedableRng as _;
     use uuid::Uuid;
 
     use super::*;
 
     fn accepted(rules: &Value) -> bool {
-        let drafts: Vec<Draft> = serde_json::from_value(rules.clone()).unwrap();
-        let rules: Vec<_> = drafts
+        let bodies: Vec<RuleBody> = serde_json::from_value(rules.clone()).unwrap();
+        let rules: Vec<_> = bodies
             .into_iter()
-            .map(|draft| draft.into_rule(Uuid::now_v7().into()))
+            .map(|body| body.into_rule(Uuid::now_v7().into()))
             .collect();
         CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules).is_ok()
     }

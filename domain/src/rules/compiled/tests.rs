@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::*;
-use crate::rules::{Draft, Evidence, RuleType, View};
+use crate::rules::{Evidence, RuleBody, RuleType, View};
 
-fn compile(drafts: Value) -> Result<CompiledGroup, RuleErrors> {
-    let drafts: Vec<Draft> = serde_json::from_value(drafts).unwrap();
-    let rules: Vec<Rule> = drafts
+fn compile(bodies: Value) -> Result<CompiledGroup, RuleErrors> {
+    let bodies: Vec<RuleBody> = serde_json::from_value(bodies).unwrap();
+    let rules: Vec<Rule> = bodies
         .into_iter()
         .enumerate()
-        .map(|(at, draft)| draft.into_rule(Uuid::from_u128(at as u128).into()))
+        .map(|(at, body)| body.into_rule(Uuid::from_u128(at as u128).into()))
         .collect();
     CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
 }
@@ -56,10 +56,10 @@ fn each_rule_answers_once_in_the_order_of_the_group() {
     assert_eq!(
         told,
         [
-            ("c", RuleType::Regex, Effect::Review, 1.0),
-            ("t", RuleType::AiThreshold, Effect::Reject, 0.95),
-            ("a", RuleType::Keyword, Effect::Reject, 1.0),
-            ("b", RuleType::Keyword, Effect::Review, 1.0),
+            ("c", RuleType::Regex, RuleEffect::Review, 1.0),
+            ("t", RuleType::AiThreshold, RuleEffect::Reject, 0.95),
+            ("a", RuleType::Keyword, RuleEffect::Reject, 1.0),
+            ("b", RuleType::Keyword, RuleEffect::Review, 1.0),
         ]
     );
     assert_eq!(found[0].matched_text.as_deref(), Some("r*********4"));

@@ -8,7 +8,7 @@ use super::read::unknown_member;
 use crate::id::HashListId;
 use crate::rules::error::{Place, RuleErrors};
 use crate::rules::{
-    AiThreshold, Effect, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, RuleKind,
+    AiThreshold, ImageHash, Keyword, Link, LinkPolicy, Matching, Pattern, RuleEffect, RuleKind,
     RuleType,
 };
 use crate::score::Category;
@@ -43,7 +43,10 @@ const KINDS: [(&str, RuleType); 5] = [
     ("image_hash", RuleType::ImageHash),
     ("ai_threshold", RuleType::AiThreshold),
 ];
-const EFFECTS: [(&str, Effect); 2] = [("reject", Effect::Reject), ("review", Effect::Review)];
+const EFFECTS: [(&str, RuleEffect); 2] = [
+    ("reject", RuleEffect::Reject),
+    ("review", RuleEffect::Review),
+];
 const MATCHINGS: [(&str, Matching); 2] = [
     ("whole_word", Matching::WholeWord),
     ("substring", Matching::Substring),
@@ -242,8 +245,9 @@ impl Reading {
         None
     }
 
-    fn effect(&mut self) -> Effect {
-        self.one_of("effect", &EFFECTS).unwrap_or(Effect::Review)
+    fn effect(&mut self) -> RuleEffect {
+        self.one_of("effect", &EFFECTS)
+            .unwrap_or(RuleEffect::Review)
     }
 
     /// A member that must be a text. An empty one stands in for it.
@@ -334,7 +338,7 @@ mod tests {
             assert_eq!(from_value::<RuleType>(json!(name)).unwrap(), kind);
         }
         for (name, effect) in EFFECTS {
-            assert_eq!(from_value::<Effect>(json!(name)).unwrap(), effect);
+            assert_eq!(from_value::<RuleEffect>(json!(name)).unwrap(), effect);
         }
         for (name, matching) in MATCHINGS {
             assert_eq!(from_value::<Matching>(json!(name)).unwrap(), matching);

@@ -3,7 +3,7 @@
 use serde_json::json;
 use uuid::Uuid;
 
-use super::super::{CompiledGroup, Content, Draft, Evidence, Rule, RuleErrors, View, Violation};
+use super::super::{CompiledGroup, Content, Evidence, Rule, RuleBody, RuleErrors, View, Violation};
 use crate::score::Scores;
 
 fn compile(
@@ -11,11 +11,11 @@ fn compile(
     domains: &[&str],
     exceptions: &[&str],
 ) -> Result<CompiledGroup, RuleErrors> {
-    let draft: Draft =
+    let body: RuleBody =
         serde_json::from_value(json!({"name": "l", "type": "link", "policy": policy,
         "domains": domains, "exceptions": exceptions, "effect": "reject"}))
         .unwrap();
-    let rules: [Rule; 1] = [draft.into_rule(Uuid::nil().into())];
+    let rules: [Rule; 1] = [body.into_rule(Uuid::nil().into())];
     CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
 }
 

@@ -1,7 +1,7 @@
 //! A chunk of a file of hashes: what a job reads, and the effect of having read it.
 
 use domain::{
-    backtest::State,
+    chain::State,
     hash_list::{Line, LineFault},
     id::{ActorId, HashEntryId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,

@@ -1,7 +1,7 @@
 //! A slice of a scan: what a job looks at, and the effect of having looked at it.
 
 use domain::{
-    backtest::State,
+    chain::State,
     id::{HashListId, HashScanId, MediaId, TeamId},
     image_hash::{HashMatch, Hashed, MIN_QUALITY, Pdq, Sha256Digest},
 };

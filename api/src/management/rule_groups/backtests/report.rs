@@ -1,7 +1,8 @@
-//! How a backtest stands, and what it has found.
+//! A backtest's progress, and what it has found.
 
 use domain::{
-    backtest::{Agreement, Count, Decided, State},
+    backtest::{Agreement, Count, Decided},
+    chain::State,
     id::{ActorId, GroupVersionId, RuleId, SiteId},
     media::Status,
 };
@@ -21,50 +22,50 @@ use crate::{
 /// A replay of rules over items that were judged before.
 #[derive(Serialize, Object)]
 pub(crate) struct Backtest {
-    /// The backtest.
+    /// The ID of the backtest.
     id: Uuid,
     /// The team whose items are replayed.
     team_id: Uuid,
     /// The group that is tried.
     rule_group_id: Uuid,
-    /// The version of it; null: the draft as it was.
+    /// The version of the group. `null` means the draft as it was.
     #[oai(nullable)]
     version_id: Option<Uuid>,
-    /// The site whose items are replayed; null: all of the team.
+    /// The site whose items are replayed. `null` means all sites of the team.
     #[oai(nullable)]
     site_id: Option<Uuid>,
-    /// Only items accepted at this time or later; null: all.
+    /// Only items accepted at this time or later. `null` means no limit.
     #[oai(nullable)]
     since: Option<Member<Time>>,
     /// Only items accepted before this time.
     until: Member<Time>,
-    /// Where it stands.
+    /// The state of the backtest.
     state: Member<State>,
-    /// How many items it is to look at.
+    /// How many items it will look at.
     total: i64,
-    /// How many it has looked at: the sum of the next five.
+    /// How many items it has looked at: the sum of the next five numbers.
     looked_at: i64,
-    /// Those that were judged again.
+    /// Items that were judged again.
     judged: i64,
-    /// Those that the group does not judge.
+    /// Items that the group does not judge.
     of_other_groups: i64,
-    /// Those that have no verdict yet.
+    /// Items that have no verdict yet.
     undecided: i64,
-    /// Those of which nothing is kept that could be judged.
+    /// Items whose content is not stored any more, so that nothing can be judged.
     without_content: i64,
-    /// Those for which the rules ask for scores, and that were never analysed.
+    /// Items that were never analysed, although the rules ask for scores.
     without_scores: i64,
-    /// Of those that were judged again, those that would go elsewhere.
+    /// Of the items that were judged again, those that would get another status.
     changed: i64,
-    /// Why it failed; null if it has not.
+    /// Why it failed. `null` if it has not failed.
     #[oai(nullable)]
     error: Option<String>,
-    /// The token with which it was started.
+    /// The token that started it.
     #[oai(nullable)]
     created_by: Option<Uuid>,
     /// When it was started.
     created_at: Member<Time>,
-    /// When it ended; null while it runs.
+    /// When it ended. `null` while it runs.
     #[oai(nullable)]
     ended_at: Option<Member<Time>>,
 }
@@ -96,47 +97,47 @@ impl From<backtest::Backtest> for Backtest {
     }
 }
 
-/// A backtest with what it has found.
+/// A backtest with its findings.
 #[derive(Serialize, Object)]
 pub(crate) struct BacktestReport {
-    /// How it stands.
+    /// The backtest.
     #[serde(flatten)]
     #[oai(flatten)]
     backtest: Backtest,
-    /// How many items the machine sent where at the time, where they would go, and what people decided.
+    /// How many items got which status from the machine, which one they would get, and what people decided.
     counts: Vec<BacktestCount>,
-    /// How the machine's verdicts at the time agree with what people decided.
+    /// How the machine's original verdicts agree with what people decided.
     agreement_before: Vec<BacktestAgreement>,
-    /// How the replayed ones agree with it.
+    /// How the replayed verdicts agree with what people decided.
     agreement_after: Vec<BacktestAgreement>,
 }
 
-/// How many items had one thing in common.
+/// The number of items with the same statuses and decision.
 #[derive(Serialize, Object)]
 struct BacktestCount {
-    /// Where the machine sent them at the time.
+    /// The status that the machine gave them at the time.
     old_status: Member<Status>,
-    /// Where they would go.
+    /// The status that they would get.
     new_status: Member<Status>,
     /// What people decided.
     decided: Member<Decided>,
-    /// How many they are.
+    /// The number of items.
     items: u64,
 }
 
-/// How verdicts of a kind agree with what people decided. Only items about which somebody decided count.
+/// How verdicts of one kind agree with what people decided. Only items that somebody decided about count.
 #[derive(Serialize, Object)]
 struct BacktestAgreement {
-    /// The kind: `rejected`, `pending_review`, or `stopped`, which is either.
+    /// The kind of verdict: `rejected`, `pending_review`, or `stopped`, which means either of them.
     kind: String,
-    /// Items with such a verdict.
+    /// The number of items with such a verdict.
     items: u64,
-    /// Of these, those that people rejected.
+    /// Of these, the number of items that people rejected.
     rejected_by_people: u64,
-    /// The share of these items that people rejected, from 0 to 1; null without such items.
+    /// The share of these items that people rejected, from 0 to 1. `null` if there are no such items.
     #[oai(nullable)]
     precision: Option<f64>,
-    /// The share of the items that people rejected that had such a verdict, from 0 to 1; null if people rejected none.
+    /// Of all items that people rejected, the share that had such a verdict, from 0 to 1. `null` if people rejected none.
     #[oai(nullable)]
     recall: Option<f64>,
 }
@@ -186,18 +187,18 @@ fn agreement(
     kinds.into_iter().map(agreement).collect()
 }
 
-/// An item that would go elsewhere.
+/// An item that would get another status.
 #[derive(Serialize, Object)]
 pub(crate) struct BacktestChangeEntry {
-    /// The item.
+    /// The media item.
     media_id: Uuid,
-    /// Where the machine sent it at the time.
+    /// The status that the machine gave it at the time.
     old_status: Member<Status>,
-    /// Where it would go.
+    /// The status that it would get.
     new_status: Member<Status>,
     /// What people decided.
     decided: Member<Decided>,
-    /// The rules that it would violate, of all groups that judge it; 20 at most.
+    /// The rules that it would violate, of all groups that judge it. At most 20 are listed.
     violated_rules: Vec<Uuid>,
 }
 
