@@ -91,8 +91,9 @@ async fn people_are_changed_reset_signed_out_and_disabled(pool: PgPool) {
     let mut tx = app.pool.begin().await.unwrap();
     let mut add = async |email: &str, role| {
         let email: Email = email.parse().unwrap();
-        let user = person::create_account(&mut tx, &email, &"Ada".parse().unwrap(), "no hash");
-        let user = user.await.unwrap().unwrap();
+        let name = "Ada".parse().unwrap();
+        let user = person::create_account(&mut tx, &email, &name, "no hash").await;
+        let user = user.unwrap().unwrap();
         let origin = Origin {
             address: "192.0.2.1",
             user_agent: "Firefox",
