@@ -11,6 +11,7 @@ mod hash_lists;
 mod keys;
 mod list;
 mod media;
+mod people;
 mod plans;
 mod providers;
 mod recoveries;
@@ -44,6 +45,7 @@ type Nouns = (
     providers::Providers,
     media::Media,
     tokens::Tokens,
+    people::Nouns,
     audit_log::AuditLog,
 );
 
@@ -62,6 +64,7 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         providers::Providers,
         media::Media,
         tokens::Tokens,
+        people::nouns(),
         audit_log::AuditLog,
     );
     OpenApiService::new(nouns, "Gatehouse management", "1.0.0")
@@ -85,6 +88,7 @@ fn described() -> Vec<document::Operation> {
         providers::described(),
         media::described(),
         tokens::described(),
+        people::described(),
         audit_log::described(),
     ]
     .concat()
@@ -121,6 +125,8 @@ enum Tag {
     Media,
     /// Who may use this interface, and for what.
     Tokens,
+    /// Who signs in, what they may do, and where they are signed in.
+    People,
     /// Who changed what.
     #[oai(rename = "Audit log")]
     AuditLog,

@@ -8,8 +8,12 @@ use domain::{
     audit::Action,
     backtest::Decided,
     chain::State,
+    email::Email,
     event::{self, EventKind},
-    id::{GroupVersionId, MediaId, PlanId, RuleGroupId, SiteId, TeamId, TokenId},
+    id::{
+        GroupVersionId, LinkId, MediaId, MemberId, PlanId, RuleGroupId, SessionId, SiteId, TeamId,
+        TokenId,
+    },
     image::ImageFormat,
     image_hash::{HashAlgorithm, ListKind, Pdq, Sha256Digest},
     media::{ContentType, Modality, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
@@ -18,6 +22,7 @@ use domain::{
     policy::Policy,
     reason::Reason,
     recovery::RecoveryKind,
+    role::Role,
     scope::Scope,
     score::{Category, Scores},
     webhook::DeliveryStatus,
@@ -194,6 +199,23 @@ impl Described for Name {
     }
 }
 
+impl Described for Email {
+    fn expected() -> String {
+        format!(
+            "an e-mail address of at most {} ASCII characters, such as ada@example.com",
+            Self::LONGEST
+        )
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema {
+            max_length: Some(Self::LONGEST),
+            pattern: Some(Self::PATTERN.to_owned()),
+            ..MetaSchema::new("string")
+        }
+    }
+}
+
 impl Described for Reason {
     fn expected() -> String {
         format!(
@@ -273,9 +295,12 @@ macro_rules! ids {
 
 ids!(
     GroupVersionId,
+    LinkId,
     MediaId,
+    MemberId,
     PlanId,
     RuleGroupId,
+    SessionId,
     SiteId,
     TeamId,
     TokenId
@@ -364,6 +389,7 @@ named_sets!(
     ModerationType as "ModerationType": "Who or what decided.",
     OnFailure as "OnFailure": "What happens to an item that could not be checked completely.",
     RecoveryKind as "RecoveryKind": "Which deliveries are sent again.",
+    Role as "Role": "What a person may do in a team, or on the whole instance.",
     Ruling as "Decision": "What a moderator decides.",
     Scope as "Scope": "What a token may do.",
     State as "JobState": "The state of a job that runs in the background.",

@@ -271,6 +271,12 @@ impl From<Refused> for Refusal {
                 wait: Some(seconds),
                 ..Self::new(Code::TooManyPings, detail)
             },
+            Refused::SignInFailed => Self::new(Code::SignInFailed, detail),
+            Refused::WrongCode => Self::new(Code::WrongCode, detail),
+            Refused::TooManyTries { seconds } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::TooManyTries, detail)
+            },
             Refused::Overloaded => Self::overloaded(),
             Refused::Store(error) => error.into(),
             Refused::Internal => Self::internal(),

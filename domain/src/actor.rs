@@ -2,13 +2,15 @@
 
 use uuid::Uuid;
 
-use crate::id::{ActorId, TokenId};
+use crate::id::{ActorId, MemberId, TokenId};
 
 /// Who did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Actor {
     /// The holder of a management token. The token's id is the actor's.
     Token(TokenId),
+    /// A person who has signed in, as a member of a team or as an operator. The membership's id is the actor's.
+    Member(MemberId),
     /// Somebody at a command line who may open the database.
     CommandLine,
 }
@@ -18,6 +20,7 @@ impl Actor {
     pub fn id(self) -> Option<ActorId> {
         match self {
             Self::Token(token) => Some(token.as_uuid().into()),
+            Self::Member(member) => Some(member.as_uuid().into()),
             Self::CommandLine => None,
         }
     }
@@ -27,10 +30,11 @@ impl Actor {
         self.id().map(ActorId::as_uuid)
     }
 
-    /// The kind of actor: `token` or `command_line`.
+    /// The kind of actor: `token`, `member` or `command_line`.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Token(_) => "token",
+            Self::Member(_) => "member",
             Self::CommandLine => "command_line",
         }
     }

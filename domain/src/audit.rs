@@ -91,5 +91,35 @@ named_set! {
         HashScanCancel = "hash_scan.cancel",
         /// All secrets are sealed with a new master key.
         MasterKeyRotate = "master_key.rotate",
+        /// A person was invited.
+        InvitationCreate = "invitation.create",
+        /// An invitation was withdrawn.
+        InvitationCancel = "invitation.cancel",
+        /// A person accepted an invitation.
+        InvitationAccept = "invitation.accept",
+        /// A person got another role, or other sites.
+        PersonUpdate = "person.update",
+        /// A person was disabled.
+        PersonDisable = "person.disable",
+        /// A link was made with which a person sets a new password.
+        PasswordResetCreate = "password_reset.create",
+        /// A person set a new password with such a link.
+        PasswordReset = "password.reset",
+        /// A person changed the password.
+        PasswordChange = "password.change",
+        /// A person set up a second factor.
+        FactorCreate = "factor.create",
+        /// A person's second factor was removed.
+        FactorDelete = "factor.delete",
+        /// A person got new recovery codes.
+        RecoveryCodesCreate = "recovery_codes.create",
+        /// A person used a recovery code instead of the second factor.
+        RecoveryCodeUse = "recovery_code.use",
+        /// A person signed in.
+        SessionCreate = "session.create",
+        /// A session was ended.
+        SessionEnd = "session.end",
+        /// A team's rules for signing in were changed.
+        SignInUpdate = "sign_in.update",
     }
 }

@@ -95,6 +95,14 @@ ids! {
     PlanId,
     /// One row of the audit log.
     AuditId,
+    /// Somebody who can sign in.
+    UserId,
+    /// A person's membership in a team. It is the actor of what the person does there.
+    MemberId,
+    /// A sign-in of a person.
+    SessionId,
+    /// A link that is used once: an invitation or a password reset.
+    LinkId,
 }
 
 impl EventId {

@@ -1,6 +1,6 @@
 //! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never printed.
 //!
-//! A fast hash is right here: the secrets are 32 random base62 characters (190 bits), so there is nothing to guess.
+//! A fast hash is right here: the secrets are at least 32 random base62 characters (190 bits), so there is nothing to guess.
 
 use std::{fmt, str::FromStr};
 
@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARACTERS: usize = 32;
+/// Random base62 characters with at least 256 bits.
+const RANDOM_CHARACTERS_OF_SESSIONS: usize = 43;
 /// Longer texts cannot be a key of ours; they are refused before they are hashed.
 const MAX_CHARACTERS: usize = 200;
 
@@ -38,18 +40,18 @@ impl From<[u8; 32]> for SecretHash {
 pub struct MalformedKey;
 
 macro_rules! secrets {
-    ($($(#[$doc:meta])* $name:ident = $prefix:literal),+ $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal + $characters:ident),+ $(,)?) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq)]
         pub struct $name(String);
 
         impl $name {
-            /// Makes a new secret from `random` bytes, of which 32 below 248 are needed: bytes from 248 up are skipped,
-            /// since they would make some characters likelier than others.
+            /// Makes a new secret from `random` bytes. It needs one byte below 248 for each character. Bytes from 248 up are
+            /// skipped, since they would make some characters likelier than others.
             pub fn generate(random: impl IntoIterator<Item = u8>) -> Self {
                 let mut text = String::from($prefix);
-                text.extend(base62(random));
-                assert_eq!(text.len(), $prefix.len() + RANDOM_CHARACTERS, "the source of chance ended early");
+                text.extend(base62(random, $characters));
+                assert_eq!(text.len(), $prefix.len() + $characters, "the source of chance ended early");
                 Self(text)
             }
 
@@ -93,16 +95,20 @@ macro_rules! secrets {
 
 secrets! {
     /// The key with which an application submits for its site: `site_` and a run of characters.
-    SiteKey = "site_",
+    SiteKey = "site_" + RANDOM_CHARACTERS,
     /// The bearer token of the management interface: `mgmt_` and a run of characters.
-    ManagementToken = "mgmt_",
+    ManagementToken = "mgmt_" + RANDOM_CHARACTERS,
+    /// What a link carries that is used once: an invitation or a password reset.
+    LinkSecret = "link_" + RANDOM_CHARACTERS,
+    /// What a browser holds while its user is signed in.
+    SessionSecret = "session_" + RANDOM_CHARACTERS_OF_SESSIONS,
 }
 
-fn base62(random: impl IntoIterator<Item = u8>) -> impl Iterator<Item = char> {
+fn base62(random: impl IntoIterator<Item = u8>, characters: usize) -> impl Iterator<Item = char> {
     random
         .into_iter()
         .filter(|byte| *byte < 248)
-        .take(RANDOM_CHARACTERS)
+        .take(characters)
         .map(|byte| char::from(BASE62[usize::from(byte % 62)]))
 }
 
@@ -116,6 +122,15 @@ mod tests {
         assert_eq!(key.expose(), "site_0123456789ABCDEFGHIJKLMNOPQRSTUV");
         assert_eq!(key.hint(), "STUV");
         assert_eq!(key.expose().parse::<SiteKey>(), Ok(key));
+    }
+
+    #[test]
+    fn a_session_has_at_least_256_random_bits() {
+        let secret = SessionSecret::generate((0..=247).cycle());
+        let random = secret.expose().strip_prefix("session_").unwrap();
+        let bits = 62_f64.log2() * f64::from(u32::try_from(random.len()).unwrap());
+        assert!(bits >= 256.0, "{bits}");
+        assert_eq!(random.parse::<SessionSecret>(), Err(MalformedKey));
     }
 
     #[test]

@@ -49,5 +49,19 @@ named_set! {
         MediaRead = "media:read",
         /// Decide media items.
         MediaDecide = "media:decide",
+        /// See the people of a team, their invitations and their sessions.
+        PeopleRead = "people:read",
+        /// Invite people, change their roles, disable them, end their sessions.
+        PeopleWrite = "people:write",
+    }
+}
+
+impl Scope {
+    /// Whether a person must have given the password a short while ago to use this scope: it changes keys, tokens or roles.
+    pub const fn needs_recent_password(self) -> bool {
+        matches!(
+            self,
+            Self::KeysWrite | Self::TokensWrite | Self::PeopleWrite
+        )
     }
 }

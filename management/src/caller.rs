@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use domain::key::SecretHash;
+use domain::{id::TeamId, key::SecretHash};
 
 use crate::FieldProblem;
 
@@ -14,6 +14,13 @@ use crate::FieldProblem;
 pub enum Credential {
     /// A management token. It is well-formed and may not exist.
     Token(SecretHash),
+    /// The session of a person who has signed in, in one team.
+    Session {
+        /// Of what the browser holds.
+        hash: SecretHash,
+        /// The team; none: as an operator, in all.
+        team: Option<TeamId>,
+    },
     /// Somebody at a command line who may open the database. May do everything.
     CommandLine,
 }
@@ -33,6 +40,11 @@ impl Caller {
     /// The holder of a management token, and the id of the request for logs and the audit log.
     pub fn token(token: SecretHash, request: String) -> Self {
         Self::new(Credential::Token(token), Some(request))
+    }
+
+    /// A person who has signed in, in one team, or as an operator; and the id of the request.
+    pub fn session(hash: SecretHash, team: Option<TeamId>, request: String) -> Self {
+        Self::new(Credential::Session { hash, team }, Some(request))
     }
 
     /// Somebody at a command line.

@@ -8,6 +8,7 @@
 //! Every use case runs in one transaction, a `Session`. It begins by looking the caller's credential up. If
 //! something was changed, it ends by recording that.
 
+pub mod account;
 pub mod audit_log;
 mod caller;
 pub mod deliveries;
@@ -17,6 +18,8 @@ pub mod hash_lists;
 pub mod media;
 mod outlet;
 mod pace;
+mod passwords;
+pub mod people;
 pub mod plans;
 pub mod providers;
 pub mod recoveries;
@@ -30,6 +33,7 @@ pub mod subscriptions;
 pub mod teams;
 pub mod tokens;
 pub mod usage;
+mod visitor;
 pub mod webhook_secrets;
 mod workbench;
 
@@ -37,8 +41,10 @@ pub use self::{
     caller::{Caller, Credential},
     outlet::{Judge, Outlet, Ping},
     pace::{Pace, PaceSettings},
+    passwords::Passwords,
     refused::{Conflict, FieldFault, FieldProblem, Fields, Forbidden, Noun, Refused},
     session::{Change, Doing, Session, created, difference},
+    visitor::Visitor,
     workbench::{Analyse, Analysed, Workbench},
 };
 
@@ -61,6 +67,8 @@ pub struct Management {
     pub rules_per_day: u64,
     /// Counts requests.
     pub pace: Pace,
+    /// Hashes the passwords of people.
+    pub passwords: Passwords,
 }
 
 impl Management {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{media::NoRuling, rules::RuleErrors, scope::Scope, submission::Fault};
+use domain::{media::NoRuling, role::Role, rules::RuleErrors, scope::Scope, submission::Fault};
 
 /// Why a use case was refused. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,18 @@ pub enum Refused {
         /// When there may be another one.
         seconds: u32,
     },
+    /// Account and password do not belong together. It is the same for accounts that do not exist.
+    #[error("The e-mail address or the password is not right.")]
+    SignInFailed,
+    /// The code of the second factor is wrong, or was used before.
+    #[error("The code is not right, or it was used before.")]
+    WrongCode,
+    /// This address tried this account too often.
+    #[error("There were too many tries. Please try again in {seconds} s.")]
+    TooManyTries {
+        /// When there may be another one.
+        seconds: u32,
+    },
     /// Too much waits at the moment. Trying again helps.
     #[error("Too much is waiting at the moment. Please try again.")]
     Overloaded,
@@ -65,6 +77,12 @@ pub enum Forbidden {
     OperatorsOnly,
     /// It is shared by all teams, and only operators change it.
     SharedList,
+    /// The person has a second factor and has not given it in this session.
+    FactorRequired,
+    /// The person needs a second factor and has none.
+    FactorSetUpRequired,
+    /// The person must give the password again.
+    ReauthenticationRequired,
 }
 
 /// What does not fit.
@@ -94,6 +112,14 @@ pub enum Conflict {
     DeliveryPending,
     /// There may be no more of these.
     LimitReached,
+    /// The team would have no owner.
+    LastOwner,
+    /// The person is in the team already.
+    AlreadyMember,
+    /// The person has a second factor already.
+    FactorExists,
+    /// The person is in other teams, too.
+    InOtherTeams,
 }
 
 /// What was not found.
@@ -131,6 +157,14 @@ pub enum Noun {
     Team,
     /// A management token.
     Token,
+    /// Somebody in a team, or an operator.
+    Person,
+    /// An invitation.
+    Invitation,
+    /// A session of somebody.
+    Session,
+    /// A link that is used once.
+    Link,
     /// A version of a rule group.
     Version,
 }
@@ -154,6 +188,10 @@ impl std::fmt::Display for Noun {
             Self::SiteKey => "site key",
             Self::Team => "team",
             Self::Token => "token",
+            Self::Person => "person",
+            Self::Invitation => "invitation",
+            Self::Session => "session",
+            Self::Link => "link",
             Self::Version => "version",
         })
     }
@@ -196,6 +234,18 @@ impl Refused {
     /// The caller lacks a scope.
     pub fn missing_scope(scope: Scope) -> Self {
         let detail = format!("This token does not have the scope {scope}.");
+        Self::Forbidden(Forbidden::MissingScope, detail.into())
+    }
+
+    /// A person's role lacks a scope.
+    pub fn beyond_own(role: Role, scope: Scope) -> Self {
+        let detail = format!("Your role {role} does not have the scope {scope}.");
+        Self::Forbidden(Forbidden::MissingScope, detail.into())
+    }
+
+    /// Somebody would give, or take, more than that person has.
+    pub fn beyond(role: Role, scope: Scope) -> Self {
+        let detail = format!("You do not have the scope {scope}, which the role {role} has.");
         Self::Forbidden(Forbidden::MissingScope, detail.into())
     }
 

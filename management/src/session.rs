@@ -1,11 +1,20 @@
 //! The transaction in which a use case runs: who calls, what the caller may do, and what is recorded.
 
-use domain::{actor::Actor, audit::Action, id::TeamId, reach::Reach, scope::Scope};
+use chrono::TimeDelta;
+use domain::{
+    actor::Actor,
+    audit::Action,
+    id::{SiteId, TeamId},
+    reach::Reach,
+    scope::Scope,
+    sign_in::RECENT,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::{
     PgConnection, PgTransaction,
     audit::{self, Entry},
+    person::session::{self, Entered},
     team,
     token::{self, Grant},
 };
@@ -19,48 +28,96 @@ impl Management {
     /// # Errors
     /// The credential is not valid, lacks the scope, or has had its requests of this minute.
     pub async fn read(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
-        let begun = match caller.credential {
-            Credential::Token(hash) => token::begin_reading(&self.pool, hash).await?,
-            Credential::CommandLine => Some((self.begin().await?, Grant::command_line())),
-        };
-        self.admit(begun, caller, scope)
+        let begun = self.begin_reading(caller).await?;
+        self.admit(begun, caller, Some(scope))
     }
 
     /// Begins what changes something. Nothing is changed unless [`Session::commit`] is reached.
     ///
     /// # Errors
-    /// The credential is not valid, lacks the scope, or has had its requests of this minute.
+    /// The credential is not valid, lacks the scope, or has had its requests of this minute. A person must have given the
+    /// password a short while ago where the scope asks for that.
     pub async fn change(&self, caller: &Caller, scope: Scope) -> Result<Session, Refused> {
-        let begun = match caller.credential {
-            Credential::Token(hash) => token::begin_changing(&self.pool, hash).await?,
-            Credential::CommandLine => Some((self.begin().await?, Grant::command_line())),
-        };
-        self.admit(begun, caller, scope)
+        let begun = self.begin_changing(caller).await?;
+        self.admit(begun, caller, Some(scope))
     }
 
-    async fn begin(&self) -> Result<PgTransaction<'static>, Refused> {
+    /// Begins what only looks at the caller itself, which asks for no scope.
+    pub(crate) async fn read_own(&self, caller: &Caller) -> Result<Session, Refused> {
+        let begun = self.begin_reading(caller).await?;
+        self.admit(begun, caller, None)
+    }
+
+    /// Begins what changes the caller itself, which asks for no scope.
+    pub(crate) async fn change_own(&self, caller: &Caller) -> Result<Session, Refused> {
+        let begun = self.begin_changing(caller).await?;
+        self.admit(begun, caller, None)
+    }
+
+    async fn begin_reading(&self, caller: &Caller) -> Result<Option<Begun>, Refused> {
+        Ok(match caller.credential {
+            Credential::Token(hash) => token::begin_reading(&self.pool, hash)
+                .await?
+                .map(Begun::by_token),
+            Credential::Session { hash, team } => {
+                session::touch(&self.pool, hash).await?;
+                session::begin_reading(&self.pool, hash, team)
+                    .await?
+                    .map(|begun| Begun::by_person(begun, team))
+            }
+            Credential::CommandLine => Some(Begun::by_token((
+                self.begin().await?,
+                Grant::command_line(),
+            ))),
+        })
+    }
+
+    async fn begin_changing(&self, caller: &Caller) -> Result<Option<Begun>, Refused> {
+        Ok(match caller.credential {
+            Credential::Token(hash) => token::begin_changing(&self.pool, hash)
+                .await?
+                .map(Begun::by_token),
+            Credential::Session { hash, team } => {
+                session::touch(&self.pool, hash).await?;
+                session::begin_changing(&self.pool, hash, team)
+                    .await?
+                    .map(|begun| Begun::by_person(begun, team))
+            }
+            Credential::CommandLine => Some(Begun::by_token((
+                self.begin().await?,
+                Grant::command_line(),
+            ))),
+        })
+    }
+
+    pub(crate) async fn begin(&self) -> Result<PgTransaction<'static>, Refused> {
         Ok(self.pool.begin().await.map_err(store::Error::from)?)
     }
 
     fn admit(
         &self,
-        begun: Option<(PgTransaction<'static>, Grant)>,
+        begun: Option<Begun>,
         caller: &Caller,
-        scope: Scope,
+        scope: Option<Scope>,
     ) -> Result<Session, Refused> {
-        let (tx, grant) = begun.ok_or(Refused::Unauthenticated)?;
-        if let Credential::Token(hash) = caller.credential
-            && caller.is_first()
-        {
-            self.pace.admit(hash, &grant)?;
+        let Begun { tx, grant, person } = begun.ok_or(Refused::Unauthenticated)?;
+        match caller.credential {
+            Credential::Token(hash) | Credential::Session { hash, .. } if caller.is_first() => {
+                self.pace.admit(hash, &grant)?;
+            }
+            Credential::Token(_) | Credential::Session { .. } | Credential::CommandLine => {}
+        }
+        if let Some(person) = &person {
+            require_factor(person)?;
         }
         let session = Session {
             tx,
             grant,
+            person,
             request: caller.request.clone(),
         };
-        if !session.has(scope) {
-            return Err(Refused::missing_scope(scope));
+        if let Some(scope) = scope {
+            session.require(scope)?;
         }
         let problems = caller.problems();
         if !problems.is_empty() {
@@ -70,10 +127,82 @@ impl Management {
     }
 }
 
+/// A transaction of somebody with a valid credential.
+struct Begun {
+    tx: PgTransaction<'static>,
+    grant: Grant,
+    person: Option<Entered>,
+}
+
+impl Begun {
+    fn by_token((tx, grant): (PgTransaction<'static>, Grant)) -> Self {
+        Self {
+            tx,
+            grant,
+            person: None,
+        }
+    }
+
+    fn by_person((tx, person): (PgTransaction<'static>, Entered), team: Option<TeamId>) -> Self {
+        let grant = Grant {
+            actor: Actor::Member(person.member),
+            reach: team.into(),
+            scopes: person.role.scopes().to_vec(),
+            // What a person creates outlasts the session.
+            expires_at: None,
+            generation: 0,
+        };
+        Self {
+            tx,
+            grant,
+            person: Some(person),
+        }
+    }
+}
+
+/// A session in which the second factor was not given may do nothing where one is needed, and where there is one.
+fn require_factor(person: &Entered) -> Result<(), Refused> {
+    let held = &person.held;
+    if held.has_factor && !held.has_given_factor {
+        return Err(factor_required());
+    }
+    if !held.has_factor && (person.role.requires_factor() || person.team_requires_factor) {
+        return Err(factor_set_up_required());
+    }
+    Ok(())
+}
+
+pub(crate) fn factor_required() -> Refused {
+    Refused::Forbidden(
+        Forbidden::FactorRequired,
+        "Give the code of your second factor first.".into(),
+    )
+}
+
+pub(crate) fn factor_set_up_required() -> Refused {
+    Refused::Forbidden(
+        Forbidden::FactorSetUpRequired,
+        "You need a second factor here: set one up first.".into(),
+    )
+}
+
+/// Whether a person who gave the password so long ago must give it again to change what is delicate.
+pub(crate) fn require_recent(password_age: TimeDelta) -> Result<(), Refused> {
+    if password_age <= RECENT {
+        return Ok(());
+    }
+    Err(Refused::Forbidden(
+        Forbidden::ReauthenticationRequired,
+        "You gave your password more than 10 minutes ago: give it again first.".into(),
+    ))
+}
+
 /// A transaction of somebody who has the scope for it.
 pub struct Session {
     tx: PgTransaction<'static>,
     grant: Grant,
+    /// Who it is, if it is a person.
+    person: Option<Entered>,
     request: Option<String>,
 }
 
@@ -125,16 +254,66 @@ impl Session {
         self.grant.scopes.contains(&scope)
     }
 
-    /// Refuses whoever does not have this scope, too.
+    fn lacks(&self, scope: Scope) -> Refused {
+        match &self.person {
+            None => Refused::missing_scope(scope),
+            Some(person) => Refused::beyond_own(person.role, scope),
+        }
+    }
+
+    /// The person who acts and the session; none if it is a token or the command line.
+    pub(crate) fn person(&self) -> Option<&Entered> {
+        self.person.as_ref()
+    }
+
+    /// Refuses a person who gave the password more than 10 minutes ago. [`Session::require`] asks for it where the scope does; use
+    /// cases ask for it where only some changes of a scope are delicate.
     ///
     /// # Errors
-    /// The caller lacks the scope.
-    pub fn require(&self, scope: Scope) -> Result<(), Refused> {
-        if self.has(scope) {
-            Ok(())
-        } else {
-            Err(Refused::missing_scope(scope))
+    /// The person must give the password again.
+    pub fn require_recent_password(&self) -> Result<(), Refused> {
+        match &self.person {
+            Some(person) => require_recent(person.held.password_age),
+            None => Ok(()),
         }
+    }
+
+    /// Whether the caller is a moderator who may decide on some sites only.
+    pub fn has_own_sites(&self) -> bool {
+        let person = self.person.as_ref();
+        person.is_some_and(|person| person.sites.is_some())
+    }
+
+    /// Refuses a moderator who may not decide on this site.
+    ///
+    /// # Errors
+    /// The site is not one of those that were given to the moderator.
+    pub fn require_own_site(&self, site: SiteId) -> Result<(), Refused> {
+        let sites = self
+            .person
+            .as_ref()
+            .and_then(|person| person.sites.as_ref());
+        if sites.is_none_or(|sites| sites.contains(&site)) {
+            return Ok(());
+        }
+        Err(Refused::Forbidden(
+            Forbidden::MissingScope,
+            "You decide on other sites only: an admin of your team can give you this one.".into(),
+        ))
+    }
+
+    /// Refuses whoever does not have this scope, too, and a person who must give the password again to use it.
+    ///
+    /// # Errors
+    /// The caller lacks the scope, or gave the password too long ago.
+    pub fn require(&self, scope: Scope) -> Result<(), Refused> {
+        if !self.has(scope) {
+            return Err(self.lacks(scope));
+        }
+        if scope.needs_recent_password() {
+            self.require_recent_password()?;
+        }
+        Ok(())
     }
 
     /// Refuses a team beyond the caller's reach, as one that does not exist.

@@ -130,8 +130,8 @@ pub async fn disable(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::TokensWrite).await?;
     let token = find(&mut session, token).await?;
-    let own = session.actor();
-    let disabled = token::disable(session.conn(), own, token.id, extent).await;
+    let (conn, own) = session.parts();
+    let disabled = token::disable(conn, own, token.id, extent).await;
     let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
     let changes = disabled.into_iter().map(|disabled| Change {
         action: Action::TokenDisable,

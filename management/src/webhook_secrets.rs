@@ -80,6 +80,7 @@ pub async fn rotate(
     activate_at: Option<DateTime<Utc>>,
 ) -> Result<IssuedSecret, Refused> {
     let mut session = management.change(caller, Scope::WebhooksWrite).await?;
+    session.require_recent_password()?;
     let team = sites::require(&mut session, site).await?;
     if activate_at.is_some_and(|at| at > Utc::now() + LONGEST_NOTICE) {
         let message = "must be at most 30 days ahead";

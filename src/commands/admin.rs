@@ -2,6 +2,7 @@
 
 mod master_key;
 mod operator;
+mod person;
 mod plan;
 mod site;
 
@@ -9,6 +10,7 @@ use std::{io::Write as _, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use domain::{
+    email::Email,
     event::EventKind,
     id::{PlanId, RuleGroupId, SiteId, TeamId},
     name::Name,
@@ -83,6 +85,20 @@ enum SetUp {
         /// What it may do, separated by commas, or `all`
         #[arg(long, required = true, value_delimiter = ',', value_parser = operator::scopes())]
         scopes: Vec<operator::Scopes>,
+    },
+    /// Invite a person into a team, or as an operator; the link is shown once
+    CreateUser(person::NewUser),
+    /// Make a link with which a person sets a new password; it is shown once, and the second factor stays
+    ResetPassword {
+        /// The person's e-mail address
+        #[arg(long)]
+        email: Email,
+    },
+    /// List people: of a team, or all
+    ListUsers {
+        /// Only the people of this team
+        #[arg(long, value_parser = id::<TeamId>)]
+        team: Option<TeamId>,
     },
     /// Make a site with a default rule group and a webhook secret, which is shown once
     CreateSite {
@@ -187,6 +203,9 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
         | SetUp::CreateTeam { .. }
         | SetUp::Subscribe { .. }
         | SetUp::CreateToken { .. }
+        | SetUp::CreateUser(_)
+        | SetUp::ResetPassword { .. }
+        | SetUp::ListUsers { .. }
         | SetUp::CreateKey { .. }
         | SetUp::RotateKey { .. } => none,
     })
@@ -200,6 +219,9 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
         SetUp::Subscribe { team, plan, state } => {
             operator::subscribe(management, team, plan, state).await
         }
+        SetUp::CreateUser(new) => person::invite(management, new).await,
+        SetUp::ResetPassword { email } => person::reset(management, &email).await,
+        SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
             operator::create_token(management, name, team, &scopes).await
         }
@@ -228,9 +250,16 @@ fn print(made: &Value, as_json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for (name, value) in made.as_object().into_iter().flatten() {
-        match value.as_str() {
-            Some(text) => writeln!(out, "{name:<18}{text}")?,
-            None => writeln!(out, "{name:<18}{value}")?,
+        match value {
+            Value::String(text) => writeln!(out, "{name:<18}{text}")?,
+            Value::Array(rows) => {
+                for row in rows {
+                    writeln!(out, "{row}")?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+                writeln!(out, "{name:<18}{value}")?;
+            }
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use ::api::{Readiness, interface::Interface, public::Public, serve};
 use database::{Clock, Hosts};
 use domain::{media::ModerationType, submission::SubmissionLimits};
-use management::{Analyse, Analysed, Management, Outlet, Pace, Workbench};
+use management::{Analyse, Analysed, Management, Outlet, Pace, Passwords, Workbench};
 use metrics::gauge;
 use queue::Queue;
 use store::{
@@ -141,6 +141,7 @@ pub(crate) fn interface(
             outlet,
             rules_per_day: bounds.rules_per_day(),
             pace: Pace::new(bounds.pace()),
+            passwords: Passwords::default(),
         },
         body: bounds.body(),
         refusals: bounds.refusals(),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use domain::rules::Limits;
-use management::{FieldProblem, Management, Outlet, Pace, PaceSettings, Refused, Workbench};
+use management::{
+    FieldProblem, Management, Outlet, Pace, PaceSettings, Passwords, Refused, Workbench,
+};
 use queue::Queue;
 use store::{PgPool, seal::MasterKey};
 use workers::outbound::EgressPolicy;
@@ -36,6 +38,7 @@ pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Managemen
         outlet: Outlet::without_tests(Arc::new(move |team, url| config::judge(&policy, team, url))),
         rules_per_day: means.rules_per_day,
         pace: Pace::new(PaceSettings::default()),
+        passwords: Passwords::default(),
     }
 }
 

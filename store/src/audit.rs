@@ -35,7 +35,7 @@ pub struct Entry<'a> {
 pub struct Recorded {
     /// The row.
     pub id: AuditId,
-    /// Who did it: `token` or `command_line`.
+    /// Who did it: `token`, `member` or `command_line`.
     pub actor: String,
     /// Its id, unless it is the command line.
     pub actor_id: Option<ActorId>,

@@ -22,6 +22,7 @@ pub mod item_worker;
 pub mod jobs;
 pub mod media;
 pub mod page;
+pub mod person;
 pub mod plan;
 pub mod progress;
 pub mod provider;

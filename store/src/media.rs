@@ -11,7 +11,7 @@ mod walk;
 
 pub(crate) use self::walk::{ids_within, made_at};
 pub use self::{
-    decide::{Decided, Decision, decide, standing},
+    decide::{Decided, Decision, decide, site_of, standing},
     history::{Delivery, Event, Verdict},
     image::{Image, KnownImage, SLICE, image, image_slice},
     item::{Analysis, Item, PinnedVersion, find},

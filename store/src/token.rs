@@ -163,7 +163,7 @@ pub async fn create(
     }
     let generation = match creator.actor {
         Actor::Token(_) => creator.generation.saturating_add(1),
-        Actor::CommandLine => 0,
+        Actor::Member(_) | Actor::CommandLine => 0,
     };
     let secret = ManagementToken::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
@@ -279,7 +279,7 @@ pub struct Disabled {
 /// update waits for it, and the next round finds it. There are no more rounds than generations.
 pub async fn disable(
     conn: &mut PgConnection,
-    caller: Actor,
+    caller: &Grant,
     token: TokenId,
     extent: Extent,
 ) -> Result<Vec<Disabled>, NotDisabled> {
@@ -315,10 +315,14 @@ struct DisabledRow {
 
 async fn disable_visible(
     conn: &mut PgConnection,
-    caller: Actor,
+    caller: &Grant,
     token: TokenId,
     extent: Extent,
 ) -> Result<Vec<DisabledRow>, Error> {
+    let of_person: Option<Vec<&str>> = match caller.actor {
+        Actor::Member(_) => Some(caller.scopes.iter().map(|scope| scope.as_str()).collect()),
+        Actor::Token(_) | Actor::CommandLine => None,
+    };
     let rows = sqlx::query_as!(
         DisabledRow,
         r#"
@@ -329,17 +333,18 @@ async fn disable_visible(
         )
         update management_tokens t
         set disabled_at = now()
-        -- The command line has no row, and so no scope that it lacks.
-        from (select (select scopes from management_tokens where id = $1) as scopes) c
+        -- A person has the scopes of the role. The command line has neither these nor a row, and so no scope that it lacks.
+        from (select coalesce($4::text [], (select scopes from management_tokens where id = $1)) as scopes) c
         where t.id in (select id from below) and t.disabled_at is null
         returning t.id, t.team_id, t.name,
             case when t.id = $1 then '{}' else array(
                 select s from unnest(t.scopes) as s where s <> all(c.scopes)
             ) end as "beyond: Vec<String>"
         "#,
-        caller.as_uuid(),
+        caller.actor.as_uuid(),
         token.as_uuid(),
         extent == Extent::Descendants,
+        of_person.as_deref() as Option<&[&str]>,
     )
     .fetch_all(conn)
     .await?;

@@ -36,9 +36,9 @@ pub(super) struct AuditEntry {
     id: Uuid,
     /// When it was done.
     occurred_at: Member<Time>,
-    /// Who did it: `token`, or `command_line`, which is somebody with access to the database.
+    /// Who did it: `token`, `member`, which is a person, or `command_line`, which is somebody with access to the database.
     actor: String,
-    /// The token; null for the command line.
+    /// The token, or the person; null for the command line.
     #[oai(nullable)]
     actor_id: Option<Uuid>,
     /// What was done, as noun and verb, such as `plan.update`. More may be added.

@@ -15,8 +15,8 @@ use crate::{
 pub(super) struct Operation {
     /// Its operation id.
     pub(super) id: &'static str,
-    /// The scope that it asks for.
-    pub(super) scope: Scope,
+    /// The scope that it asks for; none if every valid token may do it.
+    pub(super) scope: Option<Scope>,
     /// The problems that neither its parameters nor its body explain.
     pub(super) problems: &'static [Code],
     /// An example of its request's body, if it has one.
@@ -30,7 +30,16 @@ impl Operation {
     pub(super) fn new(id: &'static str, scope: Scope) -> Self {
         Self {
             id,
-            scope,
+            scope: Some(scope),
+            ..Self::without_scope(id)
+        }
+    }
+
+    /// One that every valid token may do.
+    pub(super) fn without_scope(id: &'static str) -> Self {
+        Self {
+            id,
+            scope: None,
             problems: &[],
             request: None,
             answer: None,
@@ -45,6 +54,8 @@ pub(super) mod example {
     pub(crate) const TEAM: &str = "01980f6d-00aa-7bbb-8ccc-0123456789ab";
     pub(crate) const PLAN: &str = "01980f6d-01aa-7bbb-8ccc-0123456789ab";
     pub(crate) const TOKEN: &str = "01980f6d-02aa-7bbb-8ccc-0123456789ab";
+    pub(crate) const PERSON: &str = "01980f6d-41aa-7bbb-8ccc-0123456789ab";
+    pub(crate) const INVITATION: &str = "01980f6d-42aa-7bbb-8ccc-0123456789ab";
     pub(crate) const SITE: &str = "01980f6d-11aa-7bbb-8ccc-0123456789ab";
     pub(crate) const RULE_GROUP: &str = "01980f6d-04aa-7bbb-8ccc-0123456789ab";
     pub(crate) const VERSION: &str = "01980f6d-05aa-7bbb-8ccc-0123456789ab";
@@ -164,7 +175,10 @@ fn operations(document: &mut Value) -> Vec<String> {
 
 fn describe_operation(document: &mut Value, pointer: &str, described: Operation) {
     let operation = at(document, pointer);
-    let scope = format!("Scope: `{}`.", described.scope);
+    let scope = match described.scope {
+        Some(scope) => format!("Scope: `{scope}`."),
+        None => "Scope: none.".to_owned(),
+    };
     let description = match operation["description"].as_str() {
         Some(text) => format!("{text}\n\n{scope}"),
         None => scope,
@@ -178,29 +192,32 @@ fn describe_operation(document: &mut Value, pointer: &str, described: Operation)
             parameter["schema"]["default"] = list::DEFAULT_LIMIT.into();
         }
     }
-    if let Some(example) = described.request {
+    if let Some(example) = &described.request {
         let content = operation["requestBody"]["content"].as_object_mut();
         for (_, body) in content.into_iter().flatten() {
             body["example"] = example.clone();
         }
     }
-    if let Some(example) = described.answer {
+    if let Some(example) = &described.answer {
         for (_, success) in operation["responses"].as_object_mut().into_iter().flatten() {
             success["content"]["application/json"]["example"] = example.clone();
         }
     }
-    let problems = problems(operation, described.problems);
+    let problems = problems(operation, &described);
     declare_answers(document, pointer, &problems);
 }
 
 /// The problems that an operation answers with: those that its parameters and its body bring, its own, and those of all.
-fn problems(operation: &Value, own: &[Code]) -> Vec<Code> {
+fn problems(operation: &Value, described: &Operation) -> Vec<Code> {
     let parameters = || operation["parameters"].as_array().into_iter().flatten();
     let has = |place: &str| parameters().any(|parameter| parameter["in"] == place);
     let has_body = operation["requestBody"].is_object();
     // Each refuses query parameters that it does not take.
-    let mut problems = vec![Code::InvalidRequest, Code::InvalidToken, Code::MissingScope];
-    problems.extend(own);
+    let mut problems = vec![Code::InvalidRequest, Code::InvalidToken];
+    if described.scope.is_some() {
+        problems.push(Code::MissingScope);
+    }
+    problems.extend(described.problems);
     if has("path") {
         problems.push(Code::NotFound);
     }

@@ -17,7 +17,7 @@ use domain::{
     rules::Limits,
     submission::SubmissionLimits,
 };
-use management::{Analyse, Management, Outlet, Pace, PaceSettings, Ping, Workbench};
+use management::{Analyse, Management, Outlet, Pace, PaceSettings, Passwords, Ping, Workbench};
 use queue::{Queue, QueueName};
 use serde_json::Value;
 use sqlx::PgPool;
@@ -198,6 +198,7 @@ impl App {
                 outlet: Outlet::new(Arc::new(judge), options.ping),
                 rules_per_day: options.rules_per_day,
                 pace: Pace::new(options.pace),
+                passwords: Passwords::default(),
             },
             body: options.body,
             // Tests are refused more often than clients.

@@ -8,6 +8,7 @@ mod keys;
 mod lists;
 mod media;
 mod pace;
+mod people;
 mod plan_limits;
 mod plans;
 mod recoveries;

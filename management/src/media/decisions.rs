@@ -50,6 +50,10 @@ pub async fn decide(
     let reach = session.reach();
     let found = media::standing(session.conn(), reach, media).await?;
     let (team, standing) = found.ok_or(Refused::NotFound(Noun::Media))?;
+    if session.has_own_sites() {
+        let site = media::site_of(session.conn(), media).await?;
+        session.require_own_site(site)?;
+    }
     let step = standing.ruled(new.ruling, new.expected)?;
 
     let decision = media::Decision {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use domain::{
     actor::Actor,
     decision::{Found, ManualDetails},
-    id::{MediaId, TeamId, TokenId},
+    id::{MediaId, MemberId, SiteId, TeamId, TokenId},
     media::{ModerationType, Standing, Step},
     reach::Reach,
     reason::Reason,
@@ -17,7 +17,7 @@ use sqlx::{PgConnection, types::Json};
 use crate::{
     Error,
     analysis::to_json,
-    token,
+    person, token,
     verdict::{Conclusion, conclude},
 };
 
@@ -47,6 +47,10 @@ enum Moderator {
     Token {
         token_id: TokenId,
         token_name: Option<String>,
+    },
+    Member {
+        member_id: MemberId,
+        member_name: Option<String>,
     },
     Other {
         actor: &'static str,
@@ -87,6 +91,14 @@ pub async fn standing(
     .transpose()
 }
 
+/// The site of an item that exists.
+pub async fn site_of(conn: &mut PgConnection, media: MediaId) -> Result<SiteId, Error> {
+    let site = sqlx::query_scalar!("select site_id from media where id = $1", media.as_uuid())
+        .fetch_one(conn)
+        .await?;
+    Ok(site.into())
+}
+
 /// Stores a person's verdict and tells it to the endpoints; none if somebody else decided since the item stood where the
 /// step comes from, and nothing was stored. Run it in a transaction.
 pub async fn decide(
@@ -105,6 +117,12 @@ pub async fn decide(
             token_name: token::find(conn, Reach::Everything, id)
                 .await?
                 .map(|token| token.name),
+        },
+        Actor::Member(id) => Moderator::Member {
+            member_id: id,
+            member_name: person::find(conn, Reach::Everything, id)
+                .await?
+                .map(|person| person.name),
         },
         Actor::CommandLine => Moderator::Other {
             actor: moderator.kind(),

@@ -3,7 +3,7 @@
 
 use domain::{
     audit::Action,
-    id::{EndpointId, SiteId},
+    id::{EndpointId, SiteId, UserId},
 };
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
@@ -12,10 +12,12 @@ use super::{CHECK_OWNER, KEY_ID, MasterKey, OpenError};
 use crate::{
     Error,
     audit::{self, Entry},
-    endpoint, site,
+    endpoint,
+    person::factor,
+    site,
 };
 
-/// What is sealed with other keys than the current one: secrets of sites, headers of endpoints.
+/// What is sealed with other keys than the current one: secrets of sites, headers of endpoints, second factors.
 pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error> {
     let left = sqlx::query_scalar!(
         r#"
@@ -25,7 +27,8 @@ pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error
                 from sites
                 where substr(webhook_secret, 1, 4) <> $1 or substr(next_webhook_secret, 1, 4) <> $1
             )
-            + (select count(*) from webhook_endpoints where substr(headers, 1, 4) <> $1) as "left!"
+            + (select count(*) from webhook_endpoints where substr(headers, 1, 4) <> $1)
+            + (select count(*) from factors where substr(secret, 1, 4) <> $1) as "left!"
         "#,
         &key.current.id.0[..],
     )
@@ -43,6 +46,9 @@ pub async fn reseal(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Res
     let mut resealed = sites(&mut tx, key, limit).await?;
     if resealed == 0 {
         resealed = endpoints(&mut tx, key, limit).await?;
+    }
+    if resealed == 0 {
+        resealed = factors(&mut tx, key, limit).await?;
     }
     tx.commit().await?;
     Ok(resealed)
@@ -131,6 +137,45 @@ async fn endpoints(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Resu
     Ok(ids.len() as u64)
 }
 
+async fn factors(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
+    let rows = sqlx::query!(
+        "
+        select user_id, secret
+        from factors
+        where substr(secret, 1, 4) <> $1
+        order by user_id
+        limit $2
+        for no key update
+        ",
+        &key.current.id.0[..],
+        i64::from(limit),
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    let (mut ids, mut secrets) = (Vec::new(), Vec::new());
+    for row in rows {
+        let user = UserId::from(row.user_id);
+        let sealed = anew(key, &factor::owner(user), &row.secret).map_err(|error| {
+            Error::Unreadable(format!("the second factor of user {user}: {error}"))
+        })?;
+        ids.push(row.user_id);
+        secrets.push(sealed);
+    }
+    sqlx::query!(
+        "
+        update factors f
+        set secret = r.secret
+        from unnest($1::uuid [], $2::bytea []) as r (id, secret)
+        where f.user_id = r.id
+        ",
+        &ids,
+        &secrets,
+    )
+    .execute(conn)
+    .await?;
+    Ok(ids.len() as u64)
+}
+
 fn anew(key: &MasterKey, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
     Ok(key.seal(owner, &key.open(owner, sealed)?))
 }
@@ -197,6 +242,7 @@ mod tests {
         .await
         .unwrap();
         let sealed = [
+            "factors.secret",
             "master_key_check.sealed",
             "sites.next_webhook_secret",
             "sites.webhook_secret",
@@ -209,10 +255,14 @@ mod tests {
             "hash_entries.sha256",
             "hash_import_chunks.bytes",
             "idempotency_keys.fingerprint",
+            "links.hash",
             "management_tokens.hash",
             "media_images.bytes",
             "media_images.pdq",
             "media_images.sha256",
+            "recovery_codes.hash",
+            "sessions.hash",
+            "sign_in_failures.key",
             "site_keys.hash",
         ];
         let mut known = [&sealed[..], &others].concat();

@@ -6,16 +6,18 @@ use chrono::TimeDelta;
 use domain::{
     actor::Actor,
     audit::Action,
+    email::Email,
     event::EventKind,
     hash_list::EntryHashes,
     id::{BacktestId, EndpointId, RecoveryId},
     image_hash::{HashAlgorithm, ListKind, Pdq},
     reach::Reach,
     recovery::RecoveryKind,
+    role::Role,
     scope::Scope,
 };
 use serde_json::json;
-use sqlx::{PgPool, PgTransaction};
+use sqlx::{PgConnection, PgPool, PgTransaction};
 use store::{
     audit::{self, Entry},
     backtest::{self, NewBacktest},
@@ -27,6 +29,11 @@ use store::{
         scan::{self, NewScan},
     },
     jobs,
+    person::{
+        self,
+        link::{self, NewInvitation},
+        session::{self, Origin},
+    },
     recovery::{self, NewRecovery},
     token::{self, Grant, NewToken},
 };
@@ -127,6 +134,36 @@ async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'stat
     ])
 }
 
+/// A person who is signed in, and an open invitation.
+async fn people_of(conn: &mut PgConnection, tenant: &Tenant) -> BTreeMap<&'static str, String> {
+    let email: Email = format!("{}@example.com", tenant.team).parse().unwrap();
+    let name = "Ada".parse().unwrap();
+    let user = person::create_account(conn, &email, &name, "no hash").await;
+    let user = user.unwrap().unwrap();
+    let role = Role::Viewer;
+    let member = person::join(conn, user, Some(tenant.team), role, None)
+        .await
+        .unwrap();
+    let origin = Origin {
+        address: "192.0.2.1",
+        user_agent: "Firefox",
+    };
+    let (session, _) = session::create(conn, user, origin).await.unwrap();
+    let new = NewInvitation {
+        team: Some(tenant.team),
+        email: &"grace@example.com".parse().unwrap(),
+        role,
+        sites: None,
+        by: Actor::CommandLine,
+    };
+    let (invitation, _) = link::invite(conn, new).await.unwrap();
+    BTreeMap::from([
+        ("person_id", member.to_string()),
+        ("session_id", session.to_string()),
+        ("invitation_id", invitation.id.to_string()),
+    ])
+}
+
 impl Things {
     pub(super) async fn of(app: &App, tenant: &Tenant) -> Self {
         for queue in [
@@ -164,6 +201,7 @@ impl Things {
         let endpoint = endpoint::create(&mut conn, tenant.site, url, EventKind::ALL)
             .await
             .unwrap();
+        let mut people = people_of(&mut conn, tenant).await;
         drop(conn);
         let hashes = hashes_of(&app.pool, tenant, Actor::Token(token.id)).await;
         let recovery = recovery_of(&app.pool, endpoint, Actor::Token(token.id)).await;
@@ -172,6 +210,7 @@ impl Things {
         let media = app.post(SUBMIT, &body).await.ok()["id"].clone();
 
         let mut ids = hashes;
+        ids.append(&mut people);
         ids.extend([
             ("team_id", tenant.team.to_string()),
             ("site_id", tenant.site.to_string()),
@@ -225,6 +264,7 @@ impl Things {
     pub(super) fn named(&self, name: &str) -> Option<&str> {
         let name = match name {
             "default_rule_group_id" | "rule_group_ids" => "rule_group_id",
+            "site_ids" => "site_id",
             "lists" => "hash_list_id",
             "from_version_id" | "to_version_id" => "version_id",
             // Whatever the audit log tells of.

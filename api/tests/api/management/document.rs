@@ -19,7 +19,8 @@ pub(super) struct Operation {
     pub(super) method: String,
     /// With parameters in braces.
     pub(super) template: String,
-    pub(super) scope: Scope,
+    /// None if every valid token may do it.
+    pub(super) scope: Option<Scope>,
     pub(super) operators_only: bool,
     /// The example of its request's body, and its media type.
     pub(super) request: Option<Value>,
@@ -66,14 +67,13 @@ pub(super) fn operations() -> Vec<Operation> {
     for (template, methods) in document["paths"].as_object().unwrap() {
         for (method, described) in methods.as_object().unwrap() {
             let text = described["description"].as_str().unwrap();
-            let scope = text
-                .rsplit("Scope: `")
-                .next()
-                .unwrap()
-                .trim_end_matches("`.");
+            let scope = match text.rsplit_once("Scope: ").unwrap().1 {
+                "none." => None,
+                scope => Some(scope.trim_matches(['`', '.']).parse().unwrap()),
+            };
             let forbidden = described["responses"]["403"]["description"]
                 .as_str()
-                .unwrap();
+                .unwrap_or_default();
             let content = described["requestBody"]["content"].as_object();
             let only = content.and_then(|content| content.iter().next());
             let (content_type, body) = only.map_or(("application/json", &Value::Null), |only| {
@@ -82,7 +82,7 @@ pub(super) fn operations() -> Vec<Operation> {
             operations.push(Operation {
                 method: method.to_ascii_uppercase(),
                 template: template.clone(),
-                scope: scope.parse().unwrap(),
+                scope,
                 operators_only: forbidden.contains("`operators_only`"),
                 request: (!body.is_null()).then(|| body.clone()),
                 content_type: content_type.to_owned(),

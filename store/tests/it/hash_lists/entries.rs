@@ -204,5 +204,5 @@ async fn a_deleted_list_is_gone_at_once_and_its_name_is_free(pool: PgPool) {
             .unwrap(),
         None
     );
-    team.create(Some(team.team), "list").await;
+    team.create(reach.team(), "list").await;
 }

@@ -1,0 +1,312 @@
+//! People: list, read, change, disable; links to a new password; a team's rules for signing in.
+
+mod invitations;
+mod me;
+mod sessions;
+mod sign_in;
+
+use std::sync::Arc;
+
+use domain::{
+    id::{MemberId, SiteId, TeamId},
+    role::Role,
+    scope::Scope,
+};
+use management::{
+    Management,
+    people::{self, Standing, resets},
+};
+use poem::web::Data;
+use poem_openapi::{Object, OpenApi};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::person::{self, link};
+use uuid::Uuid;
+
+use super::{
+    PREFIX, Tag,
+    caller::Caller,
+    document::{Operation, example},
+    list::{After, Limit, List, Part},
+};
+use crate::{
+    answer::{Created, Json, NoContent},
+    member::{Member, Time, given},
+    path::Path,
+    payload::JsonBody,
+    problem::{Code, Refusal},
+    query::Query,
+};
+
+/// The operations about people, in the order of the document.
+pub(super) type Nouns = (
+    People,
+    invitations::Invitations,
+    sessions::Sessions,
+    sign_in::SignIn,
+    me::Me,
+);
+
+pub(super) fn nouns() -> Nouns {
+    (
+        People,
+        invitations::Invitations,
+        sessions::Sessions,
+        sign_in::SignIn,
+        me::Me,
+    )
+}
+
+/// Somebody in a team, or an operator.
+#[derive(Serialize, Object)]
+pub(super) struct Person {
+    /// The person's membership in this team. The audit log names it as the actor of what the person does.
+    id: Uuid,
+    /// The team; null for an operator.
+    #[oai(nullable)]
+    team_id: Option<Uuid>,
+    /// The e-mail address, by which the person signs in.
+    email: String,
+    /// The person's name.
+    name: String,
+    /// What the person may do: `viewer`, `moderator`, `lead`, `admin`, `owner` or `operator`. More roles may be added.
+    role: String,
+    /// The sites on which a moderator decides. Null means all sites.
+    #[oai(nullable)]
+    site_ids: Option<Vec<Uuid>>,
+    /// Whether the person has set up a second factor.
+    has_factor: bool,
+    /// When the person joined.
+    created_at: Member<Time>,
+    /// When the person was disabled; null if the person is not.
+    #[oai(nullable)]
+    disabled_at: Option<Member<Time>>,
+}
+
+impl From<person::Person> for Person {
+    fn from(person: person::Person) -> Self {
+        Self {
+            id: person.id.as_uuid(),
+            team_id: person.team.map(TeamId::as_uuid),
+            email: person.email,
+            name: person.name,
+            role: person.role.to_string(),
+            site_ids: person.sites.map(uuids),
+            has_factor: person.has_factor,
+            created_at: person.created_at.into(),
+            disabled_at: person.disabled_at.map(Member::from),
+        }
+    }
+}
+
+/// Fields to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PersonChange {
+    /// The role that the person gets.
+    #[serde(default, deserialize_with = "given")]
+    role: Option<Member<Role>>,
+    /// The sites on which a moderator decides from now on. Null means all sites, and is the only value for other roles.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable, validator(min_items = 1, max_items = 1000))]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    site_ids: Option<Option<Vec<Member<SiteId>>>>,
+}
+
+impl PersonChange {
+    fn applied_to(self, standing: Standing) -> Standing {
+        let role = self.role.map_or(standing.role, |role| role.0);
+        Standing {
+            role,
+            // A role that is not limited to sites forgets them.
+            sites: match self.site_ids {
+                Some(sites) => sites.map(ids),
+                None => standing.sites.filter(|_| role.has_sites()),
+            },
+        }
+    }
+}
+
+/// A link with which a person sets a new password.
+#[derive(Serialize, Object)]
+pub(super) struct PasswordReset {
+    /// The secret of the link. It is shown here and never again. Hand it to the person.
+    secret: String,
+    /// Until when it can be used.
+    expires_at: Member<Time>,
+}
+
+impl From<link::Issued> for PasswordReset {
+    fn from(issued: link::Issued) -> Self {
+        Self {
+            secret: issued.secret.expose().to_owned(),
+            expires_at: issued.expires_at.into(),
+        }
+    }
+}
+
+fn uuids(sites: Vec<SiteId>) -> Vec<Uuid> {
+    sites.into_iter().map(SiteId::as_uuid).collect()
+}
+
+fn ids(sites: Vec<Member<SiteId>>) -> Vec<SiteId> {
+    sites.into_iter().map(|site| site.0).collect()
+}
+
+pub(crate) struct People;
+
+#[OpenApi(tag = "Tag::People")]
+impl People {
+    /// List people
+    ///
+    /// Those who joined first come first. Disabled people are included. A team's token sees the people of its team.
+    #[oai(path = "/people", method = "get", operation_id = "listPeople")]
+    async fn list_people(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// How many at most.
+        limit: Query<Limit>,
+        /// Where to go on: `next_cursor` of the part before.
+        cursor: After,
+    ) -> Result<Json<List<Person>>, Refusal> {
+        let part = Part::new(&limit, &cursor);
+        let people = people::list(&management, &caller, part.page()).await?;
+        Ok(Json(part.list(people, |person| person.id.as_uuid())))
+    }
+
+    /// Read a person
+    #[oai(
+        path = "/people/:person_id",
+        method = "get",
+        operation_id = "getPerson"
+    )]
+    async fn get_person(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The person.
+        person_id: Path<MemberId>,
+    ) -> Result<Json<Person>, Refusal> {
+        let person = people::get(&management, &caller, person_id.0).await?;
+        Ok(Json(person.into()))
+    }
+
+    /// Change a person's role
+    ///
+    /// The change takes effect at once, in open sessions, too. The token must have every scope of the role that the person
+    /// has and of the role that the person gets. The last owner of a team stays its owner.
+    #[oai(
+        path = "/people/:person_id",
+        method = "patch",
+        operation_id = "updatePerson"
+    )]
+    async fn update_person(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The person.
+        person_id: Path<MemberId>,
+        request: JsonBody<PersonChange>,
+    ) -> Result<Json<Person>, Refusal> {
+        let edit = |standing| request.value.applied_to(standing);
+        let person = people::update(&management, &caller, person_id.0, edit).await?;
+        Ok(Json(person.into()))
+    }
+
+    /// Disable a person
+    ///
+    /// The person can no longer act in the team, at once. Open links that the person has made stop working. The person stays in
+    /// lists, and can return by another invitation. The last owner of a team cannot be disabled. Disabling somebody
+    /// again changes nothing.
+    #[oai(
+        path = "/people/:person_id",
+        method = "delete",
+        operation_id = "disablePerson"
+    )]
+    async fn disable_person(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The person.
+        person_id: Path<MemberId>,
+    ) -> Result<NoContent, Refusal> {
+        people::disable(&management, &caller, person_id.0).await?;
+        Ok(NoContent)
+    }
+
+    /// Create a link to a new password
+    ///
+    /// The person sets a new password with it, once, within 24 hours. Earlier links of the same person stop working. The second
+    /// factor stays and is asked for at the next sign-in. The token must have every scope of the person's role.
+    /// For a person who is in other teams, too, only an operator can create the link.
+    #[oai(
+        path = "/people/:person_id/password-reset",
+        method = "post",
+        operation_id = "createPasswordReset"
+    )]
+    async fn create_password_reset(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The person.
+        person_id: Path<MemberId>,
+    ) -> Result<Created<PasswordReset>, Refusal> {
+        let issued = resets::create(&management, &caller, person_id.0).await?;
+        Ok(Created {
+            location: format!("{PREFIX}/people/{}", person_id.0),
+            value: issued.into(),
+        })
+    }
+}
+
+/// What the document says beyond the signatures.
+pub(super) fn described() -> Vec<Operation> {
+    let person = json!({
+        "id": example::PERSON,
+        "team_id": example::TEAM,
+        "email": "ada@example.com",
+        "name": "Ada Lovelace",
+        "role": "moderator",
+        "site_ids": [example::SITE],
+        "has_factor": true,
+        "created_at": example::CREATED_AT,
+        "disabled_at": null,
+    });
+    let own = vec![
+        Operation {
+            answer: Some(example::list(&person)),
+            ..Operation::new("listPeople", Scope::PeopleRead)
+        },
+        Operation {
+            answer: Some(person.clone()),
+            ..Operation::new("getPerson", Scope::PeopleRead)
+        },
+        Operation {
+            problems: &[Code::LastOwner],
+            request: Some(json!({ "role": "moderator", "site_ids": [example::SITE] })),
+            answer: Some(person),
+            ..Operation::new("updatePerson", Scope::PeopleWrite)
+        },
+        Operation {
+            problems: &[Code::LastOwner],
+            ..Operation::new("disablePerson", Scope::PeopleWrite)
+        },
+        Operation {
+            problems: &[Code::InOtherTeams],
+            answer: Some(json!({
+                "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx",
+                "expires_at": "2026-02-01T12:00:00.123456Z",
+            })),
+            ..Operation::new("createPasswordReset", Scope::PeopleWrite)
+        },
+    ];
+    [
+        own,
+        invitations::described(),
+        sessions::described(),
+        sign_in::described(),
+        me::described(),
+    ]
+    .concat()
+}

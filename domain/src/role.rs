@@ -1,0 +1,204 @@
+//! Roles of people: named sets of scopes.
+
+use crate::{media::named_set, scope::Scope};
+
+named_set! {
+    /// What a person is in a team, or on the whole instance.
+    Role {
+        /// Reads everything but tokens and the audit log.
+        Viewer = "viewer",
+        /// A viewer who decides media items, on the sites given to them.
+        Moderator = "moderator",
+        /// A moderator for all sites.
+        Lead = "lead",
+        /// A lead who sets up sites, keys, rules, webhooks, hash lists and people.
+        Admin = "admin",
+        /// An admin who also manages owners, tokens, and reads the audit log.
+        Owner = "owner",
+        /// Runs the instance and belongs to no team.
+        Operator = "operator",
+    }
+}
+
+const VIEWER: &[Scope] = &[
+    Scope::TeamsRead,
+    Scope::PlansRead,
+    Scope::SubscriptionsRead,
+    Scope::SitesRead,
+    Scope::KeysRead,
+    Scope::RulesRead,
+    Scope::HashListsRead,
+    Scope::WebhooksRead,
+    Scope::UsageRead,
+    Scope::MediaRead,
+    Scope::PeopleRead,
+];
+
+const MODERATOR: &[Scope] = &[
+    Scope::TeamsRead,
+    Scope::PlansRead,
+    Scope::SubscriptionsRead,
+    Scope::SitesRead,
+    Scope::KeysRead,
+    Scope::RulesRead,
+    Scope::HashListsRead,
+    Scope::WebhooksRead,
+    Scope::UsageRead,
+    Scope::MediaRead,
+    Scope::PeopleRead,
+    Scope::MediaDecide,
+];
+
+const ADMIN: &[Scope] = &[
+    Scope::TeamsRead,
+    Scope::PlansRead,
+    Scope::SubscriptionsRead,
+    Scope::SitesRead,
+    Scope::KeysRead,
+    Scope::RulesRead,
+    Scope::HashListsRead,
+    Scope::WebhooksRead,
+    Scope::UsageRead,
+    Scope::MediaRead,
+    Scope::PeopleRead,
+    Scope::MediaDecide,
+    Scope::SitesWrite,
+    Scope::KeysWrite,
+    Scope::RulesWrite,
+    Scope::WebhooksWrite,
+    Scope::HashListsWrite,
+    Scope::PeopleWrite,
+];
+
+const OWNER: &[Scope] = &[
+    Scope::TeamsRead,
+    Scope::PlansRead,
+    Scope::SubscriptionsRead,
+    Scope::SitesRead,
+    Scope::KeysRead,
+    Scope::RulesRead,
+    Scope::HashListsRead,
+    Scope::WebhooksRead,
+    Scope::UsageRead,
+    Scope::MediaRead,
+    Scope::PeopleRead,
+    Scope::MediaDecide,
+    Scope::SitesWrite,
+    Scope::KeysWrite,
+    Scope::RulesWrite,
+    Scope::WebhooksWrite,
+    Scope::HashListsWrite,
+    Scope::PeopleWrite,
+    Scope::TeamsWrite,
+    Scope::TokensRead,
+    Scope::TokensWrite,
+    Scope::AuditRead,
+];
+
+/// Operators see neither the content of media items nor webhook deliveries: these are the teams'.
+const OPERATOR: &[Scope] = &[
+    Scope::TeamsRead,
+    Scope::TeamsWrite,
+    Scope::PlansRead,
+    Scope::PlansWrite,
+    Scope::SubscriptionsRead,
+    Scope::SubscriptionsWrite,
+    Scope::UsageRead,
+    Scope::SitesRead,
+    Scope::HashListsRead,
+    Scope::HashListsWrite,
+    Scope::PeopleRead,
+    Scope::PeopleWrite,
+    Scope::AuditRead,
+];
+
+impl Role {
+    /// What the role may do.
+    pub const fn scopes(self) -> &'static [Scope] {
+        match self {
+            Self::Viewer => VIEWER,
+            // What sets a lead apart is not limited to some sites, and the review desk.
+            Self::Moderator | Self::Lead => MODERATOR,
+            Self::Admin => ADMIN,
+            Self::Owner => OWNER,
+            Self::Operator => OPERATOR,
+        }
+    }
+
+    /// Whether the role must sign in with a second factor, whatever the team's setting is.
+    pub const fn requires_factor(self) -> bool {
+        match self {
+            Self::Admin | Self::Owner | Self::Operator => true,
+            Self::Viewer | Self::Moderator | Self::Lead => false,
+        }
+    }
+
+    /// Whether the role can be limited to some of the team's sites.
+    pub const fn has_sites(self) -> bool {
+        matches!(self, Self::Moderator)
+    }
+
+    /// A scope that the role has and these scopes do not. Nobody gives more than it has, so somebody with these scopes may
+    /// give the role only if there is none.
+    pub fn beyond(self, scopes: &[Scope]) -> Option<Scope> {
+        let mut own = self.scopes().iter().copied();
+        own.find(|scope| !scopes.contains(scope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_of_a_team_has_what_the_one_before_it_has() {
+        let roles = [
+            Role::Viewer,
+            Role::Moderator,
+            Role::Lead,
+            Role::Admin,
+            Role::Owner,
+        ];
+        for pair in roles.windows(2) {
+            assert_eq!(pair[0].beyond(pair[1].scopes()), None, "{pair:?}");
+        }
+        let above: Vec<bool> = roles
+            .windows(2)
+            .map(|pair| pair[1].beyond(pair[0].scopes()).is_some())
+            .collect();
+        assert_eq!(above, [true, false, true, true]);
+    }
+
+    #[test]
+    fn what_a_role_must_not_do_is_not_in_its_scopes() {
+        for role in [Role::Viewer, Role::Moderator, Role::Lead, Role::Admin] {
+            for scope in [Scope::TokensRead, Scope::TokensWrite, Scope::AuditRead] {
+                assert!(!role.scopes().contains(&scope), "{role} has {scope}");
+            }
+        }
+        let writes = |role: Role| {
+            let scopes = role.scopes().iter();
+            scopes
+                .filter(|scope| !scope.as_str().ends_with(":read"))
+                .count()
+        };
+        assert_eq!(writes(Role::Viewer), 0);
+        assert_eq!(writes(Role::Moderator), 1);
+        for scope in [Scope::PlansWrite, Scope::SubscriptionsWrite] {
+            assert!(!Role::Owner.scopes().contains(&scope));
+            assert!(Role::Operator.scopes().contains(&scope));
+        }
+        for scope in [Scope::MediaRead, Scope::MediaDecide, Scope::WebhooksRead] {
+            assert!(!Role::Operator.scopes().contains(&scope));
+        }
+    }
+
+    #[test]
+    fn a_role_names_each_scope_once() {
+        for role in Role::ALL {
+            for (place, scope) in role.scopes().iter().enumerate() {
+                assert!(!role.scopes()[..place].contains(scope), "{role}: {scope}");
+            }
+        }
+    }
+}

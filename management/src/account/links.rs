@@ -1,0 +1,229 @@
+//! Links that are used once: accepting an invitation, and setting a new password. Whoever has the link needs no session.
+
+use domain::{
+    actor::Actor,
+    audit::Action,
+    email::Email,
+    id::{TeamId, UserId},
+    key::SecretHash,
+    name::Name,
+    role::Role,
+    sign_in::MOST_TEAMS,
+};
+use serde_json::json;
+use store::{
+    PgConnection,
+    audit::{self, Entry},
+    person::{
+        self, Account,
+        failure::{self, Pair},
+        link::{self, Invitation, Purpose},
+        session,
+    },
+    team,
+};
+
+use super::{SignedIn, enter, record};
+use crate::{Conflict, Management, Noun, Refused, Visitor, created};
+
+/// What a link leads to, for the page that it opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// To a team, or to being an operator.
+    Invitation {
+        /// The team's id and name; none for an operator.
+        team: Option<(TeamId, String)>,
+        /// Who is invited.
+        email: String,
+        /// As what.
+        role: Role,
+        /// Whether the person has an account. Then its password is asked for, else a new one and a name.
+        has_account: bool,
+    },
+    /// To a new password.
+    Reset {
+        /// Of whom.
+        email: String,
+    },
+}
+
+/// What a link leads to.
+///
+/// # Errors
+/// It is unknown, used, withdrawn or too old: these are told apart by nothing.
+pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Refused> {
+    let mut tx = management.begin().await?;
+    match usable(&mut tx, link).await? {
+        Purpose::Invitation(invitation) => {
+            let team = match invitation.team {
+                Some(team) => team::find(&mut tx, team).await?,
+                None => None,
+            };
+            let account = person::account(&mut tx, &address(&invitation.email)?).await?;
+            Ok(Leads::Invitation {
+                team: team.map(|team| (team.id, team.name)),
+                email: invitation.email,
+                role: invitation.role,
+                has_account: account.is_some(),
+            })
+        }
+        Purpose::Reset(user) => {
+            let account = person::lock_account(&mut tx, user).await?;
+            Ok(Leads::Reset {
+                email: account.email,
+            })
+        }
+    }
+}
+
+/// Accepts an invitation, and signs in. Who has an account gives its password. Others choose a name and a password. A second
+/// factor is asked for as ever.
+///
+/// # Errors
+/// The link cannot be used; the password is wrong, or cannot be chosen; a name is missing; the person is in the team already,
+/// or in too many.
+pub async fn accept(
+    management: &Management,
+    visitor: &Visitor,
+    link: SecretHash,
+    name: Option<&Name>,
+    password: &str,
+) -> Result<SignedIn, Refused> {
+    let mut tx = management.begin().await?;
+    let Purpose::Invitation(invitation) = usable(&mut tx, link).await? else {
+        return Err(Refused::NotFound(Noun::Link));
+    };
+    let email = address(&invitation.email)?;
+    let account = person::account(&mut tx, &email).await?;
+    drop(tx);
+    let (mut tx, account) = match account {
+        Some(account) => {
+            let pair = Pair::of(email.as_str(), shares::client(visitor.address));
+            if !management
+                .is_password(visitor.address, pair, password, Some(&account))
+                .await?
+            {
+                return Err(Refused::SignInFailed);
+            }
+            let mut tx = management.begin().await?;
+            failure::forget(&mut tx, pair).await?;
+            let now = person::lock_account(&mut tx, account.user).await?;
+            if now.password_hash != account.password_hash {
+                return Err(Refused::SignInFailed);
+            }
+            (tx, now)
+        }
+        None => {
+            let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
+            let hash = management.choose(visitor.address, &email, password).await?;
+            let mut tx = management.begin().await?;
+            let user = person::create_account(&mut tx, &email, name, &hash).await?;
+            let account = Account {
+                // Somebody has accepted another invitation of this person at the same time.
+                user: user.ok_or(Refused::SignInFailed)?,
+                email: invitation.email.clone(),
+                name: name.as_str().to_owned(),
+                password_hash: hash,
+                has_factor: false,
+            };
+            (tx, account)
+        }
+    };
+    // Of two who accept it at once, one has it.
+    let Some(Purpose::Invitation(invitation)) = link::take(&mut tx, link).await? else {
+        return Err(Refused::NotFound(Noun::Link));
+    };
+    join(&mut tx, visitor, account.user, &invitation).await?;
+    let signed_in = enter(&mut tx, visitor, &account).await?;
+    let details = json!({ "address": visitor.address });
+    let target = signed_in.session.as_uuid();
+    record(
+        &mut tx,
+        account.user,
+        visitor,
+        Action::SessionCreate,
+        target,
+        &details,
+    )
+    .await?;
+    tx.commit().await.map_err(store::Error::from)?;
+    Ok(signed_in)
+}
+
+async fn join(
+    conn: &mut PgConnection,
+    visitor: &Visitor,
+    user: UserId,
+    invitation: &Invitation,
+) -> Result<(), Refused> {
+    let memberships = person::memberships(conn, user).await?;
+    if memberships.iter().any(|one| one.team == invitation.team) {
+        return Err(Refused::conflict(
+            Conflict::AlreadyMember,
+            "You are in this team already.",
+        ));
+    }
+    if i64::try_from(memberships.len()).unwrap_or(i64::MAX) >= MOST_TEAMS {
+        return Err(Refused::conflict(
+            Conflict::LimitReached,
+            format!("You are in {MOST_TEAMS} teams, which is the most: leave one first."),
+        ));
+    }
+    let sites = invitation.sites.as_deref();
+    let member = person::join(conn, user, invitation.team, invitation.role, sites).await?;
+    // Who made a link to a new password could do as much with it as the person could then, and no more.
+    link::cancel_resets(conn, user).await?;
+    let joined = person::find(conn, domain::reach::Reach::Everything, member).await?;
+    let entry = Entry {
+        actor: Actor::Member(member),
+        action: Action::InvitationAccept,
+        team: invitation.team,
+        target: Some(invitation.id.as_uuid()),
+        details: &created(&joined),
+        request_id: Some(&visitor.request),
+    };
+    Ok(audit::record(conn, entry).await?)
+}
+
+/// Sets a new password with a link. All sessions of the person end. The second factor stays as it is and is asked for at the
+/// next sign-in.
+///
+/// # Errors
+/// The link cannot be used, or the password cannot be chosen.
+pub async fn reset_password(
+    management: &Management,
+    visitor: &Visitor,
+    link: SecretHash,
+    password: &str,
+) -> Result<(), Refused> {
+    let mut tx = management.begin().await?;
+    let Purpose::Reset(user) = usable(&mut tx, link).await? else {
+        return Err(Refused::NotFound(Noun::Link));
+    };
+    let account = person::lock_account(&mut tx, user).await?;
+    drop(tx);
+    let email = address(&account.email)?;
+    let hash = management.choose(visitor.address, &email, password).await?;
+    let mut tx = management.begin().await?;
+    person::lock_account(&mut tx, user).await?;
+    let taken = link::take(&mut tx, link).await?;
+    if taken != Some(Purpose::Reset(user)) {
+        return Err(Refused::NotFound(Noun::Link));
+    }
+    person::set_password(&mut tx, user, &hash).await?;
+    link::cancel_resets(&mut tx, user).await?;
+    session::end_all(&mut tx, user, None).await?;
+    let action = Action::PasswordReset;
+    record(&mut tx, user, visitor, action, user.as_uuid(), &json!({})).await?;
+    Ok(tx.commit().await.map_err(store::Error::from)?)
+}
+
+async fn usable(conn: &mut PgConnection, link: SecretHash) -> Result<Purpose, Refused> {
+    let found = link::find(conn, link).await?;
+    found.ok_or(Refused::NotFound(Noun::Link))
+}
+
+fn address(stored: &str) -> Result<Email, Refused> {
+    let address = stored.parse::<Email>();
+    Ok(address.map_err(|error| store::Error::Unreadable(error.to_string()))?)
+}

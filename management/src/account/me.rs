@@ -1,0 +1,61 @@
+//! Who the caller is, and what it may do.
+
+use domain::{actor::Actor, reach::Reach, scope::Scope};
+use store::{
+    person::{self, Membership, Person},
+    token::{self, Token},
+};
+
+use crate::{Caller, Management, Refused};
+
+/// Who the caller is.
+#[derive(Clone, Debug)]
+pub struct Me {
+    /// Who acts.
+    pub actor: Actor,
+    /// In which teams.
+    pub reach: Reach,
+    /// What it may do there.
+    pub scopes: Vec<Scope>,
+    /// The token or the person.
+    pub who: Who,
+}
+
+/// The token or the person behind a caller.
+#[derive(Clone, Debug)]
+pub enum Who {
+    /// A management token.
+    Token(Box<Token>),
+    /// A person, in one team or as an operator, with all teams that the person is in.
+    Person(Box<Person>, Vec<Membership>),
+    /// Somebody at a command line.
+    CommandLine,
+}
+
+/// Says who the caller is. It asks for no scope.
+///
+/// # Errors
+/// The credential is not valid.
+pub async fn get(management: &Management, caller: &Caller) -> Result<Me, Refused> {
+    let mut session = management.read_own(caller).await?;
+    let (actor, reach) = (session.actor(), session.reach());
+    let who = match actor {
+        Actor::Token(id) => {
+            let token = token::find(session.conn(), reach, id).await?;
+            Who::Token(Box::new(token.ok_or(Refused::Unauthenticated)?))
+        }
+        Actor::Member(id) => {
+            let person = person::find(session.conn(), reach, id).await?;
+            let person = person.ok_or(Refused::Unauthenticated)?;
+            let memberships = person::memberships(session.conn(), person.user).await?;
+            Who::Person(Box::new(person), memberships)
+        }
+        Actor::CommandLine => Who::CommandLine,
+    };
+    Ok(Me {
+        actor,
+        reach,
+        scopes: session.grant().scopes.clone(),
+        who,
+    })
+}

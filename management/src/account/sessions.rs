@@ -1,0 +1,58 @@
+//! The sessions of one's own.
+
+use domain::{audit::Action, id::SessionId, key::SecretHash};
+use serde_json::json;
+use store::person::session::{self, Listed};
+
+use crate::{Management, Noun, Refused, Visitor};
+
+/// The person's sessions that are not over, the latest first, and which of them is this one.
+///
+/// # Errors
+/// The session is over or lacks its second factor.
+pub async fn list(
+    management: &Management,
+    session: SecretHash,
+) -> Result<(SessionId, Vec<Listed>), Refused> {
+    let mut own = management.own(session).await?;
+    let sessions = session::of_user(&mut own.tx, own.held.user).await?;
+    Ok((own.held.id, sessions))
+}
+
+/// Ends one of the person's sessions, at once.
+///
+/// # Errors
+/// The session is over or lacks its second factor, or the person has no such session.
+pub async fn end(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    ended: SessionId,
+) -> Result<(), Refused> {
+    let mut own = management.own(session).await?;
+    if !session::end(&mut own.tx, own.held.user, ended).await? {
+        return Err(Refused::NotFound(Noun::Session));
+    }
+    own.done(visitor, Action::SessionEnd, ended.as_uuid(), &json!({}))
+        .await
+}
+
+/// Ends all of the person's sessions but this one, at once, and says how many there were.
+///
+/// # Errors
+/// The session is over or lacks its second factor.
+pub async fn end_others(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+) -> Result<u64, Refused> {
+    let mut own = management.own(session).await?;
+    let (user, this) = (own.held.user, own.held.id);
+    let ended = session::end_all(&mut own.tx, user, Some(this)).await?;
+    if ended > 0 {
+        let details = json!({ "ended": ended });
+        own.done(visitor, Action::SessionEnd, this.as_uuid(), &details)
+            .await?;
+    }
+    Ok(ended)
+}

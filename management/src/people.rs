@@ -1,0 +1,250 @@
+//! The people of a team, and operators: list, read, change, disable.
+//!
+//! Nobody gives or takes more than it has: whoever changes a person must have every scope of the role that the person has and
+//! of the one that the person gets. So only owners make owners. A team keeps at least one owner.
+
+pub mod invitations;
+pub mod resets;
+pub mod sessions;
+pub mod sign_in;
+
+use domain::{
+    actor::Actor,
+    audit::Action,
+    id::{MemberId, SiteId, TeamId},
+    reach::Reach,
+    role::Role,
+    scope::Scope,
+    sign_in::MOST_SITES,
+};
+use serde_json::json;
+use store::{
+    PgConnection,
+    page::Page,
+    person::{self, Person, link, session},
+    team,
+};
+
+use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, difference};
+
+/// What can be changed of a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// What the person may do.
+    pub role: Role,
+    /// On which sites a moderator decides; none: on all.
+    pub sites: Option<Vec<SiteId>>,
+}
+
+/// People within the caller's reach, those who joined first at the beginning.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Person>, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let reach = session.reach();
+    Ok(person::list(session.conn(), reach, page).await?)
+}
+
+/// A person.
+///
+/// # Errors
+/// The caller may not do it; there is nobody such within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    member: MemberId,
+) -> Result<Person, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let reach = session.reach();
+    let person = person::find(session.conn(), reach, member).await?;
+    person.ok_or(Refused::NotFound(Noun::Person))
+}
+
+/// Changes what a person may do: `edit` gets what the person has and gives what the person is to have. It takes effect at
+/// once. Links to a new password of that person can be used no more.
+///
+/// # Errors
+/// The caller may not do it, or has less than the person has or is to have; there is nobody such within reach; a site is not
+/// the team's; the team would have no owner.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    member: MemberId,
+    edit: impl FnOnce(Standing) -> Standing,
+) -> Result<Person, Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let before = lock(&mut session, member).await?;
+    let wanted = edit(Standing {
+        role: before.role,
+        sites: before.sites.clone(),
+    });
+    require_scopes_of(&session, before.role)?;
+    require_scopes_of(&session, wanted.role)?;
+    let sites = check(session.conn(), before.team, &wanted).await?;
+    if before.role == Role::Owner && wanted.role != Role::Owner {
+        require_another_owner(&mut session, &before).await?;
+    }
+    let conn = session.conn();
+    person::change(conn, member, wanted.role, sites.as_deref()).await?;
+    link::cancel_resets(conn, before.user).await?;
+    if wanted.role.beyond(before.role.scopes()).is_none() {
+        // What the person has made with more rights is worth nothing.
+        link::cancel_made_by(conn, Actor::Member(member)).await?;
+    }
+    let after = find(&mut session, member).await?;
+    if let Some(details) = difference(&before, &after) {
+        session
+            .commit(Change {
+                action: Action::PersonUpdate,
+                team: after.team,
+                target: member.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}
+
+/// Disables a person in the team, at once, until the person accepts another invitation. Open links that the person has made
+/// can be used no more. Disabling somebody again changes nothing.
+///
+/// # Errors
+/// The caller may not do it, or has less than the person has; there is nobody such within reach; the team would have no owner.
+pub async fn disable(
+    management: &Management,
+    caller: &Caller,
+    member: MemberId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let person = lock(&mut session, member).await?;
+    require_scopes_of(&session, person.role)?;
+    end_membership(session, person).await
+}
+
+/// Leaves the team in which the caller acts.
+///
+/// # Errors
+/// The caller is no person, gave the password too long ago, or is the only owner.
+pub async fn leave(management: &Management, caller: &Caller) -> Result<(), Refused> {
+    let mut session = management.change_own(caller).await?;
+    session.require_recent_password()?;
+    let Some(member) = session.person().map(|person| person.member) else {
+        return Err(Refused::NotFound(Noun::Person));
+    };
+    let person = lock(&mut session, member).await?;
+    end_membership(session, person).await
+}
+
+async fn end_membership(mut session: Session, person: Person) -> Result<(), Refused> {
+    if person.disabled_at.is_none() && person.role == Role::Owner {
+        require_another_owner(&mut session, &person).await?;
+    }
+    let conn = session.conn();
+    if !person::disable(conn, person.id).await? {
+        return Ok(());
+    }
+    link::cancel_made_by(conn, Actor::Member(person.id)).await?;
+    link::cancel_resets(conn, person.user).await?;
+    if person::memberships(conn, person.user).await?.is_empty() {
+        session::end_all(conn, person.user, None).await?;
+    }
+    session
+        .commit(Change {
+            action: Action::PersonDisable,
+            team: person.team,
+            target: person.id.as_uuid(),
+            details: json!({ "email": person.email, "role": person.role }),
+        })
+        .await
+}
+
+/// A person whom nobody else changes until the transaction ends. The account is locked before, so that nobody makes a link to a
+/// new password for what the person was; and the team, so that of two owners who leave at once, the second sees that the
+/// first has left.
+async fn lock(session: &mut Session, member: MemberId) -> Result<Person, Refused> {
+    let person = find(session, member).await?;
+    let reach = session.reach();
+    let conn = session.conn();
+    person::lock_account(conn, person.user).await?;
+    if let Some(team) = person.team {
+        team::lock(conn, team).await?;
+    }
+    let person = person::lock(conn, reach, member).await?;
+    person.ok_or(Refused::NotFound(Noun::Person))
+}
+
+async fn find(session: &mut Session, member: MemberId) -> Result<Person, Refused> {
+    let reach = session.reach();
+    let person = person::find(session.conn(), reach, member).await?;
+    person.ok_or(Refused::NotFound(Noun::Person))
+}
+
+/// Refuses whoever has less than a role.
+fn require_scopes_of(session: &Session, role: Role) -> Result<(), Refused> {
+    if role == Role::Operator && session.reach() != Reach::Everything {
+        return Err(Refused::Forbidden(
+            Forbidden::OperatorsOnly,
+            "Only operators make operators.".into(),
+        ));
+    }
+    match role.beyond(&session.grant().scopes) {
+        Some(scope) => Err(Refused::beyond(role, scope)),
+        None => Ok(()),
+    }
+}
+
+async fn require_another_owner(session: &mut Session, person: &Person) -> Result<(), Refused> {
+    if person::count(session.conn(), person.team, Role::Owner).await? > 1 {
+        return Ok(());
+    }
+    Err(Refused::conflict(
+        Conflict::LastOwner,
+        "This is the team's only owner: make somebody else an owner first.",
+    ))
+}
+
+/// Checks what somebody is to be, and gives the sites as they are stored.
+async fn check(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    wanted: &Standing,
+) -> Result<Option<Vec<SiteId>>, Refused> {
+    match (team, wanted.role) {
+        (None, Role::Operator) => {}
+        (None, _) => {
+            return Err(Refused::field("role", "must be operator without a team"));
+        }
+        (Some(_), Role::Operator) => {
+            return Err(Refused::field("role", "must not be operator in a team"));
+        }
+        (Some(_), _) => {}
+    }
+    let Some(sites) = &wanted.sites else {
+        return Ok(None);
+    };
+    if !wanted.role.has_sites() {
+        let message = "must be null: only moderators are limited to some sites";
+        return Err(Refused::field("site_ids", message));
+    }
+    if !(1..=MOST_SITES).contains(&sites.len()) {
+        let message = format!("must have 1 to {MOST_SITES}");
+        return Err(Refused::field("site_ids", message));
+    }
+    let Some(team) = team else {
+        return Ok(None);
+    };
+    let own = person::own_sites(conn, team, sites).await?;
+    if let Some(place) = sites.iter().position(|site| !own.contains(site)) {
+        let field = format!("site_ids[{place}]");
+        return Err(Refused::field(field, "is no site of the team"));
+    }
+    let mut sites = sites.clone();
+    sites.sort_unstable();
+    sites.dedup();
+    Ok(Some(sites))
+}

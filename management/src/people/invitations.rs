@@ -1,0 +1,151 @@
+//! Invitations: list, make, withdraw. Whoever makes one hands the link over; Gatehouse sends no mail.
+
+use domain::{
+    audit::Action,
+    email::Email,
+    id::{LinkId, TeamId},
+    key::LinkSecret,
+    reach::Reach,
+    role::Role,
+    scope::Scope,
+    sign_in::MOST_PEOPLE,
+};
+use serde_json::json;
+use store::{
+    page::Page,
+    person::{
+        self,
+        link::{self, Invitation, NewInvitation},
+    },
+    team,
+};
+
+use super::{Standing, check, require_scopes_of};
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
+
+/// Who is to be invited.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Into which team; none: into the caller's own, or as an operator.
+    pub team: Option<TeamId>,
+    /// Who.
+    pub email: Email,
+    /// As what.
+    pub standing: Standing,
+}
+
+/// An invitation with the secret of its link, which is shown once.
+#[derive(Debug)]
+pub struct IssuedInvitation {
+    /// The invitation.
+    pub invitation: Invitation,
+    /// What its link has in it.
+    pub secret: LinkSecret,
+}
+
+/// Open invitations within the caller's reach, the oldest first.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Invitation>, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let reach = session.reach();
+    Ok(link::invitations(session.conn(), reach, page).await?)
+}
+
+/// Invites somebody. An earlier invitation of the same address into the same team can be used no more.
+///
+/// # Errors
+/// The caller may not do it, or has less than the role; the team or a site does not exist; the person is in the team already;
+/// the team has too many people.
+pub async fn create(
+    management: &Management,
+    caller: &Caller,
+    wanted: &Wanted,
+) -> Result<IssuedInvitation, Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let team = session.named_team(wanted.team).await?;
+    let sites = check(session.conn(), team, &wanted.standing).await?;
+    if let Some(team) = team {
+        team::lock(session.conn(), team).await?;
+    }
+    let role = wanted.standing.role;
+    if !is_first_owner(&mut session, team, role).await? {
+        require_scopes_of(&session, role)?;
+    }
+    if person::is_member(session.conn(), team, &wanted.email).await? {
+        return Err(Refused::conflict(
+            Conflict::AlreadyMember,
+            "This person is in the team already: change the role instead.",
+        ));
+    }
+    if person::count_all(session.conn(), team).await? >= MOST_PEOPLE {
+        return Err(Refused::conflict(
+            Conflict::LimitReached,
+            format!("There are {MOST_PEOPLE} people and open invitations, which is the most."),
+        ));
+    }
+    let by = session.actor();
+    let new = NewInvitation {
+        team,
+        email: &wanted.email,
+        role,
+        sites: sites.as_deref(),
+        by,
+    };
+    let (invitation, secret) = link::invite(session.conn(), new).await?;
+    session
+        .commit(Change {
+            action: Action::InvitationCreate,
+            team,
+            target: invitation.id.as_uuid(),
+            details: created(&invitation),
+        })
+        .await?;
+    Ok(IssuedInvitation { invitation, secret })
+}
+
+/// Withdraws an open invitation.
+///
+/// # Errors
+/// The caller may not do it; there is no such open invitation within reach.
+pub async fn cancel(
+    management: &Management,
+    caller: &Caller,
+    invitation: LinkId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let reach = session.reach();
+    let cancelled = link::cancel(session.conn(), reach, invitation).await?;
+    let cancelled = cancelled.ok_or(Refused::NotFound(Noun::Invitation))?;
+    session
+        .commit(Change {
+            action: Action::InvitationCancel,
+            team: cancelled.team,
+            target: invitation.as_uuid(),
+            details: json!({ "email": cancelled.email, "role": cancelled.role }),
+        })
+        .await
+}
+
+/// Whether this is the invitation of a team's first owner by somebody who sets teams up. That is the one case in which
+/// somebody gives more than it has: operators have no access to what teams submit, and yet every team needs an owner. The
+/// team is locked, so there is one such invitation.
+async fn is_first_owner(
+    session: &mut Session,
+    team: Option<TeamId>,
+    role: Role,
+) -> Result<bool, Refused> {
+    let Some(team) = team.filter(|_| role == Role::Owner) else {
+        return Ok(false);
+    };
+    let sets_up = session.reach() == Reach::Everything && session.has(Scope::TeamsWrite);
+    let conn = session.conn();
+    Ok(sets_up
+        && person::count(conn, Some(team), Role::Owner).await? == 0
+        && !link::invites_owner(conn, team).await?)
+}

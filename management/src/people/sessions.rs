@@ -1,0 +1,63 @@
+//! Sessions of the people of a team: list, end.
+
+use domain::{audit::Action, id::SessionId, scope::Scope};
+use serde_json::json;
+use store::{
+    page::Page,
+    person::{
+        self,
+        session::{self, Listed},
+    },
+};
+
+use super::require_scopes_of;
+use crate::{Caller, Change, Management, Noun, Refused};
+
+/// Sessions of people within the caller's reach, the oldest first. A team sees those of people who are in no other team.
+///
+/// # Errors
+/// The caller may not do it.
+pub async fn list(
+    management: &Management,
+    caller: &Caller,
+    page: Page,
+) -> Result<Vec<Listed>, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let reach = session.reach();
+    Ok(session::list(session.conn(), reach, None, page).await?)
+}
+
+/// Ends a session, at once. The person can sign in again; disable the person to prevent that.
+///
+/// # Errors
+/// The caller may not do it, or has less than the person has; there is no such session within reach.
+pub async fn end(
+    management: &Management,
+    caller: &Caller,
+    ended: SessionId,
+) -> Result<(), Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    let reach = session.reach();
+    let one = Page {
+        after: None,
+        limit: 1,
+    };
+    let found = session::list(session.conn(), reach, Some(ended), one).await?;
+    let found = found.first().ok_or(Refused::NotFound(Noun::Session))?;
+    let (user, team) = (found.user, found.team);
+    for membership in person::memberships(session.conn(), user).await? {
+        require_scopes_of(&session, membership.role)?;
+    }
+    if !session::end(session.conn(), user, ended).await? {
+        return Err(Refused::NotFound(Noun::Session));
+    }
+    let details = json!({ "person_id": found.member });
+    session
+        .commit(Change {
+            action: Action::SessionEnd,
+            team,
+            target: ended.as_uuid(),
+            details,
+        })
+        .await
+}

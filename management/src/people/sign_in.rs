@@ -1,0 +1,60 @@
+//! A team's rules for signing in.
+
+use domain::{audit::Action, id::TeamId, scope::Scope};
+use serde::Serialize;
+use store::{person, team};
+
+use crate::{Caller, Change, Management, Noun, Refused, difference};
+
+/// A team's rules for signing in. The audit log shows them as the management interface does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rules {
+    /// Whether everybody needs a second factor. Admins, owners and operators need one in any case.
+    pub factor_required: bool,
+}
+
+/// The rules of a team.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Result<Rules, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    session.require_team(team)?;
+    if !team::exists(session.conn(), team).await? {
+        return Err(Refused::NotFound(Noun::Team));
+    }
+    let factor_required = person::requires_factor(session.conn(), team).await?;
+    Ok(Rules { factor_required })
+}
+
+/// Changes the rules of a team: `edit` gets those that it has. They hold at once, for those who are signed in, too.
+///
+/// # Errors
+/// The caller may not do it; there is no such team within reach.
+pub async fn update(
+    management: &Management,
+    caller: &Caller,
+    team: TeamId,
+    edit: impl FnOnce(Rules) -> Rules,
+) -> Result<Rules, Refused> {
+    let mut session = management.change(caller, Scope::PeopleWrite).await?;
+    session.require_team(team)?;
+    let locked = team::lock(session.conn(), team).await?;
+    locked.ok_or(Refused::NotFound(Noun::Team))?;
+    let before = Rules {
+        factor_required: person::requires_factor(session.conn(), team).await?,
+    };
+    let after = edit(before);
+    if let Some(details) = difference(&before, &after) {
+        person::require_factor(session.conn(), team, after.factor_required).await?;
+        session
+            .commit(Change {
+                action: Action::SignInUpdate,
+                team: Some(team),
+                target: team.as_uuid(),
+                details,
+            })
+            .await?;
+    }
+    Ok(after)
+}

@@ -1,0 +1,10 @@
+//! The rules for people, on a real Postgres: what `docs/people.md` promises.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod factor;
+mod fixture;
+mod links;
+mod roles;
+mod sessions;
+mod sign_in;

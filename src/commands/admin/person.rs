@@ -1,0 +1,94 @@
+//! People: `gatehouse admin create-user`, `reset-password` and `list-users`.
+
+use clap::Args;
+use domain::{
+    email::Email,
+    id::{SiteId, TeamId},
+    role::Role,
+};
+use management::{
+    Caller, Management, Refused,
+    people::{
+        self, Standing,
+        invitations::{self, Wanted},
+        resets,
+    },
+};
+use serde_json::{Value, json};
+use store::page::Page;
+
+use crate::config::{id, one_of};
+
+/// People that are read at once.
+const PAGE: i64 = 1_000;
+
+/// Options of `gatehouse admin create-user`.
+#[derive(Debug, Args)]
+pub(super) struct NewUser {
+    /// The person's e-mail address; Gatehouse sends no mail
+    #[arg(long)]
+    email: Email,
+    /// What the person may do
+    #[arg(long, value_parser = one_of(Role::ALL.iter().copied(), Role::as_str))]
+    role: Role,
+    /// The team; omit it for an operator, who belongs to none
+    #[arg(long, value_parser = id::<TeamId>)]
+    team: Option<TeamId>,
+    /// The sites on which a moderator decides, separated by commas; all by default
+    #[arg(long, value_delimiter = ',', value_parser = id::<SiteId>)]
+    sites: Vec<SiteId>,
+}
+
+pub(super) async fn invite(management: &Management, new: NewUser) -> Result<Value, Refused> {
+    let wanted = Wanted {
+        team: new.team,
+        email: new.email,
+        standing: Standing {
+            role: new.role,
+            sites: (!new.sites.is_empty()).then_some(new.sites),
+        },
+    };
+    let issued = invitations::create(management, &Caller::command_line(), &wanted).await?;
+    Ok(json!({
+        "invitation_id": issued.invitation.id,
+        "email": issued.invitation.email,
+        "link": issued.secret.expose(),
+        "expires_at": issued.invitation.expires_at,
+    }))
+}
+
+pub(super) async fn reset(management: &Management, email: &Email) -> Result<Value, Refused> {
+    let issued = resets::create_of(management, &Caller::command_line(), email).await?;
+    Ok(json!({
+        "email": email,
+        "link": issued.secret.expose(),
+        "expires_at": issued.expires_at,
+    }))
+}
+
+pub(super) async fn list(management: &Management, team: Option<TeamId>) -> Result<Value, Refused> {
+    let mut listed = Vec::new();
+    let mut after = None;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let people = people::list(management, &Caller::command_line(), page).await?;
+        let Some(last) = people.last() else { break };
+        after = Some(last.id.as_uuid());
+        let wanted = people
+            .iter()
+            .filter(|person| team.is_none_or(|team| person.team == Some(team)));
+        listed.extend(wanted.map(|person| {
+            json!({
+                "id": person.id,
+                "team_id": person.team,
+                "email": person.email,
+                "name": person.name,
+                "role": person.role,
+                "site_ids": person.sites,
+                "has_factor": person.has_factor,
+                "disabled_at": person.disabled_at,
+            })
+        }));
+    }
+    Ok(json!({ "users": listed }))
+}

@@ -1,0 +1,141 @@
+//! Second factors and recovery codes.
+
+use domain::{
+    id::UserId,
+    key::SecretHash,
+    totp::{Step, TotpSecret},
+};
+use sqlx::PgConnection;
+
+use crate::{Error, seal::MasterKey};
+
+/// Who a sealed secret belongs to.
+pub(crate) fn owner(user: UserId) -> String {
+    format!("factor:{user}")
+}
+
+/// Stores a secret that becomes a factor when its first code is given. One that is a factor already stays.
+pub async fn prepare(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    user: UserId,
+    secret: &TotpSecret,
+) -> Result<(), Error> {
+    let sealed = key.seal(&owner(user), secret.expose());
+    sqlx::query!(
+        "
+        insert into factors (user_id, secret)
+        values ($1, $2)
+        on conflict on constraint factors_pkey
+        do update set secret = $2, created_at = now(), last_step = 0
+        where factors.confirmed_at is null
+        ",
+        user.as_uuid(),
+        sealed,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The secret of somebody's factor, or of one that is being set up; none if there is none.
+pub async fn secret(
+    conn: &mut PgConnection,
+    key: &MasterKey,
+    user: UserId,
+    is_confirmed: bool,
+) -> Result<Option<TotpSecret>, Error> {
+    let sealed = sqlx::query_scalar!(
+        "select secret from factors where user_id = $1 and (confirmed_at is not null) = $2",
+        user.as_uuid(),
+        is_confirmed,
+    )
+    .fetch_optional(conn)
+    .await?;
+    let Some(sealed) = sealed else {
+        return Ok(None);
+    };
+    let opened = key.open(&owner(user), &sealed)?;
+    Ok(Some(TotpSecret::from_bytes(opened)))
+}
+
+/// Accepts the code of a step, once: neither that step nor an earlier one is accepted again. It also makes a factor of
+/// what is being set up. Says whether it was accepted.
+pub async fn accept(conn: &mut PgConnection, user: UserId, step: Step) -> Result<bool, Error> {
+    let accepted = sqlx::query!(
+        "
+        update factors
+        set last_step = $2, confirmed_at = coalesce(confirmed_at, now())
+        where user_id = $1 and last_step < $2
+        ",
+        user.as_uuid(),
+        step.number(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(accepted.rows_affected() > 0)
+}
+
+/// Removes somebody's factor and recovery codes. Says whether there was a factor.
+pub async fn remove(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
+    sqlx::query!(
+        "delete from recovery_codes where user_id = $1",
+        user.as_uuid()
+    )
+    .execute(&mut *conn)
+    .await?;
+    let removed = sqlx::query!("delete from factors where user_id = $1", user.as_uuid())
+        .execute(conn)
+        .await?;
+    Ok(removed.rows_affected() > 0)
+}
+
+/// Gives somebody these recovery codes instead of all earlier ones.
+pub async fn set_recovery_codes(
+    conn: &mut PgConnection,
+    user: UserId,
+    codes: &[SecretHash],
+) -> Result<(), Error> {
+    sqlx::query!(
+        "delete from recovery_codes where user_id = $1",
+        user.as_uuid()
+    )
+    .execute(&mut *conn)
+    .await?;
+    let hashes: Vec<Vec<u8>> = codes.iter().map(|code| code.as_bytes().to_vec()).collect();
+    sqlx::query!(
+        "insert into recovery_codes (user_id, hash) select $1, unnest($2::bytea [])",
+        user.as_uuid(),
+        &hashes,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Uses a recovery code up. Says whether it was one that was not used.
+pub async fn use_recovery_code(
+    conn: &mut PgConnection,
+    user: UserId,
+    code: SecretHash,
+) -> Result<bool, Error> {
+    let used = sqlx::query!(
+        "update recovery_codes set used_at = now() where user_id = $1 and hash = $2 and used_at is null",
+        user.as_uuid(),
+        code.as_bytes(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(used.rows_affected() > 0)
+}
+
+/// How many recovery codes somebody has left.
+pub async fn recovery_codes_left(conn: &mut PgConnection, user: UserId) -> Result<i64, Error> {
+    let left = sqlx::query_scalar!(
+        r#"select count(*) as "left!" from recovery_codes where user_id = $1 and used_at is null"#,
+        user.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(left)
+}
