@@ -3,7 +3,7 @@
 mod admin;
 mod api;
 mod check;
-mod face;
+pub(crate) mod face;
 mod listen;
 mod queue;
 mod up;

@@ -9,7 +9,7 @@
 
 use std::{marker::PhantomData, time::Duration};
 
-use domain::backtest::State;
+use domain::chain::State;
 use queue::{DeadJob, FinishTx, NewJob, NewJobs, Obituary, QueueName};
 use serde::de::DeserializeOwned;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};

@@ -41,7 +41,9 @@ async fn more_keys(pool: &PgPool, keys: usize) -> Vec<SecretHash> {
     let mut tx = pool.begin().await.unwrap();
     let mut made = Vec::new();
     for _ in 0..keys {
-        let (_, key) = site::keys::create(&mut tx, site.into()).await.unwrap();
+        let (_, key) = store::site::keys::create(&mut tx, site.into())
+            .await
+            .unwrap();
         made.push(key.hash());
     }
     tx.commit().await.unwrap();

@@ -66,10 +66,10 @@ impl<'a> NewTenant<'a> {
         let group = rule_group::create(&mut tx, team, "rules", version)
             .await
             .unwrap();
-        let (site, _) = tenant::create_site(&mut tx, &master_key(), team, "site", group)
+        let (site, _) = site::create(&mut tx, &master_key(), team, "site", group)
             .await
             .unwrap();
-        let (_, key) = tenant::create_site_key(&mut tx, site).await.unwrap();
+        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
         let new = NewToken {
             name: &"Ada".parse().unwrap(),
             team: Some(team),
@@ -106,7 +106,7 @@ impl Tenant {
     /// Another site, under the team's rules.
     pub(crate) async fn create_site(&self, name: &str) -> SiteId {
         let mut conn = self.pool.acquire().await.unwrap();
-        let (site, _) = store::site::create(&mut conn, &master_key(), self.team, name, self.group)
+        let (site, _) = site::create(&mut conn, &master_key(), self.team, name, self.group)
             .await
             .unwrap();
         site

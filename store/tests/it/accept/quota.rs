@@ -32,7 +32,7 @@ impl Submitter {
             let url = "https://example.com/";
             endpoint::create(&mut tx, site, url, events).await.unwrap();
         }
-        let (_, key) = site::keys::create(&mut tx, site).await.unwrap();
+        let (_, key) = store::site::keys::create(&mut tx, site).await.unwrap();
         tx.commit().await.unwrap();
         key
     }
