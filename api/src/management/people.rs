@@ -24,13 +24,13 @@ use store::person::{self, link};
 use uuid::Uuid;
 
 use super::{
-    PREFIX, Tag,
+    Tag,
     caller::Caller,
     document::{Operation, example},
     list::{After, Limit, List, Part},
 };
 use crate::{
-    answer::{Created, Json, NoContent},
+    answer::{Json, NoContent},
     member::{Member, Time, given},
     path::Path,
     payload::JsonBody,
@@ -251,12 +251,9 @@ impl People {
         caller: Caller,
         /// The person.
         person_id: Path<MemberId>,
-    ) -> Result<Created<PasswordReset>, Refusal> {
+    ) -> Result<Json<PasswordReset>, Refusal> {
         let issued = resets::create(&management, &caller, person_id.0).await?;
-        Ok(Created {
-            location: format!("{PREFIX}/people/{}", person_id.0),
-            value: issued.into(),
-        })
+        Ok(Json(issued.into()))
     }
 }
 

@@ -37,5 +37,15 @@ fn every_problem_is_explained_and_declared_by_an_operation() {
         ("method_not_allowed".to_owned(), 405),
         ("not_ready".to_owned(), 503),
     ]);
+    // What only people who have signed in are answered with: they have no operation of this interface.
+    known.extend([
+        ("factor_exists".to_owned(), 409),
+        ("factor_required".to_owned(), 403),
+        ("factor_set_up_required".to_owned(), 403),
+        ("reauthentication_required".to_owned(), 403),
+        ("sign_in_failed".to_owned(), 401),
+        ("too_many_tries".to_owned(), 429),
+        ("wrong_code".to_owned(), 401),
+    ]);
     assert_eq!(explained(), known);
 }

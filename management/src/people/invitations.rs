@@ -57,6 +57,21 @@ pub async fn list(
     Ok(link::invitations(session.conn(), reach, page).await?)
 }
 
+/// An open invitation.
+///
+/// # Errors
+/// The caller may not do it; there is no such open invitation within reach.
+pub async fn get(
+    management: &Management,
+    caller: &Caller,
+    invitation: LinkId,
+) -> Result<Invitation, Refused> {
+    let mut session = management.read(caller, Scope::PeopleRead).await?;
+    let reach = session.reach();
+    let found = link::invitation(session.conn(), reach, invitation).await?;
+    found.ok_or(Refused::NotFound(Noun::Invitation))
+}
+
 /// Invites somebody. An earlier invitation of the same address into the same team can be used no more.
 ///
 /// # Errors

@@ -235,6 +235,29 @@ pub async fn invitations(
     rows.into_iter().map(Invitation::try_from).collect()
 }
 
+/// An open invitation; none if there is none within reach.
+pub async fn invitation(
+    conn: &mut PgConnection,
+    reach: Reach,
+    invitation: LinkId,
+) -> Result<Option<Invitation>, Error> {
+    let row = sqlx::query_as!(
+        Row,
+        r#"
+        select id, team_id, email as "email!", role as "role!", site_ids, created_at, expires_at
+        from links
+        where
+            id = $1 and kind = 'invitation' and ($2::uuid is null or team_id = $2)
+            and used_at is null and cancelled_at is null and expires_at > now()
+        "#,
+        invitation.as_uuid(),
+        reach.team().map(TeamId::as_uuid),
+    )
+    .fetch_optional(conn)
+    .await?;
+    row.map(Invitation::try_from).transpose()
+}
+
 /// Withdraws an open invitation; none if there is none within reach.
 pub async fn cancel(
     conn: &mut PgConnection,

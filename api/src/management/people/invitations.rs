@@ -168,9 +168,28 @@ impl Invitations {
     ) -> Result<Created<IssuedInvitation>, Refusal> {
         let issued = invitations::create(&management, &caller, &request.value.into()).await?;
         Ok(Created {
-            location: format!("{PREFIX}/invitations"),
+            location: format!("{PREFIX}/invitations/{}", issued.invitation.id),
             value: issued.into(),
         })
+    }
+
+    /// Read an invitation
+    ///
+    /// As long as it can be accepted.
+    #[oai(
+        path = "/invitations/:invitation_id",
+        method = "get",
+        operation_id = "getInvitation"
+    )]
+    async fn get_invitation(
+        &self,
+        management: Data<&Arc<Management>>,
+        caller: Caller,
+        /// The invitation.
+        invitation_id: Path<LinkId>,
+    ) -> Result<Json<Invitation>, Refusal> {
+        let invitation = invitations::get(&management, &caller, invitation_id.0).await?;
+        Ok(Json(invitation.into()))
     }
 
     /// Withdraw an invitation
@@ -204,6 +223,7 @@ pub(super) fn described() -> Vec<Operation> {
         "created_at": example::CREATED_AT,
         "expires_at": "2026-02-03T12:00:00.123456Z",
     });
+    let single = invitation.clone();
     let mut issued = json!({ "secret": "link_EXAMPLEexampleEXAMPLEexamplev7Qx" });
     crate::openapi::extend(&mut issued, "", invitation.clone());
     vec![
@@ -221,6 +241,10 @@ pub(super) fn described() -> Vec<Operation> {
             })),
             answer: Some(issued),
             ..Operation::new("createInvitation", Scope::PeopleWrite)
+        },
+        Operation {
+            answer: Some(single),
+            ..Operation::new("getInvitation", Scope::PeopleRead)
         },
         Operation::new("cancelInvitation", Scope::PeopleWrite),
     ]
