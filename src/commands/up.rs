@@ -151,6 +151,8 @@ async fn serve(
     } else {
         Consent::IfEmpty
     };
+    // Before the queue is opened: it describes its metrics then, and counts from zero.
+    let metrics = telemetry::start_metrics()?;
     let queue = Queue::open(pool.clone(), options.work.queue())?;
     let demo = prepare_demo(
         &options,
@@ -165,7 +167,6 @@ async fn serve(
     let exemption = demo.as_ref().and_then(Demo::exemption);
     let providers = options.work.providers.load()?;
 
-    let metrics = telemetry::start_metrics()?;
     let (ready, readiness) = watch::channel(Readiness::Ready);
     let quiet = CancellationToken::new();
     let concurrency = options.work.concurrency.into();
