@@ -432,7 +432,7 @@ async fn case_45_an_image_that_cannot_be_fetched_is_logged_once(pool: PgPool) {
     let log = std::fs::read_to_string(data.log()).unwrap();
     let told = log
         .lines()
-        .filter(|line| line.contains("could not be fetched"));
+        .filter(|line| line.contains("could not fetch an image"));
     assert_eq!(
         told.filter(|line| line.contains(&media)).count(),
         1,

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sqlx::PgPool;
+use store::jobs;
 
 use super::PDQ;
 use crate::app::App;
@@ -9,6 +10,8 @@ use crate::app::App;
 #[sqlx::test(migrations = false)]
 async fn the_audit_log_shows_hash_lists_imports_and_scans_as_the_answers_do(pool: PgPool) {
     let app = App::start(pool).await;
+    app.leaves(jobs::HASH_IMPORTS);
+    app.leaves(jobs::HASH_SCANS);
     let member = app.member(app.tenant.team).await;
     let new = json!({ "name": "Known", "kind": "deny", "max_distance": 20 });
     let list = member.post("/hash-lists", new).await.created();
