@@ -272,7 +272,7 @@ impl From<Refused> for Refusal {
                 ..Self::new(Code::TooManyPings, detail)
             },
             Refused::SignInFailed => Self::new(Code::SignInFailed, detail),
-            Refused::WrongCode => Self::new(Code::WrongCode, detail),
+            Refused::WrongCode => Self::new(Code::FactorNotProved, detail),
             Refused::TooManyTries { seconds } => Self {
                 wait: Some(seconds),
                 ..Self::new(Code::TooManyTries, detail)

@@ -11,7 +11,7 @@ pub struct Email(String);
 
 impl Email {
     /// What an address looks like, as a regular expression.
-    pub const PATTERN: &str = r#"^[!#-'*+\-./0-9=?A-Z^-~]+@[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$"#;
+    pub const PATTERN: &str = r"^[!#-'*+\-./0-9=?A-Z^-~]+@[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$";
     /// The most characters of an address (RFC 5321).
     pub const LONGEST: usize = 254;
 

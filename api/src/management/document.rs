@@ -106,7 +106,7 @@ pub(crate) fn finish(document: &mut Value) {
             .iter()
             .position(|operation| operation.id == id)
             .unwrap_or_else(|| panic!("nothing describes the operation {id}"));
-        describe_operation(document, &pointer, described.swap_remove(index));
+        describe_operation(document, &pointer, &described.swap_remove(index));
     }
     rule_groups::document(document);
     let missing: Vec<_> = described.iter().map(|operation| operation.id).collect();
@@ -173,7 +173,7 @@ fn operations(document: &mut Value) -> Vec<String> {
         .collect()
 }
 
-fn describe_operation(document: &mut Value, pointer: &str, described: Operation) {
+fn describe_operation(document: &mut Value, pointer: &str, described: &Operation) {
     let operation = at(document, pointer);
     let scope = match described.scope {
         Some(scope) => format!("Scope: `{scope}`."),
@@ -203,7 +203,7 @@ fn describe_operation(document: &mut Value, pointer: &str, described: Operation)
             success["content"]["application/json"]["example"] = example.clone();
         }
     }
-    let problems = problems(operation, &described);
+    let problems = problems(operation, described);
     declare_answers(document, pointer, &problems);
 }
 

@@ -46,7 +46,7 @@ codes! {
     InvalidApiKey "invalid_api_key" UNAUTHORIZED,
     InvalidToken "invalid_token" UNAUTHORIZED,
     SignInFailed "sign_in_failed" UNAUTHORIZED,
-    WrongCode "wrong_code" UNAUTHORIZED,
+    FactorNotProved "wrong_code" UNAUTHORIZED,
     NoActiveSubscription "no_active_subscription" FORBIDDEN,
     QuotaExceeded "quota_exceeded" FORBIDDEN,
     MissingScope "missing_scope" FORBIDDEN,

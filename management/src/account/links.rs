@@ -96,38 +96,35 @@ pub async fn accept(
     let email = address(&invitation.email)?;
     let account = person::account(&mut tx, &email).await?;
     drop(tx);
-    let (mut tx, account) = match account {
-        Some(account) => {
-            let pair = Pair::of(email.as_str(), shares::client(visitor.address));
-            if !management
-                .is_password(visitor.address, pair, password, Some(&account))
-                .await?
-            {
-                return Err(Refused::SignInFailed);
-            }
-            let mut tx = management.begin().await?;
-            failure::forget(&mut tx, pair).await?;
-            let now = person::lock_account(&mut tx, account.user).await?;
-            if now.password_hash != account.password_hash {
-                return Err(Refused::SignInFailed);
-            }
-            (tx, now)
+    let (mut tx, account) = if let Some(account) = account {
+        let pair = Pair::of(email.as_str(), shares::client(visitor.address));
+        if !management
+            .is_password(visitor.address, pair, password, Some(&account))
+            .await?
+        {
+            return Err(Refused::SignInFailed);
         }
-        None => {
-            let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
-            let hash = management.choose(visitor.address, &email, password).await?;
-            let mut tx = management.begin().await?;
-            let user = person::create_account(&mut tx, &email, name, &hash).await?;
-            let account = Account {
-                // Somebody has accepted another invitation of this person at the same time.
-                user: user.ok_or(Refused::SignInFailed)?,
-                email: invitation.email.clone(),
-                name: name.as_str().to_owned(),
-                password_hash: hash,
-                has_factor: false,
-            };
-            (tx, account)
+        let mut tx = management.begin().await?;
+        failure::forget(&mut tx, pair).await?;
+        let now = person::lock_account(&mut tx, account.user).await?;
+        if now.password_hash != account.password_hash {
+            return Err(Refused::SignInFailed);
         }
+        (tx, now)
+    } else {
+        let name = name.ok_or_else(|| Refused::field("name", "must be given"))?;
+        let hash = management.choose(visitor.address, &email, password).await?;
+        let mut tx = management.begin().await?;
+        let user = person::create_account(&mut tx, &email, name, &hash).await?;
+        let account = Account {
+            // Somebody has accepted another invitation of this person at the same time.
+            user: user.ok_or(Refused::SignInFailed)?,
+            email: invitation.email.clone(),
+            name: name.as_str().to_owned(),
+            password_hash: hash,
+            has_factor: false,
+        };
+        (tx, account)
     };
     // Of two who accept it at once, one has it.
     let Some(Purpose::Invitation(invitation)) = link::take(&mut tx, link).await? else {

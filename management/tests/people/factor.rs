@@ -124,9 +124,8 @@ async fn wrong_codes_end_the_session_and_slow_the_guesser_down(pool: PgPool) {
 async fn a_recovery_code_stands_in_once(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
-    let renew = || factor::renew_recovery_codes(&app.management, &VISITOR, owner.session);
-    static VISITOR: std::sync::LazyLock<management::Visitor> =
-        std::sync::LazyLock::new(|| visitor(HERE));
+    let here = visitor(HERE);
+    let renew = || factor::renew_recovery_codes(&app.management, &here, owner.session);
     let old = renew().await.unwrap();
     let codes = renew().await.unwrap();
     assert_eq!(codes.len(), 10);
@@ -210,9 +209,8 @@ async fn removing_the_factor_leaves_nothing_but_setting_up_the_next(pool: PgPool
     let owner = app.person("owner@example.com", Role::Owner).await;
     app.run("update sessions set password_at = now() - interval '11 minutes'")
         .await;
-    let remove = || factor::remove(&app.management, &VISITOR, owner.session);
-    static VISITOR: std::sync::LazyLock<management::Visitor> =
-        std::sync::LazyLock::new(|| visitor(HERE));
+    let here = visitor(HERE);
+    let remove = || factor::remove(&app.management, &here, owner.session);
     assert_eq!(
         forbidden(remove().await),
         Forbidden::ReauthenticationRequired

@@ -185,10 +185,9 @@ async fn delicate_changes_ask_for_the_password_again(pool: PgPool) {
     );
     app.people(&owner).await.unwrap();
 
+    let here = visitor(HERE);
     let confirm =
-        |password: &'static str| give_password(&app.management, &VISITOR, owner.session, password);
-    static VISITOR: std::sync::LazyLock<management::Visitor> =
-        std::sync::LazyLock::new(|| visitor(HERE));
+        |password: &'static str| give_password(&app.management, &here, owner.session, password);
     let refused = confirm("kelp otter viola").await;
     assert!(matches!(refused, Err(Refused::SignInFailed)), "{refused:?}");
     assert_eq!(
@@ -254,7 +253,8 @@ async fn nothing_secret_is_stored_readably(pool: PgPool) {
         .expose()
         .iter()
         .map(|byte| format!("{byte:02x}"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let needles = [
         PASSWORD,
         "guess number 1",

@@ -119,14 +119,14 @@ pub async fn use_recovery_code(
     user: UserId,
     code: SecretHash,
 ) -> Result<bool, Error> {
-    let used = sqlx::query!(
+    let done = sqlx::query!(
         "update recovery_codes set used_at = now() where user_id = $1 and hash = $2 and used_at is null",
         user.as_uuid(),
         code.as_bytes(),
     )
     .execute(conn)
     .await?;
-    Ok(used.rows_affected() > 0)
+    Ok(done.rows_affected() > 0)
 }
 
 /// How many recovery codes somebody has left.
