@@ -145,8 +145,7 @@ async fn serve(
         base_url: format!("http://{}/functions/v1", listener.local_addr()?),
         metrics_url: format!("http://{}/metrics", monitoring.local_addr()?),
     };
-    let ours = options.database_url.is_none();
-    let consent = if ours || options.demo {
+    let consent = if options.database_url.is_none() || options.demo {
         Consent::Given
     } else {
         Consent::IfEmpty

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
+use store::jobs;
 
 use super::word;
 use crate::app::App;
@@ -22,6 +23,7 @@ impl App {
 #[sqlx::test(migrations = false)]
 async fn the_audit_log_shows_rule_groups_versions_and_backtests_as_the_answers_do(pool: PgPool) {
     let app = App::start(pool).await;
+    app.leaves(jobs::BACKTESTS);
     let member = app.member(app.tenant.team).await;
     let group = json!({ "name": "House", "rules": [word("one", "one")] });
     let mut group = member.post("/rule-groups", group).await.created();
