@@ -11,6 +11,9 @@ use crate::support::{
     Api, DataDir, Receiver, Site, Up, admin, gatehouse, http, new_site, run, text,
 };
 
+/// What the interface is asked: method, path and body.
+type Request = (Method, String, Value);
+
 /// Both faces on one database.
 struct Faces {
     pool: PgPool,
@@ -227,7 +230,7 @@ async fn both_faces_record_the_same_in_the_audit_log(pool: PgPool) {
     let post = |path: &str, body: Value| (Method::POST, path.to_owned(), body);
     let subscription = json!({ "plan_id": plan, "state": "past_due" });
     let back = ["subscribe", "--team", &team, "--plan", &plan];
-    let pairs: &[(&str, (Method, String, Value), &[&str])] = &[
+    let pairs: &[(&str, Request, &[&str])] = &[
         (
             "a plan",
             post(

@@ -31,7 +31,7 @@ impl Leftovers {
     pub(crate) fn check(&self, pool: &PgPool) {
         let options = (*pool.connect_options()).clone();
         // This thread may be running the runtime of the test.
-        let left = std::thread::spawn(|| left(options)).join();
+        let left = std::thread::spawn(move || left(&options)).join();
         let mut left = left.expect("the queue can be read");
         let allowed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.retain(|(queue, _, what)| what == "dead" || !allowed.contains(queue.as_str()));
@@ -43,8 +43,8 @@ impl Leftovers {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn left(options: PgConnectOptions) -> Vec<Unexplained> {
-    let mut conn = PgConnection::connect_with(&options).await.unwrap();
+async fn left(options: &PgConnectOptions) -> Vec<Unexplained> {
+    let mut conn = PgConnection::connect_with(options).await.unwrap();
     sqlx::query_as(
         "select queue, count(*), 'left' from queue.jobs
           where queue not in ('images', 'analysis', 'rules', 'webhooks')
