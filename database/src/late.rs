@@ -8,7 +8,7 @@ use std::{io, time::Duration};
 pub struct Late(pub Duration);
 
 impl From<Late> for sqlx::Error {
-    /// As an error of the connection: whoever judges errors treats it like a connection that was lost.
+    /// As an error of the connection, so that it is handled like a lost connection.
     fn from(late: Late) -> Self {
         Self::Io(io::Error::new(io::ErrorKind::TimedOut, late))
     }

@@ -62,7 +62,7 @@ impl SignIn {
 
     /// Change a team's rules for signing in
     ///
-    /// The rules hold at once, for people who are signed in, too: whoever needs a second factor and has none can only set one up.
+    /// The rules apply at once, also to people who are signed in. A person who needs a second factor and has none can only set one up.
     #[oai(
         path = "/teams/:team_id/sign-in",
         method = "patch",
