@@ -4,6 +4,7 @@
 
 mod factor;
 mod fixture;
+mod hostile;
 mod links;
 mod roles;
 mod sessions;
