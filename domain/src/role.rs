@@ -34,68 +34,47 @@ const VIEWER: &[Scope] = &[
     Scope::PeopleRead,
 ];
 
-const MODERATOR: &[Scope] = &[
-    Scope::TeamsRead,
-    Scope::PlansRead,
-    Scope::SubscriptionsRead,
-    Scope::SitesRead,
-    Scope::KeysRead,
-    Scope::RulesRead,
-    Scope::HashListsRead,
-    Scope::WebhooksRead,
-    Scope::UsageRead,
-    Scope::MediaRead,
-    Scope::PeopleRead,
-    Scope::MediaDecide,
-];
+const MODERATOR: &[Scope] = &above::<12>(VIEWER, &[Scope::MediaDecide]);
 
-const ADMIN: &[Scope] = &[
-    Scope::TeamsRead,
-    Scope::PlansRead,
-    Scope::SubscriptionsRead,
-    Scope::SitesRead,
-    Scope::KeysRead,
-    Scope::RulesRead,
-    Scope::HashListsRead,
-    Scope::WebhooksRead,
-    Scope::UsageRead,
-    Scope::MediaRead,
-    Scope::PeopleRead,
-    Scope::MediaDecide,
-    Scope::SitesWrite,
-    Scope::KeysWrite,
-    Scope::RulesWrite,
-    Scope::WebhooksWrite,
-    Scope::HashListsWrite,
-    Scope::PeopleWrite,
-];
+const ADMIN: &[Scope] = &above::<18>(
+    MODERATOR,
+    &[
+        Scope::SitesWrite,
+        Scope::KeysWrite,
+        Scope::RulesWrite,
+        Scope::WebhooksWrite,
+        Scope::HashListsWrite,
+        Scope::PeopleWrite,
+    ],
+);
 
-const OWNER: &[Scope] = &[
-    Scope::TeamsRead,
-    Scope::PlansRead,
-    Scope::SubscriptionsRead,
-    Scope::SitesRead,
-    Scope::KeysRead,
-    Scope::RulesRead,
-    Scope::HashListsRead,
-    Scope::WebhooksRead,
-    Scope::UsageRead,
-    Scope::MediaRead,
-    Scope::PeopleRead,
-    Scope::MediaDecide,
-    Scope::SitesWrite,
-    Scope::KeysWrite,
-    Scope::RulesWrite,
-    Scope::WebhooksWrite,
-    Scope::HashListsWrite,
-    Scope::PeopleWrite,
-    Scope::TeamsWrite,
-    Scope::TokensRead,
-    Scope::TokensWrite,
-    Scope::AuditRead,
-];
+const OWNER: &[Scope] = &above::<22>(
+    ADMIN,
+    &[
+        Scope::TeamsWrite,
+        Scope::TokensRead,
+        Scope::TokensWrite,
+        Scope::AuditRead,
+    ],
+);
 
-/// Operators see neither the content of media items nor webhook deliveries: these are the teams'.
+/// The `N` scopes of a role: those of the role below it, and more. A wrong `N` does not compile.
+const fn above<const N: usize>(below: &[Scope], more: &[Scope]) -> [Scope; N] {
+    assert!(below.len() + more.len() == N);
+    let mut scopes = [below[0]; N];
+    let mut place = 0;
+    while place < N {
+        scopes[place] = if place < below.len() {
+            below[place]
+        } else {
+            more[place - below.len()]
+        };
+        place += 1;
+    }
+    scopes
+}
+
+/// Operators see neither the content of media items nor webhook deliveries, because these belong to the teams.
 const OPERATOR: &[Scope] = &[
     Scope::TeamsRead,
     Scope::TeamsWrite,
@@ -113,11 +92,11 @@ const OPERATOR: &[Scope] = &[
 ];
 
 impl Role {
-    /// What the role may do.
+    /// The scopes of the role.
     pub const fn scopes(self) -> &'static [Scope] {
         match self {
             Self::Viewer => VIEWER,
-            // What sets a lead apart is not limited to some sites, and the review desk.
+            // A lead has the same scopes as a moderator, but is never limited to some sites.
             Self::Moderator | Self::Lead => MODERATOR,
             Self::Admin => ADMIN,
             Self::Owner => OWNER,
@@ -138,8 +117,8 @@ impl Role {
         matches!(self, Self::Moderator)
     }
 
-    /// A scope that the role has and these scopes do not. Nobody gives more than it has, so somebody with these scopes may
-    /// give the role only if there is none.
+    /// A scope of the role that is not among these scopes. Nobody gives more than they have, so a caller with these scopes may
+    /// give the role only if there is no such scope.
     pub fn beyond(self, scopes: &[Scope]) -> Option<Scope> {
         let mut own = self.scopes().iter().copied();
         own.find(|scope| !scopes.contains(scope))

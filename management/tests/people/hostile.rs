@@ -96,14 +96,9 @@ async fn links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
             .await
             .unwrap();
         let new = format!("quite a new one {n}");
-        links::reset_password(
-            &app.management,
-            &visitor(HERE),
-            reset.secret.hash(),
-            &new,
-        )
-        .await
-        .unwrap();
+        links::reset_password(&app.management, &visitor(HERE), reset.secret.hash(), &new)
+            .await
+            .unwrap();
     }
     // The one that is open.
     assert_eq!(app.count("select count(*) from links").await, 1);

@@ -1,0 +1,47 @@
+//! Members that are ids.
+
+use domain::id::{
+    GroupVersionId, LinkId, MediaId, MemberId, PlanId, RuleGroupId, SessionId, SiteId, TeamId,
+    TokenId,
+};
+use poem_openapi::registry::MetaSchema;
+use uuid::Uuid;
+
+use super::Described;
+
+impl Described for Uuid {
+    fn expected() -> String {
+        "a UUID".to_owned()
+    }
+
+    fn schema() -> MetaSchema {
+        MetaSchema::new_with_format("string", "uuid")
+    }
+}
+
+macro_rules! ids {
+    ($($name:ident),+ $(,)?) => {$(
+        impl Described for $name {
+            fn expected() -> String {
+                Uuid::expected()
+            }
+
+            fn schema() -> MetaSchema {
+                <Uuid as Described>::schema()
+            }
+        }
+    )+};
+}
+
+ids!(
+    GroupVersionId,
+    LinkId,
+    MediaId,
+    MemberId,
+    PlanId,
+    RuleGroupId,
+    SessionId,
+    SiteId,
+    TeamId,
+    TokenId
+);

@@ -1,0 +1,64 @@
+//! Members that are one of a closed set of names.
+
+use domain::{
+    audit::Action,
+    backtest::Decided,
+    chain::State,
+    event::EventKind,
+    image::ImageFormat,
+    image_hash::{HashAlgorithm, ListKind},
+    media::{ContentType, Modality, ModerationType, OnFailure, Ruling, Status, StatusVocabulary},
+    plan::SubscriptionState,
+    recovery::RecoveryKind,
+    role::Role,
+    scope::Scope,
+    score::Category,
+    webhook::DeliveryStatus,
+};
+use poem_openapi::registry::MetaSchema;
+
+use super::Described;
+
+macro_rules! named_sets {
+    ($($set:ident as $name:literal: $description:literal),+ $(,)?) => {$(
+        impl Described for $set {
+            const NAME: Option<&str> = Some($name);
+
+            fn expected() -> String {
+                let names: Vec<String> = Self::ALL.iter().map(|member| format!("`{member}`")).collect();
+                format!("one of {}", names.join(", "))
+            }
+
+            fn schema() -> MetaSchema {
+                MetaSchema {
+                    description: Some($description),
+                    enum_items: Self::ALL.iter().map(|member| member.as_str().into()).collect(),
+                    ..MetaSchema::new("string")
+                }
+            }
+        }
+    )+};
+}
+
+named_sets!(
+    Action as "AuditAction": "What the audit log records.",
+    Category as "Category": "What content can be scored for.",
+    ContentType as "ContentType": "`image` as soon as there is an image, else `text`.",
+    Decided as "HumanDecision": "What a moderator decided about an item, if one did.",
+    DeliveryStatus as "DeliveryStatus": "The state of a delivery.",
+    EventKind as "EventKind": "The kind of an event.",
+    HashAlgorithm as "HashAlgorithm": "How images are compared: exactly, or by how they look.",
+    ImageFormat as "ImageFormat": "The format of an image.",
+    ListKind as "HashListKind": "What it means that an image is on the list.",
+    Modality as "Modality": "The part of an item that was analysed.",
+    ModerationType as "ModerationType": "Who or what decided.",
+    OnFailure as "OnFailure": "What happens to an item that could not be checked completely.",
+    RecoveryKind as "RecoveryKind": "Which deliveries are sent again.",
+    Role as "Role": "What a person may do in a team, or on the whole instance.",
+    Ruling as "Decision": "What a moderator decides.",
+    Scope as "Scope": "What a token may do.",
+    State as "JobState": "The state of a job that runs in the background.",
+    Status as "Status": "The state of a media item.",
+    StatusVocabulary as "StatusVocabulary": "How the status endpoint spells the states of decided items.",
+    SubscriptionState as "SubscriptionState": "The state of a subscription.",
+);

@@ -1,0 +1,99 @@
+//! Accounts: by what somebody signs in, whatever teams the person is in.
+
+use domain::{email::Email, id::UserId, name::Name};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::Error;
+
+/// Somebody who can sign in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The account.
+    pub user: UserId,
+    /// By what the person signs in.
+    pub email: String,
+    /// What the person is called.
+    pub name: String,
+    /// Argon2id, as a PHC string.
+    pub password_hash: String,
+    /// Whether the person has a second factor.
+    pub has_factor: bool,
+}
+
+/// The account with this address, if there is one.
+pub async fn account(conn: &mut PgConnection, email: &Email) -> Result<Option<Account>, Error> {
+    let account = sqlx::query_as!(
+        Account,
+        r#"
+        select
+            u.id as user, u.email, u.name, u.password_hash,
+            exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
+        from users u
+        where u.email = $1
+        "#,
+        email.as_str(),
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(account)
+}
+
+/// An account that nobody else changes until the transaction ends. Sign-ins with an older password wait for it.
+pub async fn lock_account(conn: &mut PgConnection, user: UserId) -> Result<Account, Error> {
+    let account = sqlx::query_as!(
+        Account,
+        r#"
+        select
+            u.id as user, u.email, u.name, u.password_hash,
+            exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
+        from users u
+        where u.id = $1
+        for no key update
+        "#,
+        user.as_uuid(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(account)
+}
+
+/// Creates an account; none if there is one with this address.
+pub async fn create_account(
+    conn: &mut PgConnection,
+    email: &Email,
+    name: &Name,
+    password_hash: &str,
+) -> Result<Option<UserId>, Error> {
+    let created = sqlx::query_scalar!(
+        "
+        insert into users (id, email, name, password_hash)
+        values ($1, $2, $3, $4)
+        on conflict on constraint users_email_key do nothing
+        returning id
+        ",
+        Uuid::now_v7(),
+        email.as_str(),
+        name.as_str(),
+        password_hash,
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(created.map(UserId::from))
+}
+
+/// Gives an account another password.
+pub async fn set_password(
+    conn: &mut PgConnection,
+    user: UserId,
+    password_hash: &str,
+) -> Result<(), Error> {
+    sqlx::query!(
+        "update users set password_hash = $2, password_changed_at = now() where id = $1",
+        user.as_uuid(),
+        password_hash,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! Memberships: what somebody is in a team, or as an operator.
+
+use domain::{
+    email::Email,
+    id::{MemberId, SiteId, TeamId, UserId},
+    role::Role,
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::uuids;
+use crate::Error;
+
+/// What somebody is in one team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// The membership.
+    pub id: MemberId,
+    /// The team; none for an operator.
+    pub team: Option<TeamId>,
+    /// What the person may do.
+    pub role: Role,
+}
+
+/// What somebody is, team by team. Disabled memberships are left out.
+pub async fn memberships(conn: &mut PgConnection, user: UserId) -> Result<Vec<Membership>, Error> {
+    let rows = sqlx::query!(
+        "select id, team_id, role from memberships where user_id = $1 and disabled_at is null order by id",
+        user.as_uuid(),
+    )
+    .fetch_all(conn)
+    .await?;
+    let memberships = rows.into_iter().map(|row| {
+        Ok(Membership {
+            id: row.id.into(),
+            team: row.team_id.map(TeamId::from),
+            role: row.role.parse()?,
+        })
+    });
+    memberships.collect()
+}
+
+/// Makes somebody a member of a team, or an operator. Who was one before becomes one again, under the same id.
+pub async fn join(
+    conn: &mut PgConnection,
+    user: UserId,
+    team: Option<TeamId>,
+    role: Role,
+    sites: Option<&[SiteId]>,
+) -> Result<MemberId, Error> {
+    let sites = uuids(sites);
+    let id = sqlx::query_scalar!(
+        "
+        insert into memberships (id, user_id, team_id, role, site_ids)
+        values ($1, $2, $3, $4, $5)
+        on conflict on constraint memberships_user_id_key
+        do update set role = $4, site_ids = $5, disabled_at = null
+        returning id
+        ",
+        Uuid::now_v7(),
+        user.as_uuid(),
+        team.map(TeamId::as_uuid),
+        role.as_str(),
+        sites.as_deref(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(id.into())
+}
+
+/// Whether somebody with this address is in the team, or is an operator, and not disabled.
+pub async fn is_member(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    email: &Email,
+) -> Result<bool, Error> {
+    let is_member = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select
+            from memberships m
+            join users u on u.id = m.user_id
+            where u.email = $2 and m.team_id is not distinct from $1 and m.disabled_at is null
+        ) as "is!"
+        "#,
+        team.map(TeamId::as_uuid),
+        email.as_str(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(is_member)
+}
+
+/// Gives somebody another role and other sites.
+pub async fn change(
+    conn: &mut PgConnection,
+    member: MemberId,
+    role: Role,
+    sites: Option<&[SiteId]>,
+) -> Result<(), Error> {
+    let sites = uuids(sites);
+    sqlx::query!(
+        "update memberships set role = $2, site_ids = $3 where id = $1",
+        member.as_uuid(),
+        role.as_str(),
+        sites.as_deref(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Disables a membership. Says whether it was not disabled before. Whoever acts by it at this moment is waited for.
+pub async fn disable(conn: &mut PgConnection, member: MemberId) -> Result<bool, Error> {
+    let disabled = sqlx::query!(
+        "update memberships set disabled_at = now() where id = $1 and disabled_at is null",
+        member.as_uuid(),
+    )
+    .execute(conn)
+    .await?;
+    Ok(disabled.rows_affected() > 0)
+}
+
+/// How many people have this role in the team, or on the instance, and are not disabled.
+pub async fn count(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    role: Role,
+) -> Result<i64, Error> {
+    let count = sqlx::query_scalar!(
+        r#"
+        select count(*) as "count!"
+        from memberships
+        where team_id is not distinct from $1 and role = $2 and disabled_at is null
+        "#,
+        team.map(TeamId::as_uuid),
+        role.as_str(),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+/// How many people a team has, open invitations included, and disabled people, too: their rows stay.
+pub async fn count_all(conn: &mut PgConnection, team: Option<TeamId>) -> Result<i64, Error> {
+    let count = sqlx::query_scalar!(
+        r#"
+        select
+            (select count(*) from memberships where team_id is not distinct from $1)
+            + (
+                select count(*)
+                from links
+                where
+                    kind = 'invitation' and team_id is not distinct from $1 and used_at is null and cancelled_at is null
+                    and expires_at > now()
+            ) as "count!"
+        "#,
+        team.map(TeamId::as_uuid),
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok(count)
+}
+
+/// Those of these sites that are the team's.
+pub async fn own_sites(
+    conn: &mut PgConnection,
+    team: TeamId,
+    sites: &[SiteId],
+) -> Result<Vec<SiteId>, Error> {
+    let sites: Vec<Uuid> = sites.iter().map(|site| site.as_uuid()).collect();
+    let own = sqlx::query_scalar!(
+        "select id from sites where team_id = $1 and id = any($2)",
+        team.as_uuid(),
+        &sites,
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(own.into_iter().map(SiteId::from).collect())
+}

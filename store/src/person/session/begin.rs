@@ -1,0 +1,229 @@
+//! What a request begins with: the session, and what it may do.
+
+use chrono::TimeDelta;
+use domain::{
+    id::{MemberId, SessionId, SiteId, TeamId, UserId},
+    key::SecretHash,
+    role::Role,
+    sign_in::{IDLE, LONGEST_SESSION},
+};
+use sqlx::{PgPool, PgTransaction};
+use uuid::Uuid;
+
+use super::seconds;
+use crate::Error;
+
+/// A session that is not over, with its account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The session.
+    pub id: SessionId,
+    /// Whose it is.
+    pub user: UserId,
+    /// How long ago the password was given.
+    pub password_age: TimeDelta,
+    /// Whether the second factor was given.
+    pub has_given_factor: bool,
+    /// Whether the person has a second factor.
+    pub has_factor: bool,
+}
+
+/// What a session may do in one team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entered {
+    /// The session.
+    pub held: Held,
+    /// The membership.
+    pub member: MemberId,
+    /// What the person may do.
+    pub role: Role,
+    /// On which sites a moderator decides; none: on all.
+    pub sites: Option<Vec<SiteId>>,
+    /// Whether the team asks everybody for a second factor.
+    pub team_requires_factor: bool,
+}
+
+/// Notes that a session is used, at most once a minute. A statement of its own, because what only looks cannot write.
+pub async fn touch(pool: &PgPool, hash: SecretHash) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        update sessions
+        set used_at = now()
+        where
+            hash = $1
+            and used_at < now() - interval '1 minute'
+            and used_at > now() - make_interval(secs => $2)
+            and created_at > now() - make_interval(secs => $3)
+        ",
+        hash.as_bytes(),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Begins a transaction in which somebody looks at things of a team, or of the whole instance, all of them as they are at one
+/// moment. None: the session is unknown or over, or the person has no part in it.
+pub async fn begin_reading(
+    pool: &PgPool,
+    hash: SecretHash,
+    team: Option<TeamId>,
+) -> Result<Option<(PgTransaction<'static>, Entered)>, Error> {
+    let mut tx = pool
+        .begin_with("begin isolation level repeatable read, read only")
+        .await?;
+    let row = sqlx::query_as!(
+        EnteredRow,
+        r#"
+        select
+            s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
+            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
+            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!"
+        from sessions s
+        join memberships m on m.user_id = s.user_id
+        left join teams t on t.id = m.team_id
+        left join factors f on f.user_id = s.user_id
+        where
+            s.hash = $1 and m.team_id is not distinct from $2 and m.disabled_at is null
+            and s.used_at > now() - make_interval(secs => $3)
+            and s.created_at > now() - make_interval(secs => $4)
+        "#,
+        hash.as_bytes(),
+        team.map(TeamId::as_uuid),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    row.map(|row| Ok((tx, row.try_into()?))).transpose()
+}
+
+/// Begins a transaction in which somebody changes something. Who ends the session, disables the person or changes the role
+/// waits until it has ended. None: as for [`begin_reading`].
+pub async fn begin_changing(
+    pool: &PgPool,
+    hash: SecretHash,
+    team: Option<TeamId>,
+) -> Result<Option<(PgTransaction<'static>, Entered)>, Error> {
+    let mut tx = pool.begin().await?;
+    let row = sqlx::query_as!(
+        EnteredRow,
+        r#"
+        select
+            s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
+            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
+            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!"
+        from sessions s
+        join memberships m on m.user_id = s.user_id
+        left join teams t on t.id = m.team_id
+        left join factors f on f.user_id = s.user_id
+        where
+            s.hash = $1 and m.team_id is not distinct from $2 and m.disabled_at is null
+            and s.used_at > now() - make_interval(secs => $3)
+            and s.created_at > now() - make_interval(secs => $4)
+        for share of s, m
+        "#,
+        hash.as_bytes(),
+        team.map(TeamId::as_uuid),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    row.map(|row| Ok((tx, row.try_into()?))).transpose()
+}
+
+/// Begins a transaction in which somebody changes the own account: whatever else changes that account, or this session, waits.
+/// None: the session is unknown or over.
+pub async fn begin_own(
+    pool: &PgPool,
+    hash: SecretHash,
+) -> Result<Option<(PgTransaction<'static>, Held)>, Error> {
+    let mut tx = pool.begin().await?;
+    let row = sqlx::query_as!(
+        HeldRow,
+        r#"
+        select
+            s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
+            s.factor_at is not null as "has_given_factor!",
+            exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
+        from sessions s
+        join users u on u.id = s.user_id
+        where
+            s.hash = $1
+            and s.used_at > now() - make_interval(secs => $2)
+            and s.created_at > now() - make_interval(secs => $3)
+        for no key update of u, s
+        "#,
+        hash.as_bytes(),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    Ok(row.map(|row| (tx, row.into())))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no session is older than 12 hours"
+)]
+fn age(seconds: f64) -> TimeDelta {
+    TimeDelta::seconds(seconds as i64)
+}
+
+struct HeldRow {
+    id: Uuid,
+    user_id: Uuid,
+    password_age: f64,
+    has_given_factor: bool,
+    has_factor: bool,
+}
+
+impl From<HeldRow> for Held {
+    fn from(row: HeldRow) -> Self {
+        Self {
+            id: row.id.into(),
+            user: row.user_id.into(),
+            password_age: age(row.password_age),
+            has_given_factor: row.has_given_factor,
+            has_factor: row.has_factor,
+        }
+    }
+}
+
+struct EnteredRow {
+    id: Uuid,
+    user_id: Uuid,
+    password_age: f64,
+    has_given_factor: bool,
+    has_factor: bool,
+    member_id: Uuid,
+    role: String,
+    site_ids: Option<Vec<Uuid>>,
+    team_requires_factor: bool,
+}
+
+impl TryFrom<EnteredRow> for Entered {
+    type Error = Error;
+
+    fn try_from(row: EnteredRow) -> Result<Self, Error> {
+        Ok(Self {
+            held: Held {
+                id: row.id.into(),
+                user: row.user_id.into(),
+                password_age: age(row.password_age),
+                has_given_factor: row.has_given_factor,
+                has_factor: row.has_factor,
+            },
+            member: row.member_id.into(),
+            role: row.role.parse()?,
+            sites: row
+                .site_ids
+                .map(|sites| sites.into_iter().map(SiteId::from).collect()),
+            team_requires_factor: row.team_requires_factor,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! Signing in makes a session, and forgets those that are over.
+
+use domain::{
+    id::{SessionId, UserId},
+    key::SessionSecret,
+    sign_in::{LONGEST_SESSION, MOST_SESSIONS},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::seconds;
+use crate::Error;
+
+/// From where somebody signs in.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The client's address.
+    pub address: &'a str,
+    /// The header `User-Agent`, cut.
+    pub user_agent: &'a str,
+}
+
+/// Creates a session; its secret is returned to be given to the browser. Ends those of the same person that are over, and the
+/// one that was used the longest ago if there are too many. Run it in a transaction that has locked the account.
+pub async fn create(
+    conn: &mut PgConnection,
+    user: UserId,
+    origin: Origin<'_>,
+) -> Result<(SessionId, SessionSecret), Error> {
+    forget_over(conn).await?;
+    forget_oldest(conn, user).await?;
+    let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
+    let hash = secret.hash();
+    let id = sqlx::query_scalar!(
+        "
+        insert into sessions (id, user_id, hash, address, user_agent)
+        values ($1, $2, $3, $4, $5)
+        returning id
+        ",
+        Uuid::now_v7(),
+        user.as_uuid(),
+        hash.as_bytes(),
+        origin.address,
+        origin.user_agent,
+    )
+    .fetch_one(conn)
+    .await?;
+    Ok((id.into(), secret))
+}
+
+/// Forgets sessions that are over, of anybody, some at a time.
+async fn forget_over(conn: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        delete from sessions
+        where id in (
+            select id
+            from sessions
+            where created_at < now() - make_interval(secs => $1)
+            order by created_at
+            limit 100
+            for update skip locked
+        )
+        ",
+        seconds(LONGEST_SESSION),
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+async fn forget_oldest(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
+    sqlx::query!(
+        "
+        delete from sessions
+        where id in (select id from sessions where user_id = $1 order by used_at desc, id desc offset $2)
+        ",
+        user.as_uuid(),
+        MOST_SESSIONS - 1,
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Lists of sessions: one's own, and those of people within reach.
+
+use chrono::{DateTime, Utc};
+use domain::{
+    id::{MemberId, SessionId, TeamId, UserId},
+    reach::Reach,
+    sign_in::{IDLE, LONGEST_SESSION},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::seconds;
+use crate::{Error, page::Page};
+
+/// A session as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The session.
+    pub id: SessionId,
+    /// Whose it is.
+    pub user: UserId,
+    /// The membership by which it was found; none in the person's own list.
+    pub member: Option<MemberId>,
+    /// The team of that; none for an operator.
+    pub team: Option<TeamId>,
+    /// When the person signed in.
+    pub created_at: DateTime<Utc>,
+    /// When it was used last, to the minute.
+    pub used_at: DateTime<Utc>,
+    /// From where the person signed in.
+    pub address: String,
+    /// With which browser.
+    pub user_agent: String,
+}
+
+/// The sessions of somebody that are not over, the latest first.
+pub async fn of_user(conn: &mut PgConnection, user: UserId) -> Result<Vec<Listed>, Error> {
+    let rows = sqlx::query_as!(
+        ListedRow,
+        r#"
+        select
+            s.id, s.user_id, null::uuid as member_id, null::uuid as team_id, s.created_at, s.used_at, s.address, s.user_agent
+        from sessions s
+        where
+            s.user_id = $1
+            and s.used_at > now() - make_interval(secs => $2)
+            and s.created_at > now() - make_interval(secs => $3)
+        order by s.id desc
+        "#,
+        user.as_uuid(),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Listed::from).collect())
+}
+
+/// Sessions of people within reach, the oldest first. For a team, those of people who are in no other: where somebody signs in
+/// for another team is not its business. A person with several memberships within reach is shown by the oldest one.
+pub async fn list(
+    conn: &mut PgConnection,
+    reach: Reach,
+    only: Option<SessionId>,
+    page: Page,
+) -> Result<Vec<Listed>, Error> {
+    let rows = sqlx::query_as!(
+        ListedRow,
+        r#"
+        select
+            s.id, s.user_id, m.id as "member_id?", m.team_id, s.created_at, s.used_at, s.address, s.user_agent
+        from sessions s
+        cross join lateral (
+            select o.id, o.team_id
+            from memberships o
+            where o.user_id = s.user_id and ($1::uuid is null or o.team_id = $1)
+            order by o.disabled_at is not null, o.id
+            limit 1
+        ) m
+        where
+            ($2::uuid is null or s.id > $2)
+            and ($4::uuid is null or s.id = $4)
+            and ($1::uuid is null or not exists (
+                select
+                from memberships o
+                where o.user_id = s.user_id and o.disabled_at is null and o.team_id is distinct from $1
+            ))
+            and s.used_at > now() - make_interval(secs => $5)
+            and s.created_at > now() - make_interval(secs => $6)
+        order by s.id
+        limit $3
+        "#,
+        reach.team().map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+        only.map(SessionId::as_uuid),
+        seconds(IDLE),
+        seconds(LONGEST_SESSION),
+    )
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(Listed::from).collect())
+}
+
+struct ListedRow {
+    id: Uuid,
+    user_id: Uuid,
+    member_id: Option<Uuid>,
+    team_id: Option<Uuid>,
+    created_at: DateTime<Utc>,
+    used_at: DateTime<Utc>,
+    address: String,
+    user_agent: String,
+}
+
+impl From<ListedRow> for Listed {
+    fn from(row: ListedRow) -> Self {
+        Self {
+            id: row.id.into(),
+            user: row.user_id.into(),
+            member: row.member_id.map(MemberId::from),
+            team: row.team_id.map(TeamId::from),
+            created_at: row.created_at,
+            used_at: row.used_at,
+            address: row.address,
+            user_agent: row.user_agent,
+        }
+    }
+}
