@@ -1,5 +1,5 @@
-//! Members of requests and answers that have a type of their own. Serde reads them, they are checked while they are read, and
-//! the document shows them as what they are.
+//! Members of requests and answers that have a type of their own. Serde reads them, they are
+//! checked while they are read, and the document shows them as what they are.
 
 mod ids;
 mod numbers;
@@ -20,8 +20,8 @@ pub(crate) use time::Time;
 
 /// A type that the document describes.
 pub(crate) trait Described: Send + Sync {
-    /// The name of its schema in the document. Generated code uses this name everywhere. A type without a name is written out
-    /// in each place.
+    /// The name of its schema in the document. Generated code uses this name everywhere. A type
+    /// without a name is written out in each place.
     const NAME: Option<&str> = None;
 
     /// What a value must be. The text follows "must be".
@@ -98,8 +98,8 @@ impl<T: Described> Type for Member<T> {
     }
 }
 
-// Requests and answers go through serde. But object types with such members also derive poem's own conversions, and these
-// need the following two.
+// Requests and answers go through serde. But object types with such members also derive poem's own
+// conversions, and these need the following two.
 
 impl<T: Described + Serialize> ToJSON for Member<T> {
     fn to_json(&self) -> Option<Value> {
@@ -113,8 +113,8 @@ impl<T: Described + de::DeserializeOwned> ParseFromJSON for Member<T> {
     }
 }
 
-/// Reads a member that is present, even if it is null. With `#[serde(default)]`, an absent member is `None`, so the two can
-/// be told apart.
+/// Reads a member that is present, even if it is null. With `#[serde(default)]`, an absent member
+/// is `None`, so the two can be told apart.
 pub(crate) fn given<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: Deserialize<'de>,

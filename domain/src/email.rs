@@ -1,4 +1,5 @@
-//! E-mail addresses, by which people sign in. Gatehouse sends no mail; an address is a name that people remember.
+//! E-mail addresses, by which people sign in. Gatehouse sends no mail; an address is a name that
+//! people remember.
 
 use std::{fmt, str::FromStr};
 

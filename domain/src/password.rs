@@ -1,19 +1,20 @@
-//! Passwords that people choose. The rules follow OWASP ASVS 5: a length, no rules of composition, and nothing that is
-//! among the first guesses.
+//! Passwords that people choose. The rules follow OWASP ASVS 5: a length, no rules of composition,
+//! and nothing that is among the first guesses.
 
-use std::{fmt, sync::LazyLock};
+use std::fmt;
 
+use passwords::analyzer::is_common_password;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::email::Email;
 
-/// Passwords that are refused, in lower case and sorted: those of at least 12 characters, and words that are too common
-/// even with digits and symbols around them. See `docs/people.md` for how the list was made.
-const COMMON: &str = include_str!("password/common.txt");
-/// A password needs so many characters that differ, whatever its length.
+/// The fewest different characters of a password, whatever its length.
 const FEWEST_DIFFERENT: usize = 5;
+/// The fewest letters of a common word that makes a password common in spite of the digits and
+/// symbols around it. The list has single letters, too.
+const SHORTEST_WORD: usize = 5;
 
-/// A password as somebody typed it, to be compared with a stored one. It is never printed.
+/// A password as a person typed it, to be compared with a stored one. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
@@ -44,7 +45,7 @@ impl Password {
     /// The most characters. More are refused rather than cut off.
     pub const LONGEST: usize = 256;
 
-    /// A password as it was typed; none if it is longer than any password.
+    /// A password as it was typed; none if it is too long to be a password.
     pub fn typed(text: &str) -> Option<Self> {
         let length = text.chars().take(Self::LONGEST + 1).count();
         // The same characters may be typed as different code points on another keyboard.
@@ -58,18 +59,19 @@ impl Password {
 }
 
 impl NewPassword {
-    /// Judges a password that somebody with this address wants.
+    /// Judges a password that a person with this e-mail address wants.
     ///
     /// # Errors
     /// Why it cannot be chosen.
     pub fn choose(text: &str, email: &Email) -> Result<Self, WeakPassword> {
         let password = Password::typed(text).ok_or(WeakPassword::Long)?;
-        let length = password.0.chars().count();
+        // A single typed character can stand for 18, such as U+FDFA.
+        let length = text.chars().count().min(password.0.chars().count());
         if length < Password::SHORTEST {
             return Err(WeakPassword::Short);
         }
         let lower = password.0.to_lowercase();
-        if is_common(&lower) {
+        if is_common_password(&password.0) || is_common(&lower) {
             return Err(WeakPassword::Common);
         }
         let local = email.as_str().split('@').next().unwrap_or_default();
@@ -86,8 +88,9 @@ impl NewPassword {
     }
 }
 
-/// Whether a password in lower case is among the first guesses: it is a common one, a common word between digits and
-/// symbols, one of these repeated, or made of very few characters.
+/// Whether a password in lower case is among the first guesses: a common password, a common word
+/// between digits and symbols, a repetition of one of these, a run such as `123456789012`, or very
+/// few different characters.
 fn is_common(lower: &str) -> bool {
     let characters: Vec<char> = lower.chars().collect();
     let mut different = characters.clone();
@@ -97,14 +100,17 @@ fn is_common(lower: &str) -> bool {
         return true;
     }
     let unit = repeated(&characters);
-    let unit: String = unit.iter().collect();
+    if unit.len() < characters.len() && unit.len() < FEWEST_DIFFERENT {
+        return true;
+    }
     let word = lower.trim_matches(|c: char| !c.is_alphabetic());
-    let repeated_word: Vec<char> = word.chars().collect();
-    let repeated_word: String = repeated(&repeated_word).iter().collect();
-    [lower, &unit, word, &repeated_word]
-        .iter()
-        .any(|text| is_listed(text))
-        || unit.len() < lower.len() && unit.chars().count() < FEWEST_DIFFERENT
+    let word: Vec<char> = word.chars().collect();
+    let words = [word.as_slice(), repeated(&word)];
+    let words = words.into_iter().filter(|word| word.len() >= SHORTEST_WORD);
+    [characters.as_slice(), unit]
+        .into_iter()
+        .chain(words)
+        .any(|text| is_common_password(text.iter().collect::<String>()))
 }
 
 /// Whether each character follows the one before it, or each precedes it, as in `123456789012`.
@@ -118,18 +124,14 @@ fn is_run(text: &[char]) -> bool {
         || pairs.all(|pair| follows(pair[1], pair[0]))
 }
 
-/// The shortest beginning of which a text is a repetition: the text itself if it is none.
+/// The shortest beginning whose repetition is the text. Without a repetition, this is the whole
+/// text.
 fn repeated(text: &[char]) -> &[char] {
     let length = (1..=text.len() / 2).find(|length| {
         text.len().is_multiple_of(*length)
             && text.chunks(*length).all(|chunk| chunk == &text[..*length])
     });
     &text[..length.unwrap_or(text.len())]
-}
-
-fn is_listed(text: &str) -> bool {
-    static LINES: LazyLock<Vec<&str>> = LazyLock::new(|| COMMON.lines().collect());
-    LINES.binary_search(&text).is_ok()
 }
 
 impl fmt::Debug for Password {
@@ -156,12 +158,17 @@ mod tests {
             "829104756138",
             "größenwahnsinn",
             "日本語の長い合い言葉はここ",
+            // A letter is on the list of common passwords, too.
+            "7391048265a7391",
             &"correct horse battery ".repeat(3),
             &"äbcdé".repeat(51),
         ] {
             assert_eq!(judge(text), Ok(()), "{text:?}");
         }
         assert_eq!(judge(&"x1y2z".repeat(52)), Err(WeakPassword::Long));
+        // One character is not 18, and 12 combining ones are not 12.
+        assert_eq!(judge("\u{fdfa}"), Err(WeakPassword::Short));
+        assert_eq!(judge(&"e\u{301}".repeat(6)), Err(WeakPassword::Short));
     }
 
     #[test]
@@ -181,6 +188,8 @@ mod tests {
             "zaq1xsw2cde3",
             "!!dragon-12345",
             "whosyourdaddy",
+            "!QAZ1qaz!QAZ1qaz",
+            "trustno1trustno1",
         ] {
             assert_eq!(judge(text), Err(WeakPassword::Common), "{text:?}");
         }
@@ -193,14 +202,6 @@ mod tests {
     fn the_same_characters_are_the_same_password_however_they_are_encoded() {
         assert_eq!(Password::typed("cafe\u{301}"), Password::typed("caf\u{e9}"));
         assert_ne!(Password::typed("Caf\u{e9}"), Password::typed("caf\u{e9}"));
-    }
-
-    #[test]
-    fn the_list_is_sorted_and_lower_case() {
-        let lines: Vec<&str> = COMMON.lines().collect();
-        assert!(lines.len() > 4_000);
-        assert!(lines.is_sorted());
-        assert!(lines.iter().all(|line| line.to_lowercase() == **line));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use crate::{media::named_set, scope::Scope};
 
 named_set! {
-    /// What a person is in a team, or on the whole instance.
+    /// The role of a person in a team, or on the whole instance.
     Role {
         /// Reads everything but tokens and the audit log.
         Viewer = "viewer",
-        /// A viewer who decides media items, on the sites given to them.
+        /// A viewer who decides media items, on all sites or on some.
         Moderator = "moderator",
         /// A moderator for all sites.
         Lead = "lead",
@@ -74,7 +74,8 @@ const fn above<const N: usize>(below: &[Scope], more: &[Scope]) -> [Scope; N] {
     scopes
 }
 
-/// Operators see neither the content of media items nor webhook deliveries, because these belong to the teams.
+/// Operators see neither the content of media items nor webhook deliveries, because these belong to
+/// the teams.
 const OPERATOR: &[Scope] = &[
     Scope::TeamsRead,
     Scope::TeamsWrite,
@@ -117,8 +118,8 @@ impl Role {
         matches!(self, Self::Moderator)
     }
 
-    /// A scope of the role that is not among these scopes. Nobody gives more than they have, so a caller with these scopes may
-    /// give the role only if there is no such scope.
+    /// A scope of the role that is not among these scopes. Nobody gives more than they have, so a
+    /// caller with these scopes may give the role only if there is no such scope.
     pub fn beyond(self, scopes: &[Scope]) -> Option<Scope> {
         let mut own = self.scopes().iter().copied();
         own.find(|scope| !scopes.contains(scope))

@@ -1,5 +1,5 @@
-//! The second factor: codes of six digits that change every 30 seconds (RFC 6238, SHA-1, as every authenticator app
-//! has it), and recovery codes for those who lose theirs.
+//! The second factor: codes of six digits that change every 30 seconds (RFC 6238, SHA-1, as every
+//! authenticator app has it), and recovery codes for those who lose theirs.
 
 use std::{fmt, str::FromStr};
 
@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{id::UserId, key::SecretHash};
 
-/// Seconds for which a code stands.
+/// How many seconds a code is valid.
 const STEP: i64 = 30;
 const MODULUS: u32 = 1_000_000;
-/// Bytes of a secret: as many as SHA-1 has (RFC 4226, section 4).
+/// Bytes of a secret: the length of a SHA-1 hash (RFC 4226, section 4).
 pub const SECRET: usize = 20;
 
 /// A secret that an authenticator app and Gatehouse share.
@@ -30,7 +30,7 @@ impl Step {
         Self(now.timestamp().div_euclid(STEP))
     }
 
-    /// As it is stored.
+    /// The stored number.
     pub const fn number(self) -> i64 {
         self.0
     }
@@ -70,8 +70,8 @@ impl TotpSecret {
         )
     }
 
-    /// The step whose code this is: the present one, or one on either side of it, because clocks differ. Which steps were
-    /// used before is for the caller to know.
+    /// The step of this code: the present one, the one before or the one after, because clocks
+    /// differ. The caller checks whether the step was used before.
     pub fn step_of(&self, code: TotpCode, now: DateTime<Utc>) -> Option<Step> {
         let Step(present) = Step::at(now);
         [present, present - 1, present + 1]
@@ -118,12 +118,12 @@ impl fmt::Display for TotpCode {
     }
 }
 
-/// A code that was typed is neither six digits nor a recovery code.
+/// The typed text is neither six digits nor a recovery code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be the six digits that your app shows, or a recovery code")]
 pub struct MalformedCode;
 
-/// What somebody types to prove a second factor.
+/// What a person types as the second factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactorCode {
     /// The six digits that an app shows.
@@ -156,10 +156,10 @@ impl FromStr for FactorCode {
 
 /// Random bytes of a recovery code: 80 bits, so that its hash may be a fast one.
 pub const RECOVERY: usize = 10;
-/// How many recovery codes somebody has.
+/// How many recovery codes a person gets.
 pub const RECOVERY_CODES: usize = 10;
 
-/// A code that stands in for the second factor, once.
+/// A code that replaces the second factor once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RecoveryCode(String);
 
@@ -179,7 +179,7 @@ impl RecoveryCode {
         }
     }
 
-    /// The code in groups, to be shown to its owner once.
+    /// The code in groups of four, to show to its owner once.
     pub fn expose(&self) -> String {
         let groups: Vec<&str> = (0..self.0.len())
             .step_by(4)
@@ -188,7 +188,8 @@ impl RecoveryCode {
         groups.join("-")
     }
 
-    /// What is stored: bound to the person, so that equal codes of two people have different hashes.
+    /// What is stored. The hash includes the person, so equal codes of two people have different
+    /// hashes.
     pub fn hash(&self, user: UserId) -> SecretHash {
         let hash: [u8; 32] = Sha256::new()
             .chain_update(user.as_uuid().as_bytes())

@@ -1,12 +1,16 @@
-//! What people do with their own account: sign in, prove a second factor, change the password, see and end their sessions.
+//! What people do with their own account: sign in, give a second factor, change the password, see
+//! and end their sessions.
 //!
-//! None of it asks for a scope. It is recorded in the audit log of every team that the person is in.
+//! None of this needs a scope. It is recorded in the audit log of every team that the person is in.
 
 pub mod factor;
 pub mod links;
 pub mod me;
+mod outcome;
 pub mod sessions;
 pub mod sign_in;
+
+pub use outcome::expect_none;
 
 use std::{net::IpAddr, time::Duration};
 
@@ -34,36 +38,37 @@ use crate::{
     session::{factor_required, factor_set_up_required, require_recent},
 };
 
-/// Somebody who has signed in.
+/// A person who has signed in.
 #[derive(Debug)]
 pub struct SignedIn {
     /// The session.
     pub session: SessionId,
-    /// What the browser holds from now on. It is shown once.
+    /// The secret for the browser. It is shown once.
     pub secret: SessionSecret,
     /// What the person must do next.
     pub next: Next,
 }
 
-/// What somebody who has given the password must do next.
+/// What a person who has given the password must do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Nothing: the session may do what the person may.
     Enter,
     /// Give the code of the second factor.
     GiveFactor,
-    /// Set up a second factor. Where none is needed, the person may do something else, too.
+    /// Set up a second factor. In teams that need none, the person may do other things, too.
     SetUpFactor,
 }
 
-/// A transaction in which somebody changes the own account.
+/// A transaction in which a person changes the own account.
 pub(crate) struct Own {
     pub(crate) tx: PgTransaction<'static>,
     pub(crate) held: Held,
 }
 
 impl Management {
-    /// Begins a change of somebody's own account, in a session that has proved all that it can.
+    /// Begins a change of a person's own account. The session must have given every factor that the
+    /// person has or needs.
     pub(crate) async fn own(&self, session: SecretHash) -> Result<Own, Refused> {
         let mut own = self.own_unproved(session).await?;
         if own.held.has_factor && !own.held.has_given_factor {
@@ -75,7 +80,8 @@ impl Management {
         Ok(own)
     }
 
-    /// The same, whether or not the second factor was given or set up: for what gives it, sets it up, or ends the session.
+    /// The same without asking for the second factor: for giving it, setting it up, and ending the
+    /// session.
     pub(crate) async fn own_unproved(&self, session: SecretHash) -> Result<Own, Refused> {
         session::touch(&self.pool, session).await?;
         let begun = session::begin_own(&self.pool, session).await?;
@@ -93,7 +99,8 @@ impl Management {
             })
     }
 
-    /// Whether this is the password of the account. Tries are counted, and forgotten when one is right.
+    /// Whether this is the password of the account. The try is counted; the caller forgets it if
+    /// the rest succeeds, too.
     async fn is_password(
         &self,
         address: IpAddr,
@@ -101,15 +108,18 @@ impl Management {
         password: &str,
         account: Option<&Account>,
     ) -> Result<bool, Refused> {
-        self.count_try(pair).await?;
         let Some(password) = Password::typed(password) else {
             return Ok(false);
         };
+        // Only a try that waits for a turn is counted, so that the number of rows is limited as the
+        // hashes are.
+        let place = self.passwords.place(address)?;
+        self.count_try(pair).await?;
         let stored = account.map(|account| account.password_hash.clone());
-        self.passwords.verify(address, password, stored).await
+        self.passwords.verify(place, password, stored).await
     }
 
-    /// The hash of a password that somebody chooses.
+    /// The hash of a new password.
     async fn choose(
         &self,
         address: IpAddr,
@@ -118,7 +128,8 @@ impl Management {
     ) -> Result<String, Refused> {
         let chosen = NewPassword::choose(password, account);
         let chosen = chosen.map_err(|weak| Refused::field("password", weak.to_string()))?;
-        self.passwords.hash(address, &chosen).await
+        let place = self.passwords.place(address)?;
+        self.passwords.hash(place, chosen).await
     }
 
     async fn account_of(&self, user: UserId) -> Result<Account, Refused> {
@@ -128,7 +139,7 @@ impl Management {
 }
 
 impl Own {
-    /// Refuses somebody who gave the password more than 10 minutes ago.
+    /// Refuses a person who gave the password more than 10 minutes ago.
     pub(crate) fn require_recent_password(&self) -> Result<(), Refused> {
         require_recent(self.held.password_age)
     }
@@ -154,7 +165,7 @@ impl Own {
     }
 }
 
-/// Creates a session of somebody whose password was right, in a transaction that has locked the account.
+/// Creates a session after the password was right, in a transaction that has locked the account.
 async fn enter(
     conn: &mut PgConnection,
     visitor: &Visitor,
@@ -180,7 +191,7 @@ async fn enter(
     })
 }
 
-/// Records what somebody did with the own account, in each team that the person is in.
+/// Records what a person did with the own account, in each team that the person is in.
 async fn record(
     conn: &mut PgConnection,
     user: UserId,
@@ -203,7 +214,7 @@ async fn record(
     Ok(())
 }
 
-/// Rounded up: trying again after so long makes sense.
+/// Rounded up, so that a try after this time is not too early.
 fn whole_seconds(wait: Duration) -> u32 {
     u32::try_from(wait.as_millis().div_ceil(1_000))
         .unwrap_or(u32::MAX)

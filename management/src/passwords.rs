@@ -1,7 +1,8 @@
 //! Hashing passwords with Argon2id: 19 MiB, two passes, one lane, as OWASP recommends.
 //!
-//! It costs memory and tens of milliseconds of a processor, and whoever can sign in can ask for it. So two are hashed at once, on
-//! threads of a low priority. Addresses take turns: one that keeps trying delays the next one by one hash.
+//! A hash costs memory and tens of milliseconds of CPU time, and every stranger can cause one. So
+//! two are computed at once, on threads of a low priority. Addresses take turns: an address that
+//! keeps trying delays each other address by one hash.
 
 use std::{
     net::IpAddr,
@@ -14,7 +15,7 @@ use argon2::{
     password_hash::phc::PasswordHash,
 };
 use domain::password::{NewPassword, Password};
-use shares::{Limit, Shares, client};
+use shares::{Limit, Share, Shares, client};
 use threads::Threads;
 use tokio::time::timeout;
 use tracing::error;
@@ -26,19 +27,19 @@ const PASSES: u32 = 2;
 const LANES: u32 = 1;
 const SALT: usize = 16;
 
-/// How many are hashed at once.
+/// How many hashes are computed at once.
 const AT_ONCE: usize = 2;
-/// How many addresses may wait, and how many hashes of one of them.
+/// How many hashes may wait. One address has at most as many as remain free.
 const WAITING: usize = 1_000;
-/// How long somebody waits for a turn.
+/// How long a hash waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Hashes passwords. Clones are the same one.
+/// Hashes passwords. Clones share threads and turns.
 #[derive(Clone, Debug)]
 pub struct Passwords {
     /// Started when the first password is hashed.
     threads: Arc<LazyLock<Threads>>,
-    /// Of an address: of a network where addresses are so many that one client has a whole network of them.
+    /// By address. For IPv6, by network, because one client has a whole network of addresses.
     turns: Arc<Shares<IpAddr>>,
     waiting: Arc<Shares<IpAddr>>,
 }
@@ -53,51 +54,69 @@ impl Default for Passwords {
     }
 }
 
+/// The place of one hash among those that wait for a turn.
+pub(crate) struct Place {
+    address: IpAddr,
+    _share: Share<IpAddr>,
+}
+
 impl Passwords {
-    /// What is stored of a new password, as a PHC string.
+    /// Takes a place for a hash that an address asks for.
+    ///
+    /// # Errors
+    /// Too many hashes wait.
+    pub(crate) fn place(&self, address: IpAddr) -> Result<Place, Refused> {
+        let address = client(address);
+        let share = self.waiting.try_take(address, 1, Limit::Fair);
+        Ok(Place {
+            address,
+            _share: share.map_err(|_| Refused::Overloaded)?,
+        })
+    }
+
+    /// The hash of a new password to store, as a PHC string.
     ///
     /// # Errors
     /// It is not the address's turn in time.
     pub(crate) async fn hash(
         &self,
-        address: IpAddr,
-        password: &NewPassword,
+        place: Place,
+        password: NewPassword,
     ) -> Result<String, Refused> {
-        let password = password.password().clone();
-        self.work(address, move || hash(&password)).await?
+        self.work(place, move || hash(password.password())).await?
     }
 
-    /// Whether this is the password that was stored. If none was, because there is no such account, it takes as long to say no.
+    /// Whether this is the password behind a stored hash. If there is none, because there is no
+    /// such account, the answer is no after the same work.
     ///
     /// # Errors
     /// It is not the address's turn in time.
     pub(crate) async fn verify(
         &self,
-        address: IpAddr,
+        place: Place,
         password: Password,
         stored: Option<String>,
     ) -> Result<bool, Refused> {
-        self.work(address, move || match stored {
-            Some(stored) => verify(&password, &stored),
-            None => verify(&password, &DUMMY).map(|_| false),
+        self.work(place, move || {
+            // Computed for known accounts, too. Otherwise the first unknown one would take longer.
+            let dummy = LazyLock::force(&DUMMY);
+            match stored {
+                Some(stored) => verify(&password, &stored),
+                None => verify(&password, dummy).map(|_| false),
+            }
         })
         .await?
     }
 
     async fn work<T: Send + 'static>(
         &self,
-        address: IpAddr,
+        place: Place,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refused> {
-        let address = client(address);
-        let _place = self
-            .waiting
-            .try_take(address, 1, Limit::Fair)
-            .map_err(|_| Refused::Overloaded)?;
-        let turn = timeout(PATIENCE, self.turns.take(address, 1, Limit::Fair))
+        let turn = timeout(PATIENCE, self.turns.take(place.address, 1, Limit::Fair))
             .await
             .map_err(|_| Refused::Overloaded)?;
-        // When the client goes away, the work goes on to its end, and its turn lasts as long.
+        // If the client goes away, the work continues, and keeps its turn until it has ended.
         let working = self.threads.run(move || {
             let done = work();
             drop(turn);
@@ -107,7 +126,7 @@ impl Passwords {
     }
 }
 
-/// What nobody's password has as its hash: an account that does not exist is tried against it.
+/// The hash of no password. Passwords for unknown accounts are compared with it.
 static DUMMY: LazyLock<String> = LazyLock::new(|| {
     let random: [u8; 32] = rand::random();
     let hash = argon2().hash_password_with_salt(&random, &random[..SALT]);
@@ -153,29 +172,36 @@ mod tests {
         NewPassword::choose(text, &"ada@example.com".parse().unwrap()).unwrap()
     }
 
+    async fn hashed(passwords: &Passwords) -> String {
+        let place = passwords.place(HERE).unwrap();
+        let hashed = passwords.hash(place, new("kelp otter violin")).await;
+        hashed.unwrap()
+    }
+
     #[tokio::test]
     async fn a_hash_names_its_parameters_and_fits_its_password_only() {
         let passwords = Passwords::default();
-        let stored = passwords.hash(HERE, &new("kelp otter violin")).await.ok();
-        let stored = stored.unwrap();
+        let stored = hashed(&passwords).await;
         assert!(
             stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
             "{stored}"
         );
         for (text, fits) in [("kelp otter violin", true), ("kelp otter viola", false)] {
             let typed = Password::typed(text).unwrap();
-            let verified = passwords.verify(HERE, typed, Some(stored.clone())).await;
+            let verified = passwords
+                .verify(passwords.place(HERE).unwrap(), typed, Some(stored.clone()))
+                .await;
             assert_eq!(verified.ok(), Some(fits), "{text}");
         }
-        let other = passwords.hash(HERE, &new("kelp otter violin")).await.ok();
-        assert_ne!(other.unwrap(), stored, "each has a salt of its own");
+        assert_ne!(hashed(&passwords).await, stored, "each has its own salt");
     }
 
     #[tokio::test]
     async fn nobodys_password_fits_an_account_that_does_not_exist() {
         let passwords = Passwords::default();
         let typed = Password::typed("kelp otter violin").unwrap();
-        assert_eq!(passwords.verify(HERE, typed, None).await.ok(), Some(false));
+        let place = passwords.place(HERE).unwrap();
+        assert_eq!(passwords.verify(place, typed, None).await.ok(), Some(false));
         assert!(DUMMY.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
     }
 
@@ -193,12 +219,16 @@ mod tests {
                     let _ = begun.send(());
                     let _ = hold.lock().unwrap().recv();
                 };
-                passwords.work(HERE, work).await.is_ok()
+                passwords
+                    .work(passwords.place(HERE).unwrap(), work)
+                    .await
+                    .is_ok()
             }));
         }
         started.recv().await.unwrap();
         let other = IpAddr::from([192, 0, 2, 2]);
-        assert_eq!(passwords.work(other, || 7).await.ok(), Some(7));
+        let place = passwords.place(other).unwrap();
+        assert_eq!(passwords.work(place, || 7).await.ok(), Some(7));
         drop(release);
         for one in greedy {
             assert!(one.await.unwrap());

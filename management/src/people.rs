@@ -1,8 +1,10 @@
 //! The people of a team, and operators: list, read, change, disable.
 //!
-//! Nobody gives or takes more than it has: whoever changes a person must have every scope of the role that the person has and
-//! of the one that the person gets. So only owners make owners. A team keeps at least one owner.
+//! Nobody gives or takes more than they have. To change a person, a caller needs every scope of the
+//! person's role, and of the role that the person gets. So only owners make owners. A team keeps at
+//! least one owner.
 
+pub mod factors;
 pub mod invitations;
 pub mod resets;
 pub mod sessions;
@@ -21,22 +23,22 @@ use serde_json::json;
 use store::{
     PgConnection,
     page::Page,
-    person::{self, Person, link, session},
+    person::{self, Membership, Person, link, session},
     team,
 };
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, difference};
 
-/// What can be changed of a person.
+/// The fields of a person that can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What the person may do.
+    /// The role.
     pub role: Role,
-    /// On which sites a moderator decides; none: on all.
+    /// The sites on which a moderator decides. None: all sites.
     pub sites: Option<Vec<SiteId>>,
 }
 
-/// People within the caller's reach, those who joined first at the beginning.
+/// People within the caller's reach. Those who joined first come first.
 ///
 /// # Errors
 /// The caller may not do it.
@@ -53,7 +55,7 @@ pub async fn list(
 /// A person.
 ///
 /// # Errors
-/// The caller may not do it; there is nobody such within reach.
+/// The caller may not do it; there is no such person within reach.
 pub async fn get(
     management: &Management,
     caller: &Caller,
@@ -65,12 +67,12 @@ pub async fn get(
     person.ok_or(Refused::NotFound(Noun::Person))
 }
 
-/// Changes what a person may do: `edit` gets what the person has and gives what the person is to have. It takes effect at
-/// once. Links to a new password of that person can be used no more.
+/// Changes what a person may do: `edit` gets the present fields and returns the wanted ones. It
+/// takes effect at once. Links to a new password of this person stop working.
 ///
 /// # Errors
-/// The caller may not do it, or has less than the person has or is to have; there is nobody such within reach; a site is not
-/// the team's; the team would have no owner.
+/// The caller may not do it, or lacks a scope that the person has or would get; there is no such
+/// person within reach; a site is not the team's; the team would have no owner.
 pub async fn update(
     management: &Management,
     caller: &Caller,
@@ -86,14 +88,14 @@ pub async fn update(
     require_scopes_of(&session, before.role)?;
     require_scopes_of(&session, wanted.role)?;
     let sites = check(session.conn(), before.team, &wanted).await?;
-    if before.role == Role::Owner && wanted.role != Role::Owner {
+    if is_owner(&before) && wanted.role != Role::Owner {
         require_another_owner(&mut session, &before).await?;
     }
     let conn = session.conn();
     person::change(conn, member, wanted.role, sites.as_deref()).await?;
     link::cancel_resets(conn, before.user).await?;
     if wanted.role.beyond(before.role.scopes()).is_none() {
-        // What the person has made with more rights is worth nothing.
+        // Links that the person has made with the higher role stop working.
         link::cancel_made_by(conn, Actor::Member(member)).await?;
     }
     let after = find(&mut session, member).await?;
@@ -110,11 +112,12 @@ pub async fn update(
     Ok(after)
 }
 
-/// Disables a person in the team, at once, until the person accepts another invitation. Open links that the person has made
-/// can be used no more. Disabling somebody again changes nothing.
+/// Disables a person in the team, at once, until the person accepts another invitation. Open links
+/// that the person has made stop working. Disabling a person again changes nothing.
 ///
 /// # Errors
-/// The caller may not do it, or has less than the person has; there is nobody such within reach; the team would have no owner.
+/// The caller may not do it, or lacks a scope of the person; there is no such person within reach;
+/// the team would have no owner.
 pub async fn disable(
     management: &Management,
     caller: &Caller,
@@ -126,10 +129,10 @@ pub async fn disable(
     end_membership(session, person).await
 }
 
-/// Leaves the team in which the caller acts.
+/// Takes the caller out of the team in which the caller acts.
 ///
 /// # Errors
-/// The caller is no person, gave the password too long ago, or is the only owner.
+/// The caller is not a person, gave the password too long ago, or is the only owner.
 pub async fn leave(management: &Management, caller: &Caller) -> Result<(), Refused> {
     let mut session = management.change_own(caller).await?;
     session.require_recent_password()?;
@@ -141,7 +144,7 @@ pub async fn leave(management: &Management, caller: &Caller) -> Result<(), Refus
 }
 
 async fn end_membership(mut session: Session, person: Person) -> Result<(), Refused> {
-    if person.disabled_at.is_none() && person.role == Role::Owner {
+    if is_owner(&person) {
         require_another_owner(&mut session, &person).await?;
     }
     let conn = session.conn();
@@ -163,9 +166,11 @@ async fn end_membership(mut session: Session, person: Person) -> Result<(), Refu
         .await
 }
 
-/// A person whom nobody else changes until the transaction ends. The account is locked before, so that nobody makes a link to a
-/// new password for what the person was; and the team, so that of two owners who leave at once, the second sees that the
-/// first has left.
+/// A person whom nobody else changes until the transaction ends.
+///
+/// The account is locked first. So a link to a new password is made either before the change, which
+/// withdraws it, or after it, with the new role. Then the team is locked: if two owners leave at
+/// the same time, the second one sees that the first has left.
 async fn lock(session: &mut Session, member: MemberId) -> Result<Person, Refused> {
     let person = find(session, member).await?;
     let reach = session.reach();
@@ -184,7 +189,7 @@ async fn find(session: &mut Session, member: MemberId) -> Result<Person, Refused
     person.ok_or(Refused::NotFound(Noun::Person))
 }
 
-/// Refuses whoever has less than a role.
+/// Refuses a caller who lacks a scope of the role.
 fn require_scopes_of(session: &Session, role: Role) -> Result<(), Refused> {
     if role == Role::Operator && session.reach() != Reach::Everything {
         return Err(Refused::Forbidden(
@@ -198,6 +203,28 @@ fn require_scopes_of(session: &Session, role: Role) -> Result<(), Refused> {
     }
 }
 
+/// Refuses a caller who lacks a scope that the person has in any team, or who cannot see all of
+/// these teams.
+fn require_everything_of(session: &Session, memberships: &[Membership]) -> Result<(), Refused> {
+    for membership in memberships {
+        if session
+            .only_team()
+            .is_some_and(|only| membership.team != Some(only))
+        {
+            return Err(Refused::conflict(
+                Conflict::InOtherTeams,
+                "This person is in other teams, too: ask the operator.",
+            ));
+        }
+        require_scopes_of(session, membership.role)?;
+    }
+    Ok(())
+}
+
+fn is_owner(person: &Person) -> bool {
+    person.disabled_at.is_none() && person.role == Role::Owner
+}
+
 async fn require_another_owner(session: &mut Session, person: &Person) -> Result<(), Refused> {
     if person::count(session.conn(), person.team, Role::Owner).await? > 1 {
         return Ok(());
@@ -208,7 +235,7 @@ async fn require_another_owner(session: &mut Session, person: &Person) -> Result
     ))
 }
 
-/// Checks what somebody is to be, and gives the sites as they are stored.
+/// Checks the fields that a person would get, and returns the sites as they are stored.
 async fn check(
     conn: &mut PgConnection,
     team: Option<TeamId>,

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use domain::{
+    actor::Actor,
     audit::Action,
     id::{TeamId, TokenId},
     key::ManagementToken,
@@ -11,6 +12,7 @@ use domain::{
 use serde_json::json;
 use store::{
     page::Page,
+    person::link,
     token::{self, Extent, LAST_GENERATION, NotDisabled, Token},
 };
 
@@ -21,7 +23,8 @@ use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Sess
 pub struct NewToken {
     /// What it is called.
     pub name: Name,
-    /// The team in which it acts. None: the caller's own; an operator creates another operator's token so.
+    /// The team in which it acts. None: the caller's own; an operator creates another operator's
+    /// token so.
     pub team: Option<TeamId>,
     /// What it may do: no more than the caller.
     pub scopes: Vec<Scope>,
@@ -69,8 +72,9 @@ pub async fn get(
 /// Creates a token. It may do no more than its creator, and not for longer.
 ///
 /// # Errors
-/// The caller may not do it, or lacks one of the scopes; there is no such team within reach; the expiry is not in the
-/// future, or after the caller's own; too many tokens stand above this one; the plan allows no further token.
+/// The caller may not do it, or lacks one of the scopes; there is no such team within reach; the
+/// expiry is not in the future, or after the caller's own; too many tokens stand above this one;
+/// the plan allows no further token.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -116,12 +120,13 @@ pub(crate) async fn add(
     Ok((IssuedToken { token, secret }, change))
 }
 
-/// Disables a token, at once and for ever, and with [`Extent::Descendants`] the tokens below it. A token that is disabled
-/// stays as it is. The audit log gets an entry for each token that was disabled.
+/// Disables a token, at once and for ever, and with [`Extent::Descendants`] the tokens below it.
+/// Open invitations and links to a new password that they have made stop working. A token that is
+/// disabled already stays as it is. The audit log gets an entry for each token that was disabled.
 ///
 /// # Errors
-/// The caller may not do it; there is no such token within reach; one of the tokens has a scope that the caller does not
-/// have.
+/// The caller may not do it; there is no such token within reach; one of the tokens has a scope
+/// that the caller does not have.
 pub async fn disable(
     management: &Management,
     caller: &Caller,
@@ -133,6 +138,9 @@ pub async fn disable(
     let (conn, own) = session.parts();
     let disabled = token::disable(conn, own, token.id, extent).await;
     let disabled = disabled.map_err(|error| not_disabled(error, token.id))?;
+    for token in &disabled {
+        link::cancel_made_by(conn, Actor::Token(token.id)).await?;
+    }
     let changes = disabled.into_iter().map(|disabled| Change {
         action: Action::TokenDisable,
         team: disabled.team,

@@ -8,7 +8,8 @@ const LONGEST_USER_AGENT: usize = 200;
 /// Somebody at an address, in a request.
 #[derive(Clone, Debug)]
 pub struct Visitor {
-    /// The address of the client. Behind a proxy it must be the client's all the same: tries are counted by it.
+    /// The address of the client. Behind a proxy it must be the client's all the same: tries are
+    /// counted by it.
     pub address: IpAddr,
     /// The header `User-Agent`, as its owner sees it in the list of sessions.
     pub(crate) user_agent: String,

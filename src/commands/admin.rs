@@ -94,6 +94,13 @@ enum SetUp {
         #[arg(long)]
         email: Email,
     },
+    /// Remove a person's second factor and recovery codes, and end all sessions; only for a person who has lost the app and all
+    /// codes, because the password alone opens the account until the person sets up another factor
+    RemoveFactor {
+        /// The person's e-mail address
+        #[arg(long)]
+        email: Email,
+    },
     /// List people: of a team, or all
     ListUsers {
         /// Only the people of this team
@@ -205,6 +212,7 @@ fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
         | SetUp::CreateToken { .. }
         | SetUp::CreateUser(_)
         | SetUp::ResetPassword { .. }
+        | SetUp::RemoveFactor { .. }
         | SetUp::ListUsers { .. }
         | SetUp::CreateKey { .. }
         | SetUp::RotateKey { .. } => none,
@@ -221,6 +229,7 @@ async fn set_up(management: &Management, action: SetUp) -> anyhow::Result<Value>
         }
         SetUp::CreateUser(new) => person::invite(management, new).await,
         SetUp::ResetPassword { email } => person::reset(management, &email).await,
+        SetUp::RemoveFactor { email } => person::remove_factor(management, &email).await,
         SetUp::ListUsers { team } => person::list(management, team).await,
         SetUp::CreateToken { name, team, scopes } => {
             operator::create_token(management, name, team, &scopes).await

@@ -125,6 +125,7 @@ pub(crate) fn interface(
     ready: watch::Receiver<Readiness>,
 ) -> Interface {
     verdict::expect_none(&[ModerationType::Manual]);
+    management::account::expect_none();
     Interface {
         public: Public {
             rates: Rates::start(pool.clone()),

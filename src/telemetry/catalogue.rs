@@ -11,7 +11,7 @@ enum Kind {
 use Kind::{Counter, Gauge, Histogram};
 
 /// Kind, name, unit and help.
-const METRICS: [(Kind, &str, Unit, &str); 39] = [
+const METRICS: [(Kind, &str, Unit, &str); 40] = [
     (
         Counter,
         "gatehouse_http_requests_total",
@@ -83,6 +83,12 @@ const METRICS: [(Kind, &str, Unit, &str); 39] = [
         "gatehouse_quota_refused_total",
         Unit::Count,
         "Submissions refused because their team's quota was used up",
+    ),
+    (
+        Counter,
+        "gatehouse_sign_ins_total",
+        Unit::Count,
+        "Steps of people's sign-ins, by outcome",
     ),
     (
         Counter,

@@ -11,6 +11,14 @@ pub struct Page {
     pub limit: i64,
 }
 
+impl Page {
+    /// The first row.
+    pub const ONE: Self = Self {
+        after: None,
+        limit: 1,
+    };
+}
+
 /// What a walk over a list came by: a row that is wanted, or the end of what is looked at, or both.
 pub(crate) struct Step {
     pub(crate) id: Uuid,

@@ -1,4 +1,4 @@
-//! People: their accounts, and what each is in a team.
+//! People: their accounts, and their roles in teams.
 
 mod account;
 pub mod factor;
@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::{Error, page::Page};
 
-/// Somebody in a team, or an operator. The audit log shows it as the management interface does.
+/// A person in a team, or an operator. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Person {
     /// The membership, which is the actor of what the person does.
@@ -39,13 +39,13 @@ pub struct Person {
     /// The team; none for an operator.
     #[serde(rename = "team_id")]
     pub team: Option<TeamId>,
-    /// By what the person signs in.
+    /// The e-mail address, with which the person signs in.
     pub email: String,
-    /// What the person is called.
+    /// The person's name.
     pub name: String,
-    /// What the person may do.
+    /// The role in the team.
     pub role: Role,
-    /// On which sites a moderator decides; none: on all.
+    /// The sites on which a moderator decides. None: all sites.
     #[serde(rename = "site_ids")]
     pub sites: Option<Vec<SiteId>>,
     /// Whether the person has a second factor.
@@ -53,36 +53,22 @@ pub struct Person {
     /// When the person joined.
     #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
-    /// When the person was disabled, if so.
+    /// When the person was disabled; none if the person is not.
     #[serde(skip)]
     pub disabled_at: Option<DateTime<Utc>>,
 }
 
-/// Somebody; none if there is nobody within reach.
+/// A person; none if there is no such person within reach.
 pub async fn find(
     conn: &mut PgConnection,
     reach: Reach,
     member: MemberId,
 ) -> Result<Option<Person>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        r#"
-        select
-            m.id, m.user_id, m.team_id, u.email, u.name, m.role, m.site_ids, m.created_at, m.disabled_at,
-            exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
-        from memberships m
-        join users u on u.id = m.user_id
-        where m.id = $1 and ($2::uuid is null or m.team_id = $2)
-        "#,
-        member.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(Person::try_from).transpose()
+    Ok(people(conn, reach, Some(member), Page::ONE).await?.pop())
 }
 
-/// Somebody whom nobody else changes until the transaction ends; none if there is nobody within reach.
+/// A person whom nobody else changes until the transaction ends; none if there is no such person
+/// within reach.
 pub async fn lock(
     conn: &mut PgConnection,
     reach: Reach,
@@ -96,14 +82,23 @@ pub async fn lock(
     .fetch_optional(&mut *conn)
     .await?;
     match locked {
-        // Read only now: what was waited for is seen.
+        // Read only now, so that it includes whatever the lock waited for.
         Some(_) => find(conn, reach, member).await,
         None => Ok(None),
     }
 }
 
-/// People within reach, those who joined first at the beginning, disabled ones included.
+/// People within reach, including disabled ones. Those who joined first come first.
 pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<Vec<Person>, Error> {
+    people(conn, reach, None, page).await
+}
+
+async fn people(
+    conn: &mut PgConnection,
+    reach: Reach,
+    only: Option<MemberId>,
+    page: Page,
+) -> Result<Vec<Person>, Error> {
     let rows = sqlx::query_as!(
         Row,
         r#"
@@ -112,13 +107,16 @@ pub async fn list(conn: &mut PgConnection, reach: Reach, page: Page) -> Result<V
             exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
         from memberships m
         join users u on u.id = m.user_id
-        where ($1::uuid is null or m.team_id = $1) and ($2::uuid is null or m.id > $2)
+        where
+            ($1::uuid is null or m.team_id = $1) and ($2::uuid is null or m.id > $2)
+            and ($4::uuid is null or m.id = $4)
         order by m.id
         limit $3
         "#,
         reach.team().map(TeamId::as_uuid),
         page.after,
         page.limit,
+        only.map(MemberId::as_uuid),
     )
     .fetch_all(conn)
     .await?;

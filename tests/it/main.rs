@@ -15,6 +15,7 @@ mod images;
 mod incidents;
 mod limits;
 mod master_key;
+mod people;
 mod prometheus;
 mod providers;
 #[expect(dead_code, reason = "the queue's tests need more of it")]

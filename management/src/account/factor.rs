@@ -1,5 +1,7 @@
 //! The second factor: setting one up, removing it, and recovery codes.
 
+use std::fmt;
+
 use chrono::Utc;
 use domain::{
     audit::Action,
@@ -24,25 +26,32 @@ use crate::{Conflict, Management, Refused, Visitor};
 /// The name that apps show beside the codes.
 const ISSUER: &str = "Gatehouse";
 
-/// What somebody puts into an app. It is shown once.
-#[derive(Debug)]
+/// What a person enters into an authenticator app. It is shown once.
 pub struct SetUp {
     /// The secret.
     pub secret: TotpSecret,
-    /// The same for a QR code.
+    /// The same as a URI, for a QR code.
     pub uri: String,
+}
+
+impl fmt::Debug for SetUp {
+    /// Without the URI, which contains the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SetUp").finish_non_exhaustive()
+    }
 }
 
 /// A factor that was set up.
 #[derive(Debug)]
 pub struct Confirmed {
-    /// What the browser holds from now on.
+    /// The new secret for the browser.
     pub secret: SessionSecret,
-    /// Codes that stand in for the factor, once each. They are shown once.
+    /// Each of these codes replaces the factor once. They are shown once.
     pub recovery_codes: Vec<RecoveryCode>,
 }
 
-/// Begins to set up a second factor. It is none until [`confirm`] has its first code. Beginning again replaces what was begun.
+/// Begins to set up a second factor. It counts only after [`confirm`] got its first code. Beginning
+/// again replaces the secret.
 ///
 /// # Errors
 /// The session is over, the password was given too long ago, or the person has a second factor.
@@ -52,7 +61,7 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
     let account = person::lock_account(&mut own.tx, user).await?;
     let secret = TotpSecret::generate(rand::random());
     let key = management.master_key()?;
-    // A secret that is sealed with a key that is not this database's would be lost.
+    // A secret that is sealed with the key of another database would be lost.
     seal::check_master_key(&mut own.tx, key).await?;
     person::factor::prepare(&mut own.tx, key, user, &secret).await?;
     own.tx.commit().await.map_err(store::Error::from)?;
@@ -62,8 +71,8 @@ pub async fn set_up(management: &Management, session: SecretHash) -> Result<SetU
     })
 }
 
-/// Makes a second factor of what was begun, by its first code. The session gets another secret, and all other sessions of the
-/// person must give a code now.
+/// Completes the second factor with its first code. The session gets a new secret, and all other
+/// sessions of the person must give a code from now on.
 ///
 /// # Errors
 /// As for [`set_up`]; nothing was begun; the code is wrong; or there were too many tries.
@@ -74,8 +83,7 @@ pub async fn confirm(
     code: &str,
 ) -> Result<Confirmed, Refused> {
     let user = new_factor(management, session).await?.held.user;
-    let account = format!("factor:{user}");
-    let pair = Pair::of(&account, shares::client(visitor.address));
+    let pair = Pair::of(&throttled(user), shares::client(visitor.address));
     management.count_try(pair).await?;
     let mut own = new_factor(management, session).await?;
     let key = management.master_key()?;
@@ -103,7 +111,8 @@ pub async fn confirm(
     })
 }
 
-/// Removes the second factor and the recovery codes. Who needs one can do nothing then but set up the next.
+/// Removes the second factor and the recovery codes. A person who needs one can then only set up
+/// another one.
 ///
 /// # Errors
 /// The session is over or lacks the factor, or the password was given too long ago.
@@ -124,7 +133,7 @@ pub async fn remove(
         .await
 }
 
-/// Makes new recovery codes. The earlier ones can be used no more.
+/// Makes new recovery codes. The earlier ones stop working.
 ///
 /// # Errors
 /// As for [`remove`], or the person has no second factor.
@@ -146,7 +155,12 @@ pub async fn renew_recovery_codes(
     Ok(codes)
 }
 
-/// Whether a code stands for the second factor, now and never again.
+/// The name under which tries of a person's codes are counted.
+pub(super) fn throttled(user: UserId) -> String {
+    format!("factor:{user}")
+}
+
+/// Whether a code is right. A right code is used up.
 pub(super) async fn accept(
     conn: &mut PgConnection,
     management: &Management,
@@ -169,7 +183,7 @@ pub(super) async fn accept(
     }
 }
 
-/// Begins in a session whose owner may set up a factor.
+/// Begins a change in a session whose owner may set up a factor.
 async fn new_factor(management: &Management, session: SecretHash) -> Result<Own, Refused> {
     let own = management.own_unproved(session).await?;
     if own.held.has_factor {

@@ -1,4 +1,5 @@
-//! Links that are used once: accepting an invitation, and setting a new password. Whoever has the link needs no session.
+//! Links that are used once: accepting an invitation, and setting a new password. A person with a
+//! link needs no session.
 
 use domain::{
     actor::Actor,
@@ -26,31 +27,32 @@ use store::{
 use super::{SignedIn, enter, record};
 use crate::{Conflict, Management, Noun, Refused, Visitor, created};
 
-/// What a link leads to, for the page that it opens.
+/// What a link is for. The page that it opens shows this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leads {
-    /// To a team, or to being an operator.
+    /// It makes a person a member of a team, or an operator.
     Invitation {
         /// The team's id and name; none for an operator.
         team: Option<(TeamId, String)>,
-        /// Who is invited.
+        /// The invited e-mail address.
         email: String,
-        /// As what.
+        /// The role.
         role: Role,
-        /// Whether the person has an account. Then its password is asked for, else a new one and a name.
+        /// Whether the person has an account. If so, the page asks for its password. If not, it
+        /// asks for a name and a new password.
         has_account: bool,
     },
-    /// To a new password.
+    /// It sets a new password.
     Reset {
-        /// Of whom.
+        /// The person's e-mail address.
         email: String,
     },
 }
 
-/// What a link leads to.
+/// Tells what a link is for.
 ///
 /// # Errors
-/// It is unknown, used, withdrawn or too old: these are told apart by nothing.
+/// It is unknown, used, withdrawn or too old. The answer is the same for all four.
 pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Refused> {
     let mut tx = management.begin().await?;
     match usable(&mut tx, link).await? {
@@ -76,12 +78,12 @@ pub async fn look(management: &Management, link: SecretHash) -> Result<Leads, Re
     }
 }
 
-/// Accepts an invitation, and signs in. Who has an account gives its password. Others choose a name and a password. A second
-/// factor is asked for as ever.
+/// Accepts an invitation, and signs in. A person with an account gives its password. Others choose
+/// a name and a password. A second factor is asked for as in every sign-in.
 ///
 /// # Errors
-/// The link cannot be used; the password is wrong, or cannot be chosen; a name is missing; the person is in the team already,
-/// or in too many.
+/// The link cannot be used; the password is wrong, or cannot be chosen; a name is missing; the
+/// person is in the team already, or in too many.
 pub async fn accept(
     management: &Management,
     visitor: &Visitor,
@@ -117,7 +119,7 @@ pub async fn accept(
         let mut tx = management.begin().await?;
         let user = person::create_account(&mut tx, &email, name, &hash).await?;
         let account = Account {
-            // Somebody has accepted another invitation of this person at the same time.
+            // None: another invitation of this person was accepted at the same time.
             user: user.ok_or(Refused::SignInFailed)?,
             email: invitation.email.clone(),
             name: name.as_str().to_owned(),
@@ -126,7 +128,7 @@ pub async fn accept(
         };
         (tx, account)
     };
-    // Of two who accept it at once, one has it.
+    // If two accept it at the same time, one of them gets it.
     let Some(Purpose::Invitation(invitation)) = link::take(&mut tx, link).await? else {
         return Err(Refused::NotFound(Noun::Link));
     };
@@ -168,7 +170,8 @@ async fn join(
     }
     let sites = invitation.sites.as_deref();
     let member = person::join(conn, user, invitation.team, invitation.role, sites).await?;
-    // Who made a link to a new password could do as much with it as the person could then, and no more.
+    // The maker of a link to a new password had every scope that the person had then. The person
+    // has more now.
     link::cancel_resets(conn, user).await?;
     let joined = person::find(conn, domain::reach::Reach::Everything, member).await?;
     let entry = Entry {
@@ -182,8 +185,8 @@ async fn join(
     Ok(audit::record(conn, entry).await?)
 }
 
-/// Sets a new password with a link. All sessions of the person end. The second factor stays as it is and is asked for at the
-/// next sign-in.
+/// Sets a new password with a link. All sessions of the person end. The second factor stays, and
+/// the next sign-in asks for it.
 ///
 /// # Errors
 /// The link cannot be used, or the password cannot be chosen.

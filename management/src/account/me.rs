@@ -1,4 +1,4 @@
-//! Who the caller is, and what it may do.
+//! Who the caller is, and what the caller may do.
 
 use domain::{actor::Actor, reach::Reach, scope::Scope};
 use store::{
@@ -11,11 +11,11 @@ use crate::{Caller, Management, Refused};
 /// Who the caller is.
 #[derive(Clone, Debug)]
 pub struct Me {
-    /// Who acts.
+    /// The actor, as in the audit log.
     pub actor: Actor,
-    /// In which teams.
+    /// The teams in which the caller acts.
     pub reach: Reach,
-    /// What it may do there.
+    /// The scopes of the caller.
     pub scopes: Vec<Scope>,
     /// The token or the person.
     pub who: Who,
@@ -28,11 +28,11 @@ pub enum Who {
     Token(Box<Token>),
     /// A person, in one team or as an operator, with all teams that the person is in.
     Person(Box<Person>, Vec<Membership>),
-    /// Somebody at a command line.
+    /// The command line.
     CommandLine,
 }
 
-/// Says who the caller is. It asks for no scope.
+/// Tells who the caller is. This needs no scope.
 ///
 /// # Errors
 /// The credential is not valid.

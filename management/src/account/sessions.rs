@@ -1,4 +1,4 @@
-//! The sessions of one's own.
+//! A person's own sessions: list, end.
 
 use domain::{audit::Action, id::SessionId, key::SecretHash};
 use serde_json::json;
@@ -6,7 +6,7 @@ use store::person::session::{self, Listed};
 
 use crate::{Management, Noun, Refused, Visitor};
 
-/// The person's sessions that are not over, the latest first, and which of them is this one.
+/// The id of this session, and all sessions of the person that are not over, the latest first.
 ///
 /// # Errors
 /// The session is over or lacks its second factor.
@@ -37,7 +37,7 @@ pub async fn end(
         .await
 }
 
-/// Ends all of the person's sessions but this one, at once, and says how many there were.
+/// Ends all other sessions of the person, at once, and tells how many there were.
 ///
 /// # Errors
 /// The session is over or lacks its second factor.

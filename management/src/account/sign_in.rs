@@ -15,15 +15,29 @@ use store::person::{
 };
 use tracing::info;
 
-use super::{SignedIn, enter, factor, record};
+use super::{Own, SignedIn, enter, factor, outcome::Outcome, record};
 use crate::{Management, Refused, Visitor};
 
-/// Signs somebody in who gives the right password. What the session may do then is said by [`SignedIn::next`].
+/// Signs in a person who gives the right password. [`SignedIn::next`] tells what the session may
+/// do.
 ///
 /// # Errors
-/// [`Refused::SignInFailed`], the same for accounts that do not exist and people who are disabled; [`Refused::TooManyTries`];
-/// too many passwords are being compared.
+/// [`Refused::SignInFailed`], also for unknown accounts and disabled people;
+/// [`Refused::TooManyTries`]; [`Refused::Overloaded`] while too many passwords are being compared.
 pub async fn sign_in(
+    management: &Management,
+    visitor: &Visitor,
+    email: &str,
+    password: &str,
+) -> Result<SignedIn, Refused> {
+    let signed_in = enter_with_password(management, visitor, email, password).await;
+    if let Some(outcome) = Outcome::of(&signed_in, Outcome::Password) {
+        outcome.count();
+    }
+    signed_in
+}
+
+async fn enter_with_password(
     management: &Management,
     visitor: &Visitor,
     email: &str,
@@ -38,7 +52,7 @@ pub async fn sign_in(
         .await
         .map_err(store::Error::from)?;
     let account = person::account(&mut conn, &email).await?;
-    // Nobody holds a connection while waiting for a turn.
+    // No request holds a connection while it waits for its turn.
     drop(conn);
     let pair = Pair::of(email.as_str(), shares::client(visitor.address));
     let is_right = management
@@ -51,7 +65,7 @@ pub async fn sign_in(
     let mut tx = management.begin().await?;
     let now = person::lock_account(&mut tx, account.user).await?;
     let is_somebody = !person::memberships(&mut tx, account.user).await?.is_empty();
-    // The password was changed while it was compared, or the person may enter nowhere.
+    // The password was changed while it was compared, or the person is in no team.
     if now.password_hash != account.password_hash || !is_somebody {
         return Err(Refused::SignInFailed);
     }
@@ -72,12 +86,26 @@ pub async fn sign_in(
     Ok(signed_in)
 }
 
-/// Takes the code of the second factor, or a recovery code. The session gets another secret, and may do then what the person
-/// may. After some wrong codes the session is over.
+/// Takes the code of the second factor, or a recovery code. The session gets a new secret, and may
+/// then do what the person may. After five wrong codes, the session is over.
 ///
 /// # Errors
-/// The session is over, the person has no second factor, the code is wrong or was used before, or there were too many tries.
+/// The session is over, the person has no second factor, the code is wrong or was used before, or
+/// there were too many tries.
 pub async fn give_code(
+    management: &Management,
+    visitor: &Visitor,
+    session: SecretHash,
+    code: &str,
+) -> Result<SessionSecret, Refused> {
+    let given = raise_with_code(management, visitor, session, code).await;
+    if let Some(outcome) = Outcome::of(&given, Outcome::Code) {
+        outcome.count();
+    }
+    given
+}
+
+async fn raise_with_code(
     management: &Management,
     visitor: &Visitor,
     session: SecretHash,
@@ -87,9 +115,11 @@ pub async fn give_code(
     if !held.has_factor {
         return Err(Refused::WrongCode);
     }
-    let account = format!("factor:{}", held.user);
-    let pair = Pair::of(&account, shares::client(visitor.address));
+    let name = factor::throttled(held.user);
+    let pair = Pair::of(&name, shares::client(visitor.address));
     management.count_try(pair).await?;
+    let anywhere = Pair::anywhere(&name);
+    management.count_try(anywhere).await?;
     let mut own = management.own_unproved(session).await?;
     let user = own.held.user;
     let code = code.parse::<FactorCode>().ok();
@@ -98,15 +128,12 @@ pub async fn give_code(
         None => false,
     };
     if !accepted {
-        let failed = session::count_wrong_code(&mut own.tx, own.held.id).await?;
-        if failed >= MOST_CODES {
-            session::end(&mut own.tx, user, own.held.id).await?;
-        }
-        own.tx.commit().await.map_err(store::Error::from)?;
         info!(address = %visitor.address, "a code of a second factor was wrong");
+        count_wrong_code(own, visitor).await?;
         return Err(Refused::WrongCode);
     }
     failure::forget(&mut own.tx, pair).await?;
+    failure::forget(&mut own.tx, anywhere).await?;
     let secret = session::raise(&mut own.tx, own.held.id).await?;
     if let Some(FactorCode::Recovery(_)) = code {
         let left = person::factor::recovery_codes_left(&mut own.tx, user).await?;
@@ -119,7 +146,22 @@ pub async fn give_code(
     Ok(secret)
 }
 
-/// Ends the session. One that is over is no error: the browser forgets it in any case.
+/// Counts a wrong code, and ends the session after the fifth. The audit log records this, because
+/// the password was right.
+async fn count_wrong_code(mut own: Own, visitor: &Visitor) -> Result<(), Refused> {
+    let session = own.held.id;
+    let failed = session::count_wrong_code(&mut own.tx, session).await?;
+    if failed < MOST_CODES {
+        return Ok(own.tx.commit().await.map_err(store::Error::from)?);
+    }
+    session::end(&mut own.tx, own.held.user, session).await?;
+    let details = json!({ "wrong_codes": failed, "address": visitor.address });
+    own.done(visitor, Action::SessionEnd, session.as_uuid(), &details)
+        .await
+}
+
+/// Ends the session. It is no error if the session is over already, because the browser forgets it
+/// in any case.
 ///
 /// # Errors
 /// The database failed.
@@ -139,10 +181,11 @@ pub async fn sign_out(
         .await
 }
 
-/// Takes the password again, so that delicate changes can be made for 10 minutes.
+/// Takes the password again, which allows delicate changes for 10 minutes.
 ///
 /// # Errors
-/// The session is over or lacks its second factor, the password is wrong, or there were too many tries.
+/// The session is over or lacks its second factor, the password is wrong, or there were too many
+/// tries.
 pub async fn give_password(
     management: &Management,
     visitor: &Visitor,
@@ -168,7 +211,8 @@ pub async fn give_password(
     Ok(own.tx.commit().await.map_err(store::Error::from)?)
 }
 
-/// Changes the password. All other sessions of the person end, and links to a new password can be used no more.
+/// Changes the password. All other sessions of the person end, and links to a new password stop
+/// working.
 ///
 /// # Errors
 /// As for [`give_password`], or the new password cannot be chosen.

@@ -1,4 +1,5 @@
-//! Invitations: list, make, withdraw. Whoever makes one hands the link over; Gatehouse sends no mail.
+//! Invitations: list, make, withdraw. The caller who makes one hands the link over, because
+//! Gatehouse sends no mail.
 
 use domain::{
     audit::Action,
@@ -23,14 +24,14 @@ use store::{
 use super::{Standing, check, require_scopes_of};
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created};
 
-/// Who is to be invited.
+/// A person to invite.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Into which team; none: into the caller's own, or as an operator.
+    /// The team. None: the caller's own team, or an operator if the caller has none.
     pub team: Option<TeamId>,
-    /// Who.
+    /// The person's e-mail address.
     pub email: Email,
-    /// As what.
+    /// The role and the sites.
     pub standing: Standing,
 }
 
@@ -39,7 +40,7 @@ pub struct Wanted {
 pub struct IssuedInvitation {
     /// The invitation.
     pub invitation: Invitation,
-    /// What its link has in it.
+    /// The secret in the link.
     pub secret: LinkSecret,
 }
 
@@ -72,11 +73,12 @@ pub async fn get(
     found.ok_or(Refused::NotFound(Noun::Invitation))
 }
 
-/// Invites somebody. An earlier invitation of the same address into the same team can be used no more.
+/// Invites a person. An earlier invitation of the same address into the same team stops working.
 ///
 /// # Errors
-/// The caller may not do it, or has less than the role; the team or a site does not exist; the person is in the team already;
-/// the team has too many people.
+/// The caller may not do it, or lacks a scope of the role or of the role in the earlier invitation;
+/// the team or a site does not exist; the person is in the team already; the team has too many
+/// people.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -89,8 +91,17 @@ pub async fn create(
         team::lock(session.conn(), team).await?;
     }
     let role = wanted.standing.role;
-    if !is_first_owner(&mut session, team, role).await? {
+    if !sets_up_with(&mut session, team, role).await? {
         require_scopes_of(&session, role)?;
+    } else if let Some(team) = team
+        && link::invites_owner(session.conn(), team).await?
+    {
+        // There is one such invitation at a time.
+        require_scopes_of(&session, role)?;
+    }
+    // The new invitation withdraws an earlier one, so the caller needs the scopes of that one, too.
+    if let Some(earlier) = link::invited_as(session.conn(), team, &wanted.email).await? {
+        require_scopes_of(&session, earlier)?;
     }
     if person::is_member(session.conn(), team, &wanted.email).await? {
         return Err(Refused::conflict(
@@ -127,7 +138,8 @@ pub async fn create(
 /// Withdraws an open invitation.
 ///
 /// # Errors
-/// The caller may not do it; there is no such open invitation within reach.
+/// The caller may not do it, or lacks a scope of the role; there is no such open invitation within
+/// reach.
 pub async fn cancel(
     management: &Management,
     caller: &Caller,
@@ -137,6 +149,9 @@ pub async fn cancel(
     let reach = session.reach();
     let cancelled = link::cancel(session.conn(), reach, invitation).await?;
     let cancelled = cancelled.ok_or(Refused::NotFound(Noun::Invitation))?;
+    if !sets_up_with(&mut session, cancelled.team, cancelled.role).await? {
+        require_scopes_of(&session, cancelled.role)?;
+    }
     session
         .commit(Change {
             action: Action::InvitationCancel,
@@ -147,10 +162,10 @@ pub async fn cancel(
         .await
 }
 
-/// Whether this is the invitation of a team's first owner by somebody who sets teams up. That is the one case in which
-/// somebody gives more than it has: operators have no access to what teams submit, and yet every team needs an owner. The
-/// team is locked, so there is one such invitation.
-async fn is_first_owner(
+/// Whether a caller who sets up teams makes or withdraws the invitation of a team's first owner.
+/// This is the only case in which a caller gives more than they have: operators have no access to
+/// what teams submit, but every team needs an owner.
+async fn sets_up_with(
     session: &mut Session,
     team: Option<TeamId>,
     role: Role,
@@ -159,8 +174,5 @@ async fn is_first_owner(
         return Ok(false);
     };
     let sets_up = session.reach() == Reach::Everything && session.has(Scope::TeamsWrite);
-    let conn = session.conn();
-    Ok(sets_up
-        && person::count(conn, Some(team), Role::Owner).await? == 0
-        && !link::invites_owner(conn, team).await?)
+    Ok(sets_up && person::count(session.conn(), Some(team), Role::Owner).await? == 0)
 }

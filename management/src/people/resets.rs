@@ -7,15 +7,16 @@ use store::person::{
     link::{self, Issued},
 };
 
-use super::{find, require_scopes_of};
-use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session};
+use super::{find, require_everything_of};
+use crate::{Caller, Change, Management, Noun, Refused, Session};
 
-/// Makes a link with which a person sets a new password. An earlier one can be used no more. Whoever has the link can act as the
-/// person, unless there is a second factor. So its maker must have what the person has, in every team.
+/// Makes a link with which a person sets a new password. An earlier one stops working. Anyone with
+/// the link can act as the person, unless there is a second factor. So the caller must have every
+/// scope that the person has, in every team.
 ///
 /// # Errors
-/// The caller may not do it, or has less than the person has; there is nobody such within reach; the person is in other teams,
-/// too, so that an operator must do it.
+/// The caller may not do it, or lacks a scope of the person; there is no such person within reach;
+/// the person is in other teams, too, so that an operator must do it.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -26,7 +27,7 @@ pub async fn create(
     issue(session, person).await
 }
 
-/// The same, of the person with this address: for the command line.
+/// The same for the person with this e-mail address. The command line uses it.
 ///
 /// # Errors
 /// As for [`create`].
@@ -45,23 +46,13 @@ pub async fn create_of(
 }
 
 async fn issue(mut session: Session, person: Person) -> Result<Issued, Refused> {
-    if person.disabled_at.is_some() {
+    // Until the link is stored, the person does not join a team, leave one, or get another role.
+    person::lock_account(session.conn(), person.user).await?;
+    let memberships = person::memberships(session.conn(), person.user).await?;
+    if !memberships.iter().any(|one| one.id == person.id) {
         return Err(Refused::NotFound(Noun::Person));
     }
-    // Nobody joins, and nobody's role changes, between this look and the link.
-    person::lock_account(session.conn(), person.user).await?;
-    for membership in person::memberships(session.conn(), person.user).await? {
-        if session
-            .only_team()
-            .is_some_and(|only| membership.team != Some(only))
-        {
-            return Err(Refused::conflict(
-                Conflict::InOtherTeams,
-                "This person is in other teams, too: ask the operator for a link.",
-            ));
-        }
-        require_scopes_of(&session, membership.role)?;
-    }
+    require_everything_of(&session, &memberships)?;
     let by = session.actor();
     let issued = link::reset(session.conn(), person.user, by).await?;
     session

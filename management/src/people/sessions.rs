@@ -13,7 +13,8 @@ use store::{
 use super::require_scopes_of;
 use crate::{Caller, Change, Management, Noun, Refused};
 
-/// Sessions of people within the caller's reach, the oldest first. A team sees those of people who are in no other team.
+/// Sessions of people within the caller's reach, the oldest first. A team sees those of people who
+/// are in no other team.
 ///
 /// # Errors
 /// The caller may not do it.
@@ -30,7 +31,7 @@ pub async fn list(
 /// Ends a session, at once. The person can sign in again; disable the person to prevent that.
 ///
 /// # Errors
-/// The caller may not do it, or has less than the person has; there is no such session within reach.
+/// The caller may not do it, or lacks a scope of the person; there is no such session within reach.
 pub async fn end(
     management: &Management,
     caller: &Caller,
@@ -38,11 +39,7 @@ pub async fn end(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::PeopleWrite).await?;
     let reach = session.reach();
-    let one = Page {
-        after: None,
-        limit: 1,
-    };
-    let found = session::list(session.conn(), reach, Some(ended), one).await?;
+    let found = session::list(session.conn(), reach, Some(ended), Page::ONE).await?;
     let found = found.first().ok_or(Refused::NotFound(Noun::Session))?;
     let (user, team) = (found.user, found.team);
     for membership in person::memberships(session.conn(), user).await? {

@@ -9,7 +9,7 @@ use crate::{Caller, Change, Management, Noun, Refused, difference};
 /// A team's rules for signing in. The audit log shows them as the management interface does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rules {
-    /// Whether everybody needs a second factor. Admins, owners and operators need one in any case.
+    /// Whether everybody in the team needs a second factor. Admins and owners need one in any case.
     pub factor_required: bool,
 }
 
@@ -27,7 +27,8 @@ pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Resu
     Ok(Rules { factor_required })
 }
 
-/// Changes the rules of a team: `edit` gets those that it has. They hold at once, for those who are signed in, too.
+/// Changes the rules of a team: `edit` gets the present rules. The new ones apply at once, also to
+/// people who are signed in.
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.

@@ -34,7 +34,8 @@ use store::{
 pub(crate) const PASSWORD: &str = "kelp otter violin";
 pub(crate) const HERE: [u8; 4] = [192, 0, 2, 1];
 pub(crate) const ELSEWHERE: [u8; 4] = [198, 51, 100, 7];
-/// As if there had been so many tries that the wait is the longest one, which no machine is too slow for.
+/// As if there had been so many tries that the wait is the longest one, which no machine is too
+/// slow for.
 pub(crate) const MANY_FAILURES: &str = "update sign_in_failures set failures = 14, last_at = now()";
 pub(crate) const ALL: Page = Page {
     after: None,

@@ -174,7 +174,8 @@ async fn a_link_to_a_new_password_is_used_once_and_dies_with_what_it_was_for(poo
     let over = app.people(&viewer).await;
     assert!(matches!(over, Err(Refused::Unauthenticated)), "{over:?}");
 
-    // The viewer becomes an owner: a link that the admin has made before would make the admin one, too.
+    // The viewer becomes an owner: a link that the admin has made before would make the admin one,
+    // too.
     let third = reset().await;
     let by = Caller::command_line();
     let promote = people::update(&app.management, &by, viewer.id, |mut standing| {

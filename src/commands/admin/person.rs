@@ -1,4 +1,4 @@
-//! People: `gatehouse admin create-user`, `reset-password` and `list-users`.
+//! People: `gatehouse admin create-user`, `reset-password`, `remove-factor` and `list-users`.
 
 use clap::Args;
 use domain::{
@@ -9,7 +9,7 @@ use domain::{
 use management::{
     Caller, Management, Refused,
     people::{
-        self, Standing,
+        self, Standing, factors,
         invitations::{self, Wanted},
         resets,
     },
@@ -19,7 +19,7 @@ use store::page::Page;
 
 use crate::config::{id, one_of};
 
-/// People that are read at once.
+/// How many people are read by one statement.
 const PAGE: i64 = 1_000;
 
 /// Options of `gatehouse admin create-user`.
@@ -63,6 +63,19 @@ pub(super) async fn reset(management: &Management, email: &Email) -> Result<Valu
         "email": email,
         "link": issued.secret.expose(),
         "expires_at": issued.expires_at,
+    }))
+}
+
+pub(super) async fn remove_factor(
+    management: &Management,
+    email: &Email,
+) -> Result<Value, Refused> {
+    let removed = factors::remove(management, &Caller::command_line(), email).await?;
+    Ok(json!({
+        "email": email,
+        "had_factor": removed.had_factor,
+        "ended_sessions": removed.ended_sessions,
+        "must_set_up": removed.must_set_up,
     }))
 }
 

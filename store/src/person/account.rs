@@ -1,4 +1,6 @@
-//! Accounts: by what somebody signs in, whatever teams the person is in.
+//! Accounts: one for each person, whatever teams the person is in.
+
+use std::fmt;
 
 use domain::{email::Email, id::UserId, name::Name};
 use sqlx::PgConnection;
@@ -6,19 +8,29 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// Somebody who can sign in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The account of a person.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     /// The account.
     pub user: UserId,
-    /// By what the person signs in.
+    /// The e-mail address, with which the person signs in.
     pub email: String,
-    /// What the person is called.
+    /// The person's name.
     pub name: String,
-    /// Argon2id, as a PHC string.
+    /// The Argon2id hash of the password, as a PHC string.
     pub password_hash: String,
     /// Whether the person has a second factor.
     pub has_factor: bool,
+}
+
+impl fmt::Debug for Account {
+    /// Without the hash of the password, which could be guessed from it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Account")
+            .field("user", &self.user)
+            .field("has_factor", &self.has_factor)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The account with this address, if there is one.
@@ -39,8 +51,16 @@ pub async fn account(conn: &mut PgConnection, email: &Email) -> Result<Option<Ac
     Ok(account)
 }
 
-/// An account that nobody else changes until the transaction ends. Sign-ins with an older password wait for it.
+/// An account that nobody else changes until the transaction ends. Sign-ins with an older password
+/// wait for it.
 pub async fn lock_account(conn: &mut PgConnection, user: UserId) -> Result<Account, Error> {
+    sqlx::query_scalar!(
+        "select id from users where id = $1 for no key update",
+        user.as_uuid(),
+    )
+    .fetch_one(&mut *conn)
+    .await?;
+    // Read only now, so that it includes whatever the lock waited for.
     let account = sqlx::query_as!(
         Account,
         r#"
@@ -49,7 +69,6 @@ pub async fn lock_account(conn: &mut PgConnection, user: UserId) -> Result<Accou
             exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
         from users u
         where u.id = $1
-        for no key update
         "#,
         user.as_uuid(),
     )
@@ -58,7 +77,7 @@ pub async fn lock_account(conn: &mut PgConnection, user: UserId) -> Result<Accou
     Ok(account)
 }
 
-/// Creates an account; none if there is one with this address.
+/// Creates an account. None: there is one with this address already.
 pub async fn create_account(
     conn: &mut PgConnection,
     email: &Email,

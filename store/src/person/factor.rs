@@ -9,12 +9,12 @@ use sqlx::PgConnection;
 
 use crate::{Error, seal::MasterKey};
 
-/// Who a sealed secret belongs to.
+/// The owner of a sealed secret, which the seal includes.
 pub(crate) fn owner(user: UserId) -> String {
     format!("factor:{user}")
 }
 
-/// Stores a secret that becomes a factor when its first code is given. One that is a factor already stays.
+/// Stores a secret that becomes a factor with its first code. It does not replace a factor.
 pub async fn prepare(
     conn: &mut PgConnection,
     key: &MasterKey,
@@ -38,7 +38,8 @@ pub async fn prepare(
     Ok(())
 }
 
-/// The secret of somebody's factor, or of one that is being set up; none if there is none.
+/// The secret of a person's factor, or of one that is being set up; none if there is no such
+/// factor.
 pub async fn secret(
     conn: &mut PgConnection,
     key: &MasterKey,
@@ -59,8 +60,8 @@ pub async fn secret(
     Ok(Some(TotpSecret::from_bytes(opened)))
 }
 
-/// Accepts the code of a step, once: neither that step nor an earlier one is accepted again. It also makes a factor of
-/// what is being set up. Says whether it was accepted.
+/// Accepts the code of a step once: neither this step nor an earlier one is accepted again. This
+/// also completes a factor that is being set up. Tells whether the code was accepted.
 pub async fn accept(conn: &mut PgConnection, user: UserId, step: Step) -> Result<bool, Error> {
     let accepted = sqlx::query!(
         "
@@ -76,7 +77,7 @@ pub async fn accept(conn: &mut PgConnection, user: UserId, step: Step) -> Result
     Ok(accepted.rows_affected() > 0)
 }
 
-/// Removes somebody's factor and recovery codes. Says whether there was a factor.
+/// Removes a person's factor and recovery codes. Tells whether there was a factor.
 pub async fn remove(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
     sqlx::query!(
         "delete from recovery_codes where user_id = $1",
@@ -90,7 +91,7 @@ pub async fn remove(conn: &mut PgConnection, user: UserId) -> Result<bool, Error
     Ok(removed.rows_affected() > 0)
 }
 
-/// Gives somebody these recovery codes instead of all earlier ones.
+/// Replaces all recovery codes of a person.
 pub async fn set_recovery_codes(
     conn: &mut PgConnection,
     user: UserId,
@@ -113,7 +114,7 @@ pub async fn set_recovery_codes(
     Ok(())
 }
 
-/// Uses a recovery code up. Says whether it was one that was not used.
+/// Uses up a recovery code. Tells whether the person had it, unused.
 pub async fn use_recovery_code(
     conn: &mut PgConnection,
     user: UserId,
@@ -129,7 +130,7 @@ pub async fn use_recovery_code(
     Ok(done.rows_affected() > 0)
 }
 
-/// How many recovery codes somebody has left.
+/// How many unused recovery codes a person has.
 pub async fn recovery_codes_left(conn: &mut PgConnection, user: UserId) -> Result<i64, Error> {
     let left = sqlx::query_scalar!(
         r#"select count(*) as "left!" from recovery_codes where user_id = $1 and used_at is null"#,

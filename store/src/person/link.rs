@@ -1,4 +1,8 @@
-//! Links that are used once: invitations, and ways to a new password. Their secret is shown once and stored as its hash.
+//! Links that are used once: invitations, and links to a new password. Their secret is shown once
+//! and stored as its hash.
+//!
+//! A link that was used or withdrawn is deleted, so a team that makes links all day stores no more
+//! than those that are open. Older versions mark them as used or withdrawn instead.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -22,14 +26,14 @@ use crate::{Error, page::Page};
 pub struct Invitation {
     /// The invitation.
     pub id: LinkId,
-    /// Into which team; none: as an operator.
+    /// The team. None: the person becomes an operator.
     #[serde(rename = "team_id")]
     pub team: Option<TeamId>,
-    /// Who is invited.
+    /// The invited e-mail address.
     pub email: String,
-    /// As what.
+    /// The role that the person gets.
     pub role: Role,
-    /// On which sites a moderator is to decide; none: on all.
+    /// The sites on which a moderator will decide. None: all sites.
     #[serde(rename = "site_ids")]
     pub sites: Option<Vec<SiteId>>,
     /// When it was made.
@@ -40,25 +44,25 @@ pub struct Invitation {
     pub expires_at: DateTime<Utc>,
 }
 
-/// Who is to be invited.
+/// A person to invite.
 #[derive(Clone, Copy, Debug)]
 pub struct NewInvitation<'a> {
-    /// Into which team; none: as an operator.
+    /// The team. None: the person becomes an operator.
     pub team: Option<TeamId>,
-    /// Who.
+    /// The person's e-mail address.
     pub email: &'a Email,
-    /// As what.
+    /// The role that the person gets.
     pub role: Role,
-    /// On which sites a moderator is to decide; none: on all.
+    /// The sites on which a moderator will decide. None: all sites.
     pub sites: Option<&'a [SiteId]>,
-    /// Who invites.
+    /// The inviting actor.
     pub by: Actor,
 }
 
-/// What a link that can be used is for.
+/// What a usable link is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To join.
+    /// To accept an invitation.
     Invitation(Invitation),
     /// To set a new password.
     Reset(UserId),
@@ -69,13 +73,13 @@ pub enum Purpose {
 pub struct Issued {
     /// The link.
     pub id: LinkId,
-    /// What is in it.
+    /// The secret in it.
     pub secret: LinkSecret,
     /// Until when it can be used.
     pub expires_at: DateTime<Utc>,
 }
 
-/// Invites somebody. An open invitation of the same address into the same team is withdrawn.
+/// Invites a person. An open invitation of the same address into the same team is withdrawn.
 pub async fn invite(
     conn: &mut PgConnection,
     new: NewInvitation<'_>,
@@ -106,6 +110,7 @@ pub async fn invite(
     Ok((row.try_into()?, secret))
 }
 
+/// Deletes the invitations of an address into a team, and the team's invitations that have expired.
 async fn withdraw(
     conn: &mut PgConnection,
     team: Option<TeamId>,
@@ -113,11 +118,8 @@ async fn withdraw(
 ) -> Result<(), Error> {
     sqlx::query!(
         "
-        update links
-        set cancelled_at = now()
-        where
-            kind = 'invitation' and team_id is not distinct from $1 and email = $2 and used_at is null
-            and cancelled_at is null
+        delete from links
+        where kind = 'invitation' and team_id is not distinct from $1 and (email = $2 or expires_at <= now())
         ",
         team.map(TeamId::as_uuid),
         email.as_str(),
@@ -127,7 +129,7 @@ async fn withdraw(
     Ok(())
 }
 
-/// Makes a way to a new password. Earlier ones of the same person can be used no more.
+/// Makes a link to a new password. Earlier ones of the same person stop working.
 pub async fn reset(conn: &mut PgConnection, user: UserId, by: Actor) -> Result<Issued, Error> {
     cancel_resets(conn, user).await?;
     let secret = LinkSecret::generate(std::iter::repeat_with(rand::random));
@@ -154,25 +156,20 @@ pub async fn reset(conn: &mut PgConnection, user: UserId, by: Actor) -> Result<I
     })
 }
 
-/// Withdraws the ways to a new password of somebody: it was changed, or the person may do more than when they were made.
+/// Withdraws a person's links to a new password: the password was changed, or the person may do
+/// more than when they were made.
 pub async fn cancel_resets(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
-    sqlx::query!(
-        "update links set cancelled_at = now() where user_id = $1 and used_at is null and cancelled_at is null",
-        user.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
+    sqlx::query!("delete from links where user_id = $1", user.as_uuid())
+        .execute(conn)
+        .await?;
     Ok(())
 }
 
-/// Withdraws the open links that somebody has made.
+/// Withdraws the links that an actor has made.
 pub async fn cancel_made_by(conn: &mut PgConnection, actor: Actor) -> Result<(), Error> {
-    sqlx::query!(
-        "update links set cancelled_at = now() where created_by = $1 and used_at is null and cancelled_at is null",
-        actor.as_uuid(),
-    )
-    .execute(conn)
-    .await?;
+    sqlx::query!("delete from links where created_by = $1", actor.as_uuid())
+        .execute(conn)
+        .await?;
     Ok(())
 }
 
@@ -192,13 +189,13 @@ pub async fn find(conn: &mut PgConnection, hash: SecretHash) -> Result<Option<Pu
     row.map(Purpose::try_from).transpose()
 }
 
-/// Uses a link up and says what it is for; none as for [`find`]. Of two who use it at once, one has it.
+/// Uses up a link and says what it is for; none as for [`find`]. If two people use it at the same
+/// time, one of them gets it.
 pub async fn take(conn: &mut PgConnection, hash: SecretHash) -> Result<Option<Purpose>, Error> {
     let row = sqlx::query_as!(
         LinkRow,
         "
-        update links
-        set used_at = now()
+        delete from links
         where hash = $1 and used_at is null and cancelled_at is null and expires_at > now()
         returning id, user_id, team_id, email, role, site_ids, created_at, expires_at
         ",
@@ -215,24 +212,7 @@ pub async fn invitations(
     reach: Reach,
     page: Page,
 ) -> Result<Vec<Invitation>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        r#"
-        select id, team_id, email as "email!", role as "role!", site_ids, created_at, expires_at
-        from links
-        where
-            kind = 'invitation' and ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2)
-            and used_at is null and cancelled_at is null and expires_at > now()
-        order by id
-        limit $3
-        "#,
-        reach.team().map(TeamId::as_uuid),
-        page.after,
-        page.limit,
-    )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(Invitation::try_from).collect()
+    open(conn, reach, None, page).await
 }
 
 /// An open invitation; none if there is none within reach.
@@ -241,21 +221,57 @@ pub async fn invitation(
     reach: Reach,
     invitation: LinkId,
 ) -> Result<Option<Invitation>, Error> {
-    let row = sqlx::query_as!(
+    Ok(open(conn, reach, Some(invitation), Page::ONE).await?.pop())
+}
+
+async fn open(
+    conn: &mut PgConnection,
+    reach: Reach,
+    only: Option<LinkId>,
+    page: Page,
+) -> Result<Vec<Invitation>, Error> {
+    let rows = sqlx::query_as!(
         Row,
         r#"
         select id, team_id, email as "email!", role as "role!", site_ids, created_at, expires_at
         from links
         where
-            id = $1 and kind = 'invitation' and ($2::uuid is null or team_id = $2)
+            kind = 'invitation' and ($1::uuid is null or team_id = $1) and ($2::uuid is null or id > $2)
+            and ($4::uuid is null or id = $4)
+            and used_at is null and cancelled_at is null and expires_at > now()
+        order by id
+        limit $3
+        "#,
+        reach.team().map(TeamId::as_uuid),
+        page.after,
+        page.limit,
+        only.map(LinkId::as_uuid),
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.into_iter().map(Invitation::try_from).collect()
+}
+
+/// The role in the open invitation of an address into a team; none if there is no such invitation.
+pub async fn invited_as(
+    conn: &mut PgConnection,
+    team: Option<TeamId>,
+    email: &Email,
+) -> Result<Option<Role>, Error> {
+    let role = sqlx::query_scalar!(
+        r#"
+        select role as "role!"
+        from links
+        where
+            kind = 'invitation' and team_id is not distinct from $1 and email = $2
             and used_at is null and cancelled_at is null and expires_at > now()
         "#,
-        invitation.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
+        team.map(TeamId::as_uuid),
+        email.as_str(),
     )
     .fetch_optional(conn)
     .await?;
-    row.map(Invitation::try_from).transpose()
+    Ok(role.map(|role| role.parse()).transpose()?)
 }
 
 /// Withdraws an open invitation; none if there is none within reach.
@@ -267,8 +283,7 @@ pub async fn cancel(
     let row = sqlx::query_as!(
         Row,
         r#"
-        update links
-        set cancelled_at = now()
+        delete from links
         where
             id = $1 and kind = 'invitation' and ($2::uuid is null or team_id = $2)
             and used_at is null and cancelled_at is null and expires_at > now()
@@ -282,7 +297,7 @@ pub async fn cancel(
     row.map(Invitation::try_from).transpose()
 }
 
-/// Whether somebody has an open invitation to be an owner of the team.
+/// Whether there is an open invitation to be an owner of the team.
 pub async fn invites_owner(conn: &mut PgConnection, team: TeamId) -> Result<bool, Error> {
     let invites = sqlx::query_scalar!(
         r#"
@@ -359,7 +374,7 @@ impl TryFrom<LinkRow> for Purpose {
                 Ok(Self::Invitation(row.try_into()?))
             }
             _ => Err(Error::Unreadable(format!(
-                "the link {} is for nothing",
+                "the link {} has no purpose",
                 link.id
             ))),
         }

@@ -1,4 +1,4 @@
-//! Memberships: what somebody is in a team, or as an operator.
+//! Memberships: the role of a person in a team, or as an operator.
 
 use domain::{
     email::Email,
@@ -11,18 +11,18 @@ use uuid::Uuid;
 use super::uuids;
 use crate::Error;
 
-/// What somebody is in one team.
+/// The role of a person in one team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Membership {
     /// The membership.
     pub id: MemberId,
     /// The team; none for an operator.
     pub team: Option<TeamId>,
-    /// What the person may do.
+    /// The role.
     pub role: Role,
 }
 
-/// What somebody is, team by team. Disabled memberships are left out.
+/// The memberships of a person that are not disabled.
 pub async fn memberships(conn: &mut PgConnection, user: UserId) -> Result<Vec<Membership>, Error> {
     let rows = sqlx::query!(
         "select id, team_id, role from memberships where user_id = $1 and disabled_at is null order by id",
@@ -40,7 +40,7 @@ pub async fn memberships(conn: &mut PgConnection, user: UserId) -> Result<Vec<Me
     memberships.collect()
 }
 
-/// Makes somebody a member of a team, or an operator. Who was one before becomes one again, under the same id.
+/// Makes a person a member of a team, or an operator. A former member returns under the same id.
 pub async fn join(
     conn: &mut PgConnection,
     user: UserId,
@@ -68,7 +68,7 @@ pub async fn join(
     Ok(id.into())
 }
 
-/// Whether somebody with this address is in the team, or is an operator, and not disabled.
+/// Whether the person with this address is in the team, or is an operator, and is not disabled.
 pub async fn is_member(
     conn: &mut PgConnection,
     team: Option<TeamId>,
@@ -91,7 +91,7 @@ pub async fn is_member(
     Ok(is_member)
 }
 
-/// Gives somebody another role and other sites.
+/// Gives a member another role and other sites.
 pub async fn change(
     conn: &mut PgConnection,
     member: MemberId,
@@ -110,7 +110,8 @@ pub async fn change(
     Ok(())
 }
 
-/// Disables a membership. Says whether it was not disabled before. Whoever acts by it at this moment is waited for.
+/// Disables a membership, after waiting for the requests that act by it at this moment. Tells
+/// whether it was enabled before.
 pub async fn disable(conn: &mut PgConnection, member: MemberId) -> Result<bool, Error> {
     let disabled = sqlx::query!(
         "update memberships set disabled_at = now() where id = $1 and disabled_at is null",
@@ -141,7 +142,8 @@ pub async fn count(
     Ok(count)
 }
 
-/// How many people a team has, open invitations included, and disabled people, too: their rows stay.
+/// How many people a team has, including open invitations. Disabled people count, too, because
+/// their rows stay.
 pub async fn count_all(conn: &mut PgConnection, team: Option<TeamId>) -> Result<i64, Error> {
     let count = sqlx::query_scalar!(
         r#"
@@ -162,7 +164,7 @@ pub async fn count_all(conn: &mut PgConnection, team: Option<TeamId>) -> Result<
     Ok(count)
 }
 
-/// Those of these sites that are the team's.
+/// Those of these sites that belong to the team.
 pub async fn own_sites(
     conn: &mut PgConnection,
     team: TeamId,

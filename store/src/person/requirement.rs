@@ -19,7 +19,7 @@ pub async fn requires_factor(conn: &mut PgConnection, team: TeamId) -> Result<bo
     Ok(required)
 }
 
-/// Whether somebody is anything that needs a second factor.
+/// Whether a person needs a second factor because of any of the roles or teams.
 pub async fn needs_factor(conn: &mut PgConnection, user: UserId) -> Result<bool, Error> {
     let roles: Vec<&str> = Role::ALL
         .iter()

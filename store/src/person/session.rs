@@ -1,7 +1,7 @@
 //! Sessions: people who have signed in, on one browser each.
 //!
-//! A session is looked up in the transaction of each request, with the membership that it acts by, as tokens are. So ending
-//! it, disabling the person and changing the role take effect at once.
+//! Like a token, a session is looked up in the transaction of each request, together with its
+//! membership. So ending it, disabling the person and changing the role take effect at once.
 
 mod begin;
 mod create;

@@ -1,4 +1,4 @@
-//! What a request begins with: the session, and what it may do.
+//! The first step of each request: look up the session, and what it may do.
 
 use chrono::TimeDelta;
 use domain::{
@@ -7,7 +7,7 @@ use domain::{
     role::Role,
     sign_in::{IDLE, LONGEST_SESSION},
 };
-use sqlx::{PgPool, PgTransaction};
+use sqlx::{PgConnection, PgPool, PgTransaction};
 use uuid::Uuid;
 
 use super::seconds;
@@ -18,9 +18,9 @@ use crate::Error;
 pub struct Held {
     /// The session.
     pub id: SessionId,
-    /// Whose it is.
+    /// Its person.
     pub user: UserId,
-    /// How long ago the password was given.
+    /// The time since the password was given.
     pub password_age: TimeDelta,
     /// Whether the second factor was given.
     pub has_given_factor: bool,
@@ -28,22 +28,23 @@ pub struct Held {
     pub has_factor: bool,
 }
 
-/// What a session may do in one team.
+/// A session in one team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entered {
     /// The session.
     pub held: Held,
     /// The membership.
     pub member: MemberId,
-    /// What the person may do.
+    /// The role.
     pub role: Role,
-    /// On which sites a moderator decides; none: on all.
+    /// The sites on which a moderator decides. None: all sites.
     pub sites: Option<Vec<SiteId>>,
-    /// Whether the team asks everybody for a second factor.
+    /// Whether the team requires a second factor of everybody.
     pub team_requires_factor: bool,
 }
 
-/// Notes that a session is used, at most once a minute. A statement of its own, because what only looks cannot write.
+/// Notes that a session is used, at most once a minute. It is a separate statement, because
+/// transactions that only read cannot write.
 pub async fn touch(pool: &PgPool, hash: SecretHash) -> Result<(), Error> {
     sqlx::query!(
         "
@@ -64,8 +65,9 @@ pub async fn touch(pool: &PgPool, hash: SecretHash) -> Result<(), Error> {
     Ok(())
 }
 
-/// Begins a transaction in which somebody looks at things of a team, or of the whole instance, all of them as they are at one
-/// moment. None: the session is unknown or over, or the person has no part in it.
+/// Begins a transaction in which a person looks at things of a team, or of the whole instance, all
+/// of them as they are at one moment. None: the session is unknown or over, or the person has no
+/// part in it.
 pub async fn begin_reading(
     pool: &PgPool,
     hash: SecretHash,
@@ -74,40 +76,41 @@ pub async fn begin_reading(
     let mut tx = pool
         .begin_with("begin isolation level repeatable read, read only")
         .await?;
-    let row = sqlx::query_as!(
-        EnteredRow,
-        r#"
-        select
-            s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
-            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!",
-            m.id as member_id, m.role, m.site_ids, coalesce(t.factor_required, false) as "team_requires_factor!"
-        from sessions s
-        join memberships m on m.user_id = s.user_id
-        left join teams t on t.id = m.team_id
-        left join factors f on f.user_id = s.user_id
-        where
-            s.hash = $1 and m.team_id is not distinct from $2 and m.disabled_at is null
-            and s.used_at > now() - make_interval(secs => $3)
-            and s.created_at > now() - make_interval(secs => $4)
-        "#,
-        hash.as_bytes(),
-        team.map(TeamId::as_uuid),
-        seconds(IDLE),
-        seconds(LONGEST_SESSION),
-    )
-    .fetch_optional(&mut *tx)
-    .await?;
-    row.map(|row| Ok((tx, row.try_into()?))).transpose()
+    let entered = entered(&mut tx, hash, team).await?;
+    Ok(entered.map(|entered| (tx, entered)))
 }
 
-/// Begins a transaction in which somebody changes something. Who ends the session, disables the person or changes the role
-/// waits until it has ended. None: as for [`begin_reading`].
+/// Begins a transaction in which a person changes something. Ending the session, disabling the
+/// person and changing the role wait until it has ended. None: as for [`begin_reading`].
 pub async fn begin_changing(
     pool: &PgPool,
     hash: SecretHash,
     team: Option<TeamId>,
 ) -> Result<Option<(PgTransaction<'static>, Entered)>, Error> {
     let mut tx = pool.begin().await?;
+    sqlx::query_scalar!(
+        "
+        select s.id
+        from sessions s
+        join memberships m on m.user_id = s.user_id
+        where s.hash = $1 and m.team_id is not distinct from $2
+        for share of s, m
+        ",
+        hash.as_bytes(),
+        team.map(TeamId::as_uuid),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    // Read only now, so that it includes whatever the lock waited for.
+    let entered = entered(&mut tx, hash, team).await?;
+    Ok(entered.map(|entered| (tx, entered)))
+}
+
+async fn entered(
+    conn: &mut PgConnection,
+    hash: SecretHash,
+    team: Option<TeamId>,
+) -> Result<Option<Entered>, Error> {
     let row = sqlx::query_as!(
         EnteredRow,
         r#"
@@ -123,39 +126,49 @@ pub async fn begin_changing(
             s.hash = $1 and m.team_id is not distinct from $2 and m.disabled_at is null
             and s.used_at > now() - make_interval(secs => $3)
             and s.created_at > now() - make_interval(secs => $4)
-        for share of s, m
         "#,
         hash.as_bytes(),
         team.map(TeamId::as_uuid),
         seconds(IDLE),
         seconds(LONGEST_SESSION),
     )
-    .fetch_optional(&mut *tx)
+    .fetch_optional(conn)
     .await?;
-    row.map(|row| Ok((tx, row.try_into()?))).transpose()
+    row.map(Entered::try_from).transpose()
 }
 
-/// Begins a transaction in which somebody changes the own account: whatever else changes that account, or this session, waits.
-/// None: the session is unknown or over.
+/// Begins a transaction in which a person changes the own account. All other changes of that
+/// account, or of this session, wait. None: the session is unknown or over.
 pub async fn begin_own(
     pool: &PgPool,
     hash: SecretHash,
 ) -> Result<Option<(PgTransaction<'static>, Held)>, Error> {
     let mut tx = pool.begin().await?;
+    sqlx::query_scalar!(
+        "
+        select s.id
+        from sessions s
+        join users u on u.id = s.user_id
+        where s.hash = $1
+        for no key update of u, s
+        ",
+        hash.as_bytes(),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    // Read only now, so that it includes whatever the lock waited for.
     let row = sqlx::query_as!(
         HeldRow,
         r#"
         select
             s.id, s.user_id, extract(epoch from now() - s.password_at)::float8 as "password_age!",
-            s.factor_at is not null as "has_given_factor!",
-            exists (select from factors f where f.user_id = u.id and f.confirmed_at is not null) as "has_factor!"
+            s.factor_at is not null as "has_given_factor!", f.confirmed_at is not null as "has_factor!"
         from sessions s
-        join users u on u.id = s.user_id
+        left join factors f on f.user_id = s.user_id
         where
             s.hash = $1
             and s.used_at > now() - make_interval(secs => $2)
             and s.created_at > now() - make_interval(secs => $3)
-        for no key update of u, s
         "#,
         hash.as_bytes(),
         seconds(IDLE),

@@ -1,4 +1,4 @@
-//! Signing in makes a session, and forgets those that are over.
+//! Creating a session, which also deletes sessions that are over.
 
 use domain::{
     id::{SessionId, UserId},
@@ -11,17 +11,18 @@ use uuid::Uuid;
 use super::seconds;
 use crate::Error;
 
-/// From where somebody signs in.
+/// The origin of a sign-in.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The client's address.
     pub address: &'a str,
-    /// The header `User-Agent`, cut.
+    /// The start of the header `User-Agent`.
     pub user_agent: &'a str,
 }
 
-/// Creates a session; its secret is returned to be given to the browser. Ends those of the same person that are over, and the
-/// one that was used the longest ago if there are too many. Run it in a transaction that has locked the account.
+/// Creates a session, and returns its secret for the browser. Deletes sessions that are over. If
+/// the person has too many sessions, one of them ends. Run it in a transaction that has locked the
+/// account.
 pub async fn create(
     conn: &mut PgConnection,
     user: UserId,
@@ -48,7 +49,7 @@ pub async fn create(
     Ok((id.into(), secret))
 }
 
-/// Forgets sessions that are over, of anybody, some at a time.
+/// Deletes sessions of all people that are over, at most 100 at a time.
 async fn forget_over(conn: &mut PgConnection) -> Result<(), Error> {
     sqlx::query!(
         "
@@ -69,11 +70,20 @@ async fn forget_over(conn: &mut PgConnection) -> Result<(), Error> {
     Ok(())
 }
 
+/// Deletes sessions of a person until there is room for one more. Those without the second factor
+/// go first. Otherwise anyone who knows only the password could end the owner's sessions by signing
+/// in again and again.
 async fn forget_oldest(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
     sqlx::query!(
         "
         delete from sessions
-        where id in (select id from sessions where user_id = $1 order by used_at desc, id desc offset $2)
+        where id in (
+            select id
+            from sessions
+            where user_id = $1
+            order by factor_at is null, used_at desc, id desc
+            offset $2
+        )
         ",
         user.as_uuid(),
         MOST_SESSIONS - 1,

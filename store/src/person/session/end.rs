@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 
 use crate::Error;
 
-/// Ends a session of somebody. Says whether there was one.
+/// Ends a session of a person. Tells whether there was one.
 pub async fn end(conn: &mut PgConnection, user: UserId, session: SessionId) -> Result<bool, Error> {
     let ended = sqlx::query!(
         "delete from sessions where id = $1 and user_id = $2",
@@ -17,7 +17,7 @@ pub async fn end(conn: &mut PgConnection, user: UserId, session: SessionId) -> R
     Ok(ended.rows_affected() > 0)
 }
 
-/// Ends the sessions of somebody, but for one if so wanted. Says how many.
+/// Ends the sessions of a person, except `but`. Tells how many.
 pub async fn end_all(
     conn: &mut PgConnection,
     user: UserId,

@@ -1,4 +1,4 @@
-//! Lists of sessions: one's own, and those of people within reach.
+//! Lists of sessions: a person's own, and those of people within reach.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,23 +17,23 @@ use crate::{Error, page::Page};
 pub struct Listed {
     /// The session.
     pub id: SessionId,
-    /// Whose it is.
+    /// Its person.
     pub user: UserId,
-    /// The membership by which it was found; none in the person's own list.
+    /// The membership by which it was found. None in the person's own list.
     pub member: Option<MemberId>,
-    /// The team of that; none for an operator.
+    /// The team of this membership; none for an operator.
     pub team: Option<TeamId>,
     /// When the person signed in.
     pub created_at: DateTime<Utc>,
     /// When it was used last, to the minute.
     pub used_at: DateTime<Utc>,
-    /// From where the person signed in.
+    /// The address from which the person signed in.
     pub address: String,
-    /// With which browser.
+    /// The browser, as it names itself.
     pub user_agent: String,
 }
 
-/// The sessions of somebody that are not over, the latest first.
+/// The sessions of a person that are not over, the latest first.
 pub async fn of_user(conn: &mut PgConnection, user: UserId) -> Result<Vec<Listed>, Error> {
     let rows = sqlx::query_as!(
         ListedRow,
@@ -56,8 +56,9 @@ pub async fn of_user(conn: &mut PgConnection, user: UserId) -> Result<Vec<Listed
     Ok(rows.into_iter().map(Listed::from).collect())
 }
 
-/// Sessions of people within reach, the oldest first. For a team, those of people who are in no other: where somebody signs in
-/// for another team is not its business. A person with several memberships within reach is shown by the oldest one.
+/// Sessions of people within reach, the oldest first. A team sees only those of people who are in
+/// no other team, because sign-ins for another team are not its business. A person with several
+/// memberships within reach is shown with the oldest one.
 pub async fn list(
     conn: &mut PgConnection,
     reach: Reach,

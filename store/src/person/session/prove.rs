@@ -8,7 +8,8 @@ use sqlx::PgConnection;
 
 use crate::Error;
 
-/// Notes that the second factor was given, and gives the session another secret: what was known of it before is worth nothing.
+/// Notes that the second factor was given, and replaces the secret of the session. The old secret
+/// stops working.
 pub async fn raise(conn: &mut PgConnection, session: SessionId) -> Result<SessionSecret, Error> {
     let secret = SessionSecret::generate(std::iter::repeat_with(rand::random));
     let hash = secret.hash();
@@ -22,7 +23,7 @@ pub async fn raise(conn: &mut PgConnection, session: SessionId) -> Result<Sessio
     Ok(secret)
 }
 
-/// Forgets, for all sessions of somebody, that a second factor was given.
+/// Makes all sessions of a person give the second factor again.
 pub async fn lower_all(conn: &mut PgConnection, user: UserId) -> Result<(), Error> {
     sqlx::query!(
         "update sessions set factor_at = null where user_id = $1",
@@ -33,7 +34,7 @@ pub async fn lower_all(conn: &mut PgConnection, user: UserId) -> Result<(), Erro
     Ok(())
 }
 
-/// Counts a wrong code, and says how many there were.
+/// Counts a wrong code, and tells how many there were in this session.
 pub async fn count_wrong_code(conn: &mut PgConnection, session: SessionId) -> Result<i16, Error> {
     let failed = sqlx::query_scalar!(
         "update sessions set failed_codes = failed_codes + 1 where id = $1 returning failed_codes",
