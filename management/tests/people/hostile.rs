@@ -47,7 +47,7 @@ async fn until_statements_wait(app: &Fixture, statements: i64) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
+async fn case_79_what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     let (id, secret) = token(&app, Role::Owner.scopes()).await;
@@ -73,7 +73,7 @@ async fn what_a_disabled_token_has_made_is_worth_nothing(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
+async fn case_78_links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
@@ -112,7 +112,7 @@ async fn links_that_are_worth_nothing_are_not_kept(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_costs_no_hash_leaves_no_row(pool: PgPool) {
+async fn case_78_what_costs_no_hash_leaves_no_row(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let long = "long ".repeat(100);
     for n in 0..3 {
@@ -148,7 +148,7 @@ async fn a_try_beside_a_success_is_counted_and_not_an_error(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(pool: PgPool) {
+async fn case_74_nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let admin = app.person("admin@example.com", Role::Admin).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
@@ -179,7 +179,7 @@ async fn nobody_gets_a_link_for_a_person_who_is_disabled_at_that_moment(pool: Pg
 }
 
 #[sqlx::test(migrations = false)]
-async fn no_session_outlives_a_disabling_at_the_same_moment(pool: PgPool) {
+async fn case_74_no_session_outlives_a_disabling_at_the_same_moment(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     for round in 0..10 {
@@ -249,7 +249,7 @@ async fn restore_session(app: &Fixture, gone: &Somebody) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn what_waited_for_a_factor_to_be_set_up_asks_for_it(pool: PgPool) {
+async fn case_75_what_waited_for_a_factor_to_be_set_up_asks_for_it(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let viewer = app.person("viewer@example.com", Role::Viewer).await;
     let moderator = app.person("moderator@example.com", Role::Moderator).await;
@@ -325,7 +325,7 @@ async fn an_admin_does_not_withdraw_what_an_owner_gave(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_thief_of_the_password_alone_does_not_end_the_owners_sessions(pool: PgPool) {
+async fn case_77_a_thief_of_the_password_alone_does_not_end_the_owners_sessions(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
     app.run("update sessions set used_at = now() - interval '1 minute'")
@@ -360,7 +360,7 @@ async fn a_session_that_wrong_codes_have_ended_is_in_the_audit_log(pool: PgPool)
 }
 
 #[sqlx::test(migrations = false)]
-async fn codes_are_not_guessed_from_many_addresses(pool: PgPool) {
+async fn case_76_codes_are_not_guessed_from_many_addresses(pool: PgPool) {
     let app = Fixture::new(pool).await;
     let owner = app.person("owner@example.com", Role::Owner).await;
     let mut tried = 0;
