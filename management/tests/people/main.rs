@@ -6,6 +6,8 @@ mod factor;
 mod fixture;
 mod hostile;
 mod links;
+mod races;
 mod roles;
 mod sessions;
 mod sign_in;
+mod strangers;
