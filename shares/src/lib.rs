@@ -12,10 +12,13 @@
 mod clients;
 mod lines;
 mod pacer;
+mod share;
+mod state;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::{
-    collections::HashMap,
     hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -23,21 +26,15 @@ use std::{
 pub use clients::{Proxies, client};
 pub use lines::Lines;
 pub use pacer::{Pacer, Rate, TooFar};
-use waiting::{Request, Waiting};
+pub use share::Share;
+use state::{Denied, State};
+use waiting::Request;
 
 /// A bounded resource. Clones of the [`Arc`] are the same one.
 #[derive(Debug)]
 pub struct Shares<K: Clone + Eq + Hash> {
     capacity: usize,
     state: Mutex<State<K>>,
-}
-
-#[derive(Debug)]
-struct State<K: Clone + Eq + Hash> {
-    in_use: usize,
-    /// Holders that have something. Nobody else is remembered.
-    held: HashMap<K, usize>,
-    waiting: Waiting<K>,
 }
 
 /// How much of the resource a holder may have.
@@ -49,38 +46,16 @@ pub enum Limit {
     Capacity,
 }
 
-/// A part of the resource, given back when dropped.
-#[derive(Debug)]
-pub struct Share<K: Clone + Eq + Hash> {
-    of: Arc<Shares<K>>,
-    holder: K,
-    limit: Limit,
-    amount: usize,
-}
-
 /// The holder can have no more now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent;
-
-/// Why a holder cannot have an amount now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Denied {
-    /// The holder would have more than remains free.
-    Greedy,
-    /// The holder may have it, but it is not free.
-    Full,
-}
 
 impl<K: Clone + Eq + Hash> Shares<K> {
     /// A resource of `capacity` units, all free.
     pub fn new(capacity: usize) -> Arc<Self> {
         Arc::new(Self {
             capacity,
-            state: Mutex::new(State {
-                in_use: 0,
-                held: HashMap::new(),
-                waiting: Waiting::new(),
-            }),
+            state: Mutex::new(State::new()),
         })
     }
 
@@ -199,68 +174,3 @@ fn send<K: Clone + Eq + Hash>(granted: Vec<(Request<K>, Share<K>)>) {
         let _ = request.answer.send(share);
     }
 }
-
-impl<K: Clone + Eq + Hash> State<K> {
-    fn grant(
-        &mut self,
-        capacity: usize,
-        holder: &K,
-        more: usize,
-        limit: Limit,
-    ) -> Result<(), Denied> {
-        let free = capacity - self.in_use;
-        let had = self.held.get(holder).copied().unwrap_or_default();
-        if limit == Limit::Fair && had > 0 && had + more > free.saturating_sub(more) {
-            return Err(Denied::Greedy);
-        }
-        if more > free {
-            return Err(Denied::Full);
-        }
-        if more > 0 {
-            self.in_use += more;
-            *self.held.entry(holder.clone()).or_default() += more;
-        }
-        Ok(())
-    }
-
-    fn release(&mut self, holder: &K, amount: usize) {
-        self.in_use -= amount;
-        if let Some(held) = self.held.get_mut(holder) {
-            *held -= amount;
-            if *held == 0 {
-                self.held.remove(holder);
-            }
-        }
-    }
-}
-
-impl<K: Clone + Eq + Hash> Share<K> {
-    /// Makes it larger by `more` units.
-    ///
-    /// # Errors
-    /// The holder can have no more now. The share stays as it is.
-    pub fn grow(&mut self, more: usize) -> Result<(), Spent> {
-        self.of
-            .lock()
-            .grant(self.of.capacity, &self.holder, more, self.limit)
-            .map_err(|_| Spent)?;
-        self.amount += more;
-        Ok(())
-    }
-
-    /// Its size in units.
-    pub fn amount(&self) -> usize {
-        self.amount
-    }
-}
-
-impl<K: Clone + Eq + Hash> Drop for Share<K> {
-    fn drop(&mut self) {
-        if self.amount > 0 {
-            self.of.give_back(&self.holder, self.amount);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;
