@@ -1,5 +1,5 @@
-//! A provider limits tokens, and one team's long texts meet that limit: how long another team's short texts take, before and
-//! meanwhile. Rounds of both take turns.
+//! A provider limits tokens, and one team's long texts meet that limit. Measures how long another
+//! team's short texts take, before and meanwhile. Rounds of both take turns.
 
 mod bucket;
 
@@ -34,7 +34,7 @@ const WARM_UP_SECONDS: u64 = 3;
 /// How long the last webhook of a short text may take.
 const PATIENCE: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(20);
-/// What the long texts may add to the p95 of the short ones, or they may double it.
+/// How much the long texts may add to the p95 of the short ones. They may also double it.
 const MORE_MS: f64 = 250.0;
 
 /// Options of `limits`.
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     rounds: usize,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Limited {
     machine: Machine,
@@ -83,7 +83,7 @@ struct Beside {
 }
 
 impl Limited {
-    /// Whether the long texts cost the short ones no more than they may.
+    /// Whether the long texts delay the short ones no more than permitted.
     pub(crate) fn holds(&self) -> bool {
         self.beside_p95_ms <= self.bound_ms
     }

@@ -1,10 +1,12 @@
 //! Divides a bounded resource (slots, sockets, bytes) among its holders, so that no holder can use it up.
 //!
-//! A holder may have at most as much as remains free. One that takes all it can gets a half, two get a third each, and so on: a
-//! newcomer always finds room. This is the dynamic threshold of shared switch buffers (Choudhury and Hahne, 1998). It needs
-//! no setting, and unlike a fixed share it wastes little while others ask for nothing. Holders are teams, or addresses.
+//! A holder may have at most as much as remains free. A single greedy holder gets a half, two get a
+//! third each, and so on, so a newcomer always finds room. This is the dynamic threshold of shared
+//! switch buffers (Choudhury and Hahne, 1998). It needs no setting, and unlike a fixed share it
+//! wastes little while others ask for nothing. Holders are teams or addresses.
 //!
-//! What has no bound but time, such as requests, is divided by a [`Pacer`]: each holder has so many a second.
+//! Resources that are limited only by time, such as requests, are divided by a [`Pacer`]: each
+//! holder has a number per second.
 //!
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
@@ -40,7 +42,7 @@ pub struct Shares<K: Clone + Eq + Hash> {
 /// How much of the resource a holder may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// As much as the holder leaves free. A holder that has nothing may take the last.
+    /// At most as much as remains free. A holder that has nothing may take the last.
     Fair,
     /// Everything.
     Capacity,
@@ -64,7 +66,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         self.share_of(holder, 0, limit)
     }
 
-    /// Takes `amount` units at once, or nothing. Does not look at who waits.
+    /// Takes `amount` units at once, or nothing. Ignores waiting requests.
     ///
     /// # Errors
     /// The holder can have no more now.
@@ -79,7 +81,8 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Ok(share)
     }
 
-    /// Waits until the holder can have `amount` units. More than the capacity is taken for the capacity.
+    /// Waits until the holder can have `amount` units. More than the capacity counts as the
+    /// capacity.
     ///
     /// Requests of one holder are served in their order, holders in turn. Dropping the future withdraws the request.
     pub async fn take(self: &Arc<Self>, holder: K, amount: usize, limit: Limit) -> Share<K> {
@@ -124,7 +127,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         send(granted);
     }
 
-    /// Grants what can be granted to those who wait, holder by holder.
+    /// Grants what can be granted to waiting requests, holder by holder.
     fn serve_waiting(self: &Arc<Self>, state: &mut State<K>) -> Vec<(Request<K>, Share<K>)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
@@ -138,7 +141,8 @@ impl<K: Clone + Eq + Hash> Shares<K> {
                     granted.push((request, share));
                     passed_over = 0;
                 }
-                // Whoever is next in turn gets what becomes free, so that large requests are served, too.
+                // The next holder in turn gets what becomes free, so that large requests are
+                // served, too.
                 Err(Denied::Full) => {
                     state.waiting.keep_turn(&holder, request);
                     break;
@@ -163,7 +167,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
-        // Numbers change only after all checks, so a panic elsewhere leaves them whole.
+        // Numbers change only after all checks, so a panic elsewhere leaves them consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

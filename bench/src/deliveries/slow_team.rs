@@ -1,5 +1,6 @@
-//! One team has a hundred endpoints that answer just before the deadline of an attempt, and submits a hundred items at once. How
-//! long webhooks take to the one endpoint of another team, which is well, before and meanwhile. Rounds of both take turns.
+//! One team has a hundred endpoints that answer just before the deadline of an attempt, and submits
+//! a hundred items at once. Measures how long webhooks to the healthy endpoint of another team
+//! take, before and meanwhile. Rounds of both take turns.
 
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ const ITEMS: u64 = 100;
 const RATE: f64 = 20.0;
 const WARM_UP_SECONDS: u64 = 3;
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct SlowTeam {
     machine: Machine,
@@ -154,7 +155,7 @@ impl Pair {
         }
     }
 
-    /// How long webhooks to the endpoint that is well took, from when their submissions were due.
+    /// How long webhooks to the healthy endpoint took, from when their submissions were due.
     async fn round(&mut self, seconds: u64) -> anyhow::Result<Percentiles> {
         self.stack.receiver.clear();
         let sent = self
