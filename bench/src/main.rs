@@ -49,6 +49,7 @@ mod stack;
 mod status;
 mod submit;
 mod texts;
+mod verdicts;
 
 use std::process::ExitCode;
 
