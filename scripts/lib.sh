@@ -1,14 +1,14 @@
-# Shared by the scripts in this directory, which source it: where things are, and how to say what went wrong.
+# Sourced by the scripts in this directory: where things are, and how errors are printed.
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root" || exit 1
 
-# Cargo's tools that the checks need are installed here once, away from everyone's own ~/.cargo/bin.
+# Cargo's tools for the checks are installed here once, not in the user's own ~/.cargo/bin.
 tools=${GATEHOUSE_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/gatehouse-tools}
 PATH=$tools/bin:$PATH
 export PATH
 
-# Ends the script with one line.
+# Ends the script with an error of one line.
 die() {
     echo "error: $*" >&2
     exit 1
@@ -36,7 +36,7 @@ built_program() {
     echo "$(cargo metadata --no-deps --format-version=1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/debug/gatehouse"
 }
 
-# Installs what a directory's package-lock.json pins, unless that is there already. No package's own scripts are run.
+# Installs the packages that a directory's package-lock.json pins, unless they are installed. The packages' own scripts are not run.
 install_node_packages() {
     command -v npm >/dev/null || die "npm is missing; install Node.js 20.19 or later"
     [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ] ||
@@ -44,7 +44,7 @@ install_node_packages() {
         die "npm ci failed in $1: is there a network?"
 }
 
-# Makes a directory's .venv with what its requirements.txt pins, unless that is there already.
+# Makes a directory's .venv with the packages that its requirements.txt pins, unless it exists.
 install_python_packages() {
     [ "$1/.venv/installed" -nt "$1/requirements.txt" ] && return
     rm -rf "$1/.venv"

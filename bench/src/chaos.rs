@@ -1,39 +1,39 @@
-//! The proof that nothing is lost and nothing doubled: realistic texts go through several API and worker processes, which
-//! are killed at random meanwhile, and afterwards the database, the interface and the receiver are audited.
+//! Proves that nothing is lost or doubled. Realistic texts go through several API and worker
+//! processes, which are killed at random meanwhile. Afterwards the database, the interface and the
+//! receiver are audited.
 //!
-//! A submission without an answer counts as unknown and its text is submitted again as a new item: either all of the
-//! unknown item exists or nothing of it.
+//! A submission without an answer counts as unknown, and its text is submitted again as a new item.
+//! Either all of the unknown item must exist or nothing of it.
 
 mod audit;
 mod client;
+mod drain;
 pub(crate) mod failover;
 mod havoc;
 mod outcome;
+mod table;
 
 use std::{
     cell::{Cell, RefCell},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use clap::Args;
-use serde::Serialize;
-use sqlx::Row as _;
 
+pub(crate) use self::table::Proof;
 use self::{
     client::Ledger,
-    havoc::{Havoc, Plan},
+    drain::{PROGRESS, drain},
+    havoc::Plan,
     outcome::Outcome,
 };
 use crate::{
-    cluster::Cluster,
     load::Ticks,
     receiver::Manners,
-    report::{Line, Machine, Report},
+    report::Machine,
     sites::Tenants,
     stack::{CommonOptions, Shape, Stack},
 };
-
-const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Options of `chaos`.
 #[derive(Clone, Debug, Args)]
@@ -64,40 +64,22 @@ pub(crate) struct Options {
     /// The share of webhooks that the receiver answers with a 500
     #[arg(long, default_value_t = 0.01)]
     failing: f64,
-    /// Restart Postgres in the middle, too, in the modes fast and immediate by turns
+    /// Also restart Postgres meanwhile, alternating between the modes fast and immediate
     #[arg(long)]
     restart_postgres: bool,
-    /// Kill the receiver of webhooks, too, and revive it after up to 15 seconds, all the time
+    /// Also kill the receiver of webhooks again and again, and start it again after up to 15
+    /// seconds
     #[arg(long)]
     kill_receiver: bool,
-    /// How long everything may take to come to rest after the last submission, in seconds
+    /// How long the remaining work may take after the last submission, in seconds
     #[arg(long, default_value_t = 300)]
     patience_seconds: u64,
-}
-
-/// What came out.
-#[derive(Debug, Serialize)]
-pub(crate) struct Proof {
-    #[serde(flatten)]
-    outcome: Outcome,
-    havoc: Havoc,
-    /// Requests that the receiver answered with a 500.
-    webhooks_refused: u64,
-    /// Webhooks that came once more, which is allowed.
-    webhooks_repeated: u64,
-}
-
-impl Proof {
-    /// Whether every check holds.
-    pub(crate) fn holds(&self) -> bool {
-        self.outcome.holds()
-    }
 }
 
 /// Runs the proof.
 ///
 /// # Errors
-/// It could not be carried out. A proof that fails is no error.
+/// It could not be carried out. A failed proof is not an error.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
@@ -149,7 +131,7 @@ async fn prove(
         sites: stack.sites.clone(),
         seed,
         connections: options.connections,
-        // What they send goes to dead processes, too.
+        // Customers also send to dead processes.
         ready: RefCell::new(vec![true; stack.apis.len()]),
     };
     let ticks = Ticks::start(options.rate, options.items);
@@ -204,86 +186,4 @@ async fn prove(
             .sum(),
         havoc,
     })
-}
-
-/// Waits until nothing is left to do, and tells how long that took and what is left when it takes too long.
-async fn drain(
-    stack: &mut Stack,
-    havoc: &mut Havoc,
-    patience: Duration,
-) -> anyhow::Result<(Duration, Option<String>)> {
-    let start = Instant::now();
-    let mut told = start;
-    loop {
-        let left = left(&stack.ground.cluster).await?;
-        havoc.watch(stack).await?;
-        if left.pending == 0 && left.jobs == 0 {
-            return Ok((start.elapsed(), None));
-        }
-        let words = format!(
-            "{} items are pending, {} jobs are left",
-            left.pending, left.jobs
-        );
-        if start.elapsed() > patience {
-            return Ok((start.elapsed(), Some(words)));
-        }
-        if told.elapsed() > PROGRESS {
-            told = Instant::now();
-            eprintln!("{words}");
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-}
-
-struct Left {
-    pending: i64,
-    jobs: i64,
-}
-
-async fn left(cluster: &Cluster) -> anyhow::Result<Left> {
-    let row = sqlx::query(
-        "
-        select
-            (select count(*) from media where status = 'pending') as pending,
-            (select count(*) from queue.jobs) as jobs
-        ",
-    )
-    .fetch_one(&mut cluster.connect().await?)
-    .await?;
-    Ok(Left {
-        pending: row.get("pending"),
-        jobs: row.get("jobs"),
-    })
-}
-
-impl Report for Proof {
-    fn lines(&self) -> Vec<Line> {
-        let Havoc {
-            workers_killed,
-            apis_killed,
-            receivers_killed,
-            postgres_restarts,
-            ..
-        } = &self.havoc;
-        let mut lines = self.outcome.lines();
-        lines.extend([
-            Line::fact(
-                "killed",
-                format!(
-                    "{workers_killed} times a worker, {apis_killed} times an API, {receivers_killed} times the receiver"
-                ),
-            ),
-            Line::fact("Postgres restarted", format!("{postgres_restarts} times")),
-            Line::fact(
-                "webhooks answered with 500",
-                self.webhooks_refused.to_string(),
-            ),
-            Line::fact(
-                "webhooks that came again",
-                self.webhooks_repeated.to_string(),
-            ),
-        ]);
-        lines.extend(self.outcome.verdict());
-        lines
-    }
 }

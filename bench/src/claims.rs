@@ -12,21 +12,21 @@ use crate::driver::QUEUE;
 const NARROW: (i32, i32) = (8, 64);
 const WIDEST: i32 = 1024;
 
-/// Someone who claims.
+/// A process that claims.
 pub(crate) struct Claimer {
     pub(crate) conn: PgConnection,
     worker: Uuid,
     cursor: Uuid,
     widened: u32,
-    /// The last claim came back full: few jobs is not what to expect.
+    /// Whether the last claim was full, so that many jobs must be expected.
     is_deep: bool,
 }
 
-/// What one claim brought.
+/// The result of one claim.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     pub(crate) ids: Vec<i64>,
-    /// Of each job.
+    /// The lane of each job.
     pub(crate) lanes: Vec<Uuid>,
     /// Whether another claim may find something.
     pub(crate) more: bool,

@@ -1,4 +1,5 @@
-//! The machine's monotonic clock, which all processes share: what one notes, another may subtract.
+//! The machine's monotonic clock. All processes share it, so times of different processes can be
+//! compared.
 
 use rustix::time::{ClockId, clock_gettime};
 

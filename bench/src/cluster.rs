@@ -1,9 +1,10 @@
-//! A Postgres cluster of the benchmark's own: durable, fresh, reachable only through a socket in a private directory, and
-//! gone afterwards. Gatehouse connects as the role `gatehouse`, the benchmark as `postgres`, so that the statements of the
-//! two can be told apart.
+//! A Postgres cluster for one benchmark: durable, fresh, reachable only through a socket in a
+//! private directory, and removed afterwards. Gatehouse connects as the role `gatehouse`, the
+//! benchmark as `postgres`, so that the statements of the two can be distinguished.
 
 mod disk;
 mod machine;
+mod server;
 mod standby;
 
 use std::{
@@ -16,26 +17,21 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail, ensure};
-use rustix::process::{Pid, Signal, kill_process};
+use anyhow::{Context as _, ensure};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-use crate::procfs;
-
-pub(crate) use self::machine::{account_name, find_binaries};
 use self::{disk::Disk, machine::Account};
+pub(crate) use self::{
+    machine::{account_name, find_binaries},
+    server::Stop,
+};
 
 const PORT: u16 = 5432;
 /// The database that Gatehouse uses.
 pub(crate) const DATABASE: &str = "gatehouse";
-const START: Duration = Duration::from_mins(1);
-const STOP: Duration = Duration::from_secs(30);
-
-/// The settings of the private Postgres of `gatehouse up`, and whatever the measurement needs beside them.
+/// The settings of the private Postgres of `gatehouse up`, and those that measurements need.
 const SETTINGS: &str = "
 listen_addresses = ''
 unix_socket_permissions = 0777
@@ -58,24 +54,6 @@ full_page_writes = on
 shared_preload_libraries = 'pg_stat_statements'
 pg_stat_statements.track = 'top'
 ";
-
-/// How Postgres is stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// Sessions are ended, transactions rolled back, everything written.
-    Fast,
-    /// As in a crash: recovery at the next start.
-    Immediate,
-}
-
-impl Stop {
-    const fn signal(self) -> Signal {
-        match self {
-            Self::Fast => Signal::INT,
-            Self::Immediate => Signal::QUIT,
-        }
-    }
-}
 
 /// Who connects.
 #[derive(Clone, Copy, Debug)]
@@ -103,12 +81,12 @@ impl Cluster {
     /// Makes a cluster in `directory`, which is created, and starts it.
     ///
     /// # Errors
-    /// Postgres's programs are not there, or it does not start; its log is in `directory`.
+    /// Postgres's programs are missing, or it does not start. Its log is in `directory`.
     pub(crate) async fn start(binaries: &Path, directory: PathBuf) -> anyhow::Result<Self> {
         Self::at(binaries, directory, PORT)?.establish("").await
     }
 
-    /// Makes a cluster that listens on a port of 127.0.0.1, too, with settings besides.
+    /// Makes a cluster with additional settings that also listens on a port of 127.0.0.1.
     ///
     /// # Errors
     /// As `start`.
@@ -216,56 +194,6 @@ impl Cluster {
         command
     }
 
-    /// Stops the server and starts it again.
-    pub(crate) async fn restart(&mut self, stop: Stop) -> anyhow::Result<()> {
-        if let Some(server) = self.signal(stop)? {
-            let asked = Instant::now();
-            while server.try_wait()?.is_none() {
-                ensure!(asked.elapsed() < STOP, "Postgres does not stop");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        }
-        self.serve().await
-    }
-
-    /// Kills all processes of the server with SIGKILL, as when its machine loses power. It is not started again.
-    pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
-        let Some(mut server) = self.server.take() else {
-            return Ok(());
-        };
-        let children = procfs::children(server.id())?;
-        server.kill()?;
-        for child in children.into_iter().filter_map(Pid::from_raw) {
-            // It may have seen its parent die.
-            let _ = kill_process(child, Signal::KILL);
-        }
-        server.wait()?;
-        Ok(())
-    }
-
-    /// Whether the server ended though nobody stopped it.
-    pub(crate) fn has_died(&mut self) -> bool {
-        self.server
-            .as_mut()
-            .is_some_and(|server| !matches!(server.try_wait(), Ok(None)))
-    }
-
-    /// Leaves its files where they are, also those on a filesystem of their own.
-    pub(crate) fn keep(&mut self) {
-        if let Some(disk) = &mut self.disk {
-            disk.keep();
-        }
-    }
-
-    /// The number of the server's first process, whose children are all others; none while it does not run.
-    pub(crate) fn pid(&self) -> Option<u32> {
-        self.server.as_ref().map(Child::id)
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.directory.join("run")
-    }
-
     fn initialise(&self, settings: &str) -> anyhow::Result<()> {
         let made = self
             .command("initdb")
@@ -288,7 +216,7 @@ impl Cluster {
         self.configure(&format!("{SETTINGS}{settings}"))
     }
 
-    /// Adds settings, which win over those before, and where the server is to be found.
+    /// Appends settings, which override earlier ones, and the server's socket and port.
     fn configure(&self, settings: &str) -> anyhow::Result<()> {
         let mut file = File::options()
             .append(true)
@@ -302,44 +230,12 @@ impl Cluster {
         Ok(())
     }
 
-    /// Starts the server unless it runs, and waits until it lets somebody in.
-    ///
-    /// # Errors
-    /// It does not start.
-    pub(crate) async fn serve(&mut self) -> anyhow::Result<()> {
-        let started = Instant::now();
-        let url = self.url_of(Role::Postgres, "postgres");
-        loop {
-            // After a crash the old shared memory may still be in use for a moment: then it is tried again.
-            if self.server.is_none() || self.has_died() {
-                self.server = Some(self.spawn()?);
-            }
-            match PgConnection::connect(&url).await {
-                Ok(connection) => return Ok(connection.close().await?),
-                Err(error) if started.elapsed() > START => bail!(
-                    "Postgres does not start: {error}; its log is {}",
-                    self.directory.join("postgres.log").display()
-                ),
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
-        }
+    fn socket(&self) -> PathBuf {
+        self.directory.join("run")
     }
 
-    fn spawn(&self) -> anyhow::Result<Child> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(self.directory.join("postgres.log"))?;
-        self.command("postgres")
-            .arg("-D")
-            .arg(&self.data)
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .context("cannot run postgres")
-    }
-
-    /// A program that runs as the cluster's account, in a process group of its own: Ctrl-C is for the benchmark alone.
+    /// A program that runs as the cluster's account, in its own process group, so that Ctrl-C
+    /// reaches only the benchmark.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.binaries.join(program));
         command
@@ -354,31 +250,5 @@ impl Cluster {
             command.uid(account.uid).gid(account.gid);
         }
         command
-    }
-
-    /// Asks the server to stop, if there is one.
-    fn signal(&mut self, stop: Stop) -> anyhow::Result<Option<&mut Child>> {
-        if let Some(server) = &mut self.server
-            && server.try_wait()?.is_none()
-        {
-            kill_process(Pid::from_child(server), stop.signal())?;
-        }
-        Ok(self.server.as_mut())
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        let Ok(Some(server)) = self.signal(Stop::Immediate) else {
-            return;
-        };
-        let asked = Instant::now();
-        while matches!(server.try_wait(), Ok(None)) {
-            if asked.elapsed() > STOP {
-                eprintln!("Postgres did not stop and is killed");
-                let _ = server.kill();
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
     }
 }

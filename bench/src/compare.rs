@@ -26,7 +26,7 @@ pub(crate) struct Options {
     /// Rounds of every measurement
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Rounds of those that need a million jobs besides
+    /// Rounds of measurements that need a million additional jobs
     #[arg(long, default_value_t = 1)]
     long_rounds: usize,
     /// Jobs of a backlog; the large one has 8 times as many, the million 20 times
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     quick: bool,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Compared {
     machine: Machine,

@@ -1,5 +1,6 @@
-//! Webhooks. How many a second a worker delivers, every attempt recorded, beside a bare loop of the same requests; and whether
-//! endpoints that are well notice a dead one, a slow one and one with a backlog.
+//! Webhooks: how many a worker delivers per second, with every attempt recorded, compared with a
+//! bare loop of the same requests; and whether healthy endpoints are affected by a dead one, a slow
+//! one and one with a backlog.
 
 mod backlog;
 pub(crate) mod bare;
@@ -44,7 +45,7 @@ pub(crate) struct Options {
     /// Endpoints that they go to
     #[arg(long, default_value_t = 8)]
     endpoints: usize,
-    /// Requests that the bare loop has under way, as many as the worker has
+    /// Concurrent requests of the bare loop, and of the worker
     #[arg(long, default_value_t = 64)]
     connections: usize,
     /// Rounds, of both
@@ -53,18 +54,18 @@ pub(crate) struct Options {
     /// Deliveries that wait for the flooded endpoint
     #[arg(long, default_value_t = 100_000)]
     backlog: u32,
-    /// Items of which a job tells; 0: a job for each delivery, as binaries without pages left them
+    /// Items per job; 0: a job for each delivery, as binaries without pages made them
     #[arg(long, default_value_t = 32)]
     page_turns: u32,
     /// Seconds of each round with neighbours; none skips them
     #[arg(long, default_value_t = 20)]
     seconds: u64,
-    /// Measures nothing but an endpoint beside a hundred slow ones of another team
+    /// Only measure an endpoint beside a hundred slow ones of another team
     #[arg(long)]
     pub(crate) slow_team: bool,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Delivered {
     machine: Machine,
@@ -112,7 +113,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
     let mut conn = stack.ground.cluster.connect().await?;
     let machine = Machine::describe(&mut conn, load_before).await?;
     let mut rounds = Vec::new();
-    // The first warms connections and plans up.
+    // The first round warms up connections and plans.
     for number in 0..=options.rounds {
         let bare = bare::measure(
             stack.receiver.address(),
@@ -148,7 +149,8 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Delivered> {
     })
 }
 
-/// Delivers a backlog, and says how many were delivered and recorded a second, and what each cost.
+/// Delivers a backlog. Returns how many were delivered and recorded per second, and the cost of
+/// each.
 async fn full_speed(
     stack: &Stack,
     conn: &mut PgConnection,
@@ -163,7 +165,7 @@ async fn full_speed(
     let meter = Meter::start(conn).await?;
     queue::queues::resume(conn, WEBHOOKS).await?;
     let begun = Instant::now();
-    // Asking Postgres while it works would be work for it.
+    // Queries would disturb Postgres while it works.
     while stack.receiver.seen().taken < deliveries.into() {
         ensure!(begun.elapsed() < PATIENCE, "the backlog does not end");
         tokio::time::sleep(POLL).await;

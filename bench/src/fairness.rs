@@ -1,38 +1,29 @@
-//! Two promises about what jobs of others may cost: a newcomer's wait beside another customer's backlog, and claims after
-//! a million jobs were finished, or with a million scheduled.
+//! Checks two promises about the cost of other jobs: how long a newcomer waits beside another
+//! customer's backlog, and how long claims take after a million jobs were finished, or with a
+//! million scheduled.
+
+mod bench;
+mod table;
 
 use std::time::Duration;
 
 use clap::Args;
-use serde::Serialize;
-use sqlx::PgConnection;
 
+pub(crate) use self::table::Fair;
+use self::{
+    bench::{Bench, mixed},
+    table::Round,
+};
 use crate::{
-    claims::Claimer,
-    clock::now_us,
-    cluster::Role,
-    fill::{analyze, empty, fill},
+    fill::{empty, fill},
     ground::{Ground, GroundOptions},
-    latency::{Latencies, Percentiles, median},
-    protocol::{Request, Work},
-    remote::Remote,
-    report::{Line, Machine, Report},
+    latency::median,
+    report::Machine,
 };
 
-/// The lane of the customer with few jobs; the other's is 0.
-const NEWCOMER: u64 = 1;
-const NEWCOMERS_JOBS: u64 = 10;
-/// How much longer than idle a newcomer may wait, whatever idle is.
+/// How much longer a newcomer may always wait than on an idle queue.
 const MARGIN_MS: f64 = 25.0;
-/// How long the backlog is worked on before the newcomer comes.
-const HEAD_START: Duration = Duration::from_secs(1);
-/// Jobs to a claim whose time is taken, and lanes that they are in.
-const CLAIM: i32 = 100;
-const LANES: u64 = 100;
 const HOUR: Duration = Duration::from_hours(1);
-
-/// How long the worker lives on after it has finished a million jobs.
-const SETTLING: Duration = Duration::from_secs(5);
 
 /// Options of `fairness`.
 #[derive(Clone, Debug, Args)]
@@ -60,30 +51,6 @@ pub(crate) struct Options {
     /// Everything at a twentieth of the size: shows that it works, not how fast
     #[arg(long)]
     quick: bool,
-}
-
-/// What came out.
-#[derive(Debug, Serialize)]
-pub(crate) struct Fair {
-    machine: Machine,
-    backlog: u64,
-    million: u64,
-    rounds: Vec<Round>,
-    /// Medians of the newcomer's 95th percentile over the rounds.
-    idle_ms: f64,
-    busy_ms: f64,
-    /// What `busy_ms` may be at most.
-    bound_ms: f64,
-    fresh: Percentiles,
-    finished: Percentiles,
-    scheduled: Percentiles,
-}
-
-/// The newcomer's waits.
-#[derive(Debug, Serialize)]
-struct Round {
-    idle: Percentiles,
-    busy: Percentiles,
 }
 
 /// Runs the benchmark.
@@ -147,152 +114,4 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Fair> {
         finished,
         scheduled,
     })
-}
-
-struct Bench<'a> {
-    options: &'a Options,
-    ground: &'a Ground,
-}
-
-impl Bench<'_> {
-    /// How long ten jobs of one customer wait for their start while another's backlog is worked on.
-    async fn newcomer(&self, conn: &mut PgConnection, backlog: u64) -> anyhow::Result<Percentiles> {
-        empty(conn).await?;
-        fill(conn, (0..backlog).map(|_| 0), Duration::ZERO).await?;
-        analyze(conn, true).await?;
-        let mut producer = self.driver().await?;
-        let mut worker = self.driver().await?;
-        worker.order(Request::Work(self.work())).await?;
-        // Connections and plans are there before the clock runs.
-        add(&mut producer, NEWCOMER, 20).await?;
-        tokio::time::sleep(HEAD_START).await;
-        worker.order(Request::Latencies).await?;
-        add(&mut producer, NEWCOMER, NEWCOMERS_JOBS).await?;
-        let mut waits: Vec<u64> = Vec::new();
-        while (waits.len() as u64) < NEWCOMERS_JOBS {
-            waits.append(&mut worker.ask(Request::Latencies).await?);
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        worker.order(Request::Stop).await?;
-        worker.end().await?;
-        producer.end().await?;
-        Ok(Latencies::of_micros(&waits).percentiles())
-    }
-
-    /// Has a worker finish very many jobs, after which nothing cleans up.
-    async fn wear(&self, conn: &mut PgConnection) -> anyhow::Result<()> {
-        sqlx::query("alter table queue.jobs set (autovacuum_enabled = false)")
-            .execute(&mut *conn)
-            .await?;
-        fill(conn, mixed(self.options.million), Duration::ZERO).await?;
-        analyze(conn, true).await?;
-        let mut worker = self.driver().await?;
-        worker.order(Request::Work(Work::FULL_SPEED)).await?;
-        let ran = self.options.million;
-        worker.order(Request::Await { ran }).await?;
-        // The generation is left by a living process, once a second.
-        tokio::time::sleep(SETTLING).await;
-        worker.order(Request::Stop).await?;
-        worker.end().await
-    }
-
-    /// Claims and finishes what it adds, and says how long the claims took.
-    async fn claims(&self, conn: &mut PgConnection, clean: bool) -> anyhow::Result<Percentiles> {
-        fill(conn, mixed(self.options.claimed), Duration::ZERO).await?;
-        analyze(conn, clean).await?;
-        let mut claimer = Claimer::new(self.ground.cluster.connect().await?);
-        let mut latencies = Latencies::new();
-        loop {
-            let batch = claimer.claim(CLAIM).await?;
-            if batch.ids.is_empty() && !batch.more {
-                return Ok(latencies.percentiles());
-            }
-            latencies.record(batch.took);
-            claimer.finish(&batch.ids).await?;
-        }
-    }
-
-    fn work(&self) -> Work {
-        Work {
-            concurrency: self.options.concurrency,
-            prefetch: self.options.concurrency,
-            job_ms: self.options.job_ms,
-            ..Work::FULL_SPEED
-        }
-    }
-
-    async fn driver(&self) -> anyhow::Result<Remote> {
-        let url = self.ground.cluster.url(Role::Gatehouse);
-        Remote::ours("queue", &url, &self.ground.directory()).await
-    }
-}
-
-/// So many jobs, in all lanes by turns.
-fn mixed(jobs: u64) -> impl Iterator<Item = u64> {
-    (0..jobs).map(|n| n % LANES)
-}
-
-/// Adds jobs at once, due now.
-async fn add(producer: &mut Remote, lane: u64, count: u64) -> anyhow::Result<()> {
-    let due = now_us();
-    for _ in 0..count {
-        producer
-            .tell(Request::Add {
-                due,
-                lane,
-                urgent: false,
-            })
-            .await?;
-    }
-    producer.order(Request::Settle).await
-}
-
-impl Report for Fair {
-    fn lines(&self) -> Vec<Line> {
-        let newcomer = format!(
-            "{NEWCOMERS_JOBS} jobs of one customer beside {} of another, 95th percentile of the wait",
-            self.backlog
-        );
-        let mut lines = vec![
-            Line::heading("Fairness"),
-            self.machine.line(),
-            Line::heading(newcomer),
-        ];
-        for (number, round) in self.rounds.iter().enumerate() {
-            let value = format!(
-                "idle {:.2} ms, busy {:.2} ms",
-                round.idle.p95_ms, round.busy.p95_ms
-            );
-            lines.push(Line::fact(format!("round {}", number + 1), value));
-        }
-        let verdict = met(self.busy_ms <= self.bound_ms);
-        lines.push(Line::fact(
-            "medians",
-            format!("idle {:.2} ms, busy {:.2} ms", self.idle_ms, self.busy_ms),
-        ));
-        lines.push(Line::fact(
-            "goal",
-            format!("at most {:.2} ms: {verdict}", self.bound_ms),
-        ));
-        lines.push(Line::heading(format!("A claim of {CLAIM}, {LANES} lanes")));
-        lines.push(Line::fact("fresh table", self.fresh.to_string()));
-        let worn = [
-            (format!("{} scheduled", self.million), self.scheduled),
-            (format!("{} just finished", self.million), self.finished),
-        ];
-        for (name, percentiles) in worn {
-            let ratio = percentiles.p99_ms / self.fresh.p99_ms;
-            let verdict = met(ratio <= 2.0);
-            lines.push(Line::fact(
-                name,
-                format!("{percentiles}: {ratio:.2} x the fresh p99, goal 2: {verdict}"),
-            ));
-        }
-        lines
-    }
-}
-
-/// A word for whether a goal is met.
-const fn met(is_met: bool) -> &'static str {
-    if is_met { "met" } else { "missed" }
 }

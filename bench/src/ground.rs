@@ -1,4 +1,4 @@
-//! What every measurement stands on: a scratch directory with a Postgres of its own.
+//! The ground of every measurement: a scratch directory with its own Postgres.
 
 use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
@@ -39,7 +39,7 @@ impl Ground {
         Ok(Self { cluster, scratch })
     }
 
-    /// Starts a Postgres that listens here, too, with settings besides.
+    /// Starts a Postgres with additional settings that also listens on this address.
     pub(crate) async fn start_on(
         options: &GroundOptions,
         address: SocketAddr,
@@ -85,7 +85,7 @@ fn prepare(options: &GroundOptions) -> anyhow::Result<(PathBuf, TempDir)> {
         .prefix("gatehouse-bench-")
         .tempdir_in(&options.scratch)?;
     scratch.disable_cleanup(options.keep);
-    // Postgres's account has to pass.
+    // Postgres's account must be able to enter it.
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o711))?;
     eprintln!("starting Postgres in {}", scratch.path().display());
     Ok((binaries, scratch))

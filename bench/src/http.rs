@@ -1,5 +1,11 @@
-//! A small HTTP/1.1 client for load. It shares the machine with what it measures, so it does no more than it must: requests
-//! are rendered beforehand, a keep-alive connection sends one with one write and reads its answer into a kept buffer.
+//! A small HTTP/1.1 client for load. It shares the machine with the measured system, so it does as
+//! little as possible. Requests are rendered beforehand. A keep-alive connection sends a request
+//! with one write, and reads the answer into a reused buffer.
+
+mod connection;
+mod render;
+#[cfg(test)]
+mod tests;
 
 use std::{
     io,
@@ -9,19 +15,18 @@ use std::{
 
 use bytes::BytesMut;
 use serde::Deserialize;
-use serde_json::json;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
     time::timeout,
 };
 
-/// A request nobody has answered by then is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// More than any answer of the interface sends.
-const MAX_HEADERS: usize = 64;
-const SUBMIT: &str = "/functions/v1/submit-media";
+use self::connection::Connection;
+pub(crate) use self::render::{
+    get, managed, repeatable_submission, status_query, submission, submission_of,
+};
 
+/// A request without an answer is given up after this time.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// What a server answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -55,7 +60,7 @@ struct Problem {
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Silence {
-    /// No connection came about, so nothing was sent.
+    /// No connection was made, so nothing was sent.
     Unreachable(io::Error),
     /// The connection broke or was given up: the request may or may not have had an effect.
     Broken(io::Error),
@@ -72,7 +77,7 @@ impl From<Silence> for io::Error {
 /// One server, and a connection to it that is kept while it works.
 pub(crate) struct Client {
     address: SocketAddr,
-    /// The address it connects from; `None` leaves the choice to the system.
+    /// The address that it connects from. `None` lets the system choose.
     source: Option<IpAddr>,
     connection: Option<Connection>,
 }
@@ -115,66 +120,6 @@ impl Client {
     }
 }
 
-struct Connection {
-    stream: TcpStream,
-    buffer: BytesMut,
-    keeps_alive: bool,
-}
-
-struct Head {
-    status: u16,
-    /// Bytes of the status line and headers.
-    length: usize,
-    /// Bytes of the body.
-    content: usize,
-    closes: bool,
-}
-
-impl Connection {
-    async fn open(source: Option<IpAddr>, address: SocketAddr) -> io::Result<Self> {
-        let stream = connect(source, address).await?;
-        stream.set_nodelay(true)?;
-        Ok(Self {
-            stream,
-            buffer: BytesMut::with_capacity(16 * 1024),
-            keeps_alive: true,
-        })
-    }
-
-    /// Whether the server has not closed it meanwhile: it says nothing of its own accord but the end.
-    fn is_open(&self) -> bool {
-        let nothing = self.stream.try_read(&mut [0]);
-        nothing.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
-    }
-
-    async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
-        self.stream.write_all(request).await?;
-        let head = loop {
-            if let Some(head) = parse(&self.buffer)? {
-                break head;
-            }
-            self.fill().await?;
-        };
-        while self.buffer.len() < head.length + head.content {
-            self.fill().await?;
-        }
-        self.keeps_alive = !head.closes;
-        let _ = self.buffer.split_to(head.length);
-        Ok(Answer {
-            status: head.status,
-            body: self.buffer.split_to(head.content),
-        })
-    }
-
-    async fn fill(&mut self) -> io::Result<()> {
-        self.buffer.reserve(4 * 1024);
-        match self.stream.read_buf(&mut self.buffer).await? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// Opens a connection, from a given address of this machine or from any.
 pub(crate) async fn connect(source: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
     let Some(source) = source else {
@@ -186,156 +131,4 @@ pub(crate) async fn connect(source: Option<IpAddr>, to: SocketAddr) -> io::Resul
     };
     socket.bind(SocketAddr::new(source, 0))?;
     socket.connect(to).await
-}
-
-/// Reads the head of an answer; none while it is incomplete. Gatehouse always tells a body's length, so chunked bodies
-/// are an error here.
-fn parse(bytes: &[u8]) -> io::Result<Option<Head>> {
-    let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let parsed = response
-        .parse(bytes)
-        .map_err(|error| invalid(error.to_string()))?;
-    let httparse::Status::Complete(length) = parsed else {
-        return Ok(None);
-    };
-    let status = response.code.unwrap_or_default();
-    let mut content = None;
-    let mut closes = response.version == Some(0);
-    for header in response.headers.iter() {
-        if header.name.eq_ignore_ascii_case("content-length") {
-            content = std::str::from_utf8(header.value)
-                .ok()
-                .and_then(|text| text.parse().ok());
-        } else if header.name.eq_ignore_ascii_case("connection") {
-            closes = header.value.eq_ignore_ascii_case(b"close");
-        }
-    }
-    let content = match (status, content) {
-        (204 | 304, _) => 0,
-        (_, Some(content)) => content,
-        (_, None) => return Err(invalid(format!("an answer {status} without its length"))),
-    };
-    Ok(Some(Head {
-        status,
-        length,
-        content,
-        closes,
-    }))
-}
-
-/// A rendered `GET`.
-pub(crate) fn get(path: &str) -> Vec<u8> {
-    format!("GET {path} HTTP/1.1\r\nhost: gatehouse\r\n\r\n").into_bytes()
-}
-
-/// A rendered request to the management interface; `path` stands under `/management/v1`.
-pub(crate) fn managed(
-    method: &str,
-    path: &str,
-    token: &str,
-    body: Option<&serde_json::Value>,
-) -> Vec<u8> {
-    let body = body.map(ToString::to_string).unwrap_or_default();
-    let kind = if body.is_empty() {
-        ""
-    } else {
-        "content-type: application/json\r\n"
-    };
-    format!(
-        "{method} /management/v1{path} HTTP/1.1\r\nhost: gatehouse\r\nauthorization: Bearer {token}\r\n{kind}content-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
-
-/// A rendered submission of a text.
-pub(crate) fn submission(site_key: &str, app_media_id: &str, text: &str) -> Vec<u8> {
-    let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
-    post(SUBMIT, "", &body)
-}
-
-/// A rendered submission with this body, whatever it is.
-pub(crate) fn submission_of(body: &str) -> Vec<u8> {
-    render(SUBMIT, "", body)
-}
-
-/// A rendered submission of a text with an `Idempotency-Key`.
-pub(crate) fn repeatable_submission(
-    site_key: &str,
-    app_media_id: &str,
-    text: &str,
-    idempotency_key: &str,
-) -> Vec<u8> {
-    let body = json!({ "api_key": site_key, "app_media_id": app_media_id, "body": text });
-    let header = format!("idempotency-key: {idempotency_key}\r\n");
-    post(SUBMIT, &header, &body)
-}
-
-/// A rendered status query.
-pub(crate) fn status_query(site_key: &str, media: uuid::Uuid) -> Vec<u8> {
-    let body = json!({ "api_key": site_key, "media_id": media });
-    post("/functions/v1/get-media-status", "", &body)
-}
-
-fn post(path: &str, header: &str, body: &serde_json::Value) -> Vec<u8> {
-    render(path, header, &body.to_string())
-}
-
-fn render(path: &str, header: &str, body: &str) -> Vec<u8> {
-    format!(
-        "POST {path} HTTP/1.1\r\nhost: gatehouse\r\ncontent-type: application/json\r\n{header}content-length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_head_is_read_once_it_is_complete() {
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"id\"";
-        assert!(parse(&answer[..30]).unwrap().is_none());
-        let head = parse(answer).unwrap().unwrap();
-        assert_eq!(
-            (head.status, head.length, head.content, head.closes),
-            (200, 39, 12, false)
-        );
-    }
-
-    #[test]
-    fn an_answer_of_unknown_length_is_an_error_rather_than_a_guess() {
-        assert!(parse(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").is_err());
-    }
-
-    #[test]
-    fn an_answer_without_content_needs_no_length() {
-        let head = parse(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap().unwrap();
-        assert_eq!((head.status, head.content), (204, 0));
-    }
-
-    #[test]
-    fn a_request_tells_the_bytes_of_its_body() {
-        let request = String::from_utf8(submission("site_a", "1", "für")).unwrap();
-        let (head, body) = request.split_once("\r\n\r\n").unwrap();
-        assert!(
-            head.ends_with(&format!("content-length: {}", body.len())),
-            "{head}"
-        );
-        assert_eq!(
-            body,
-            r#"{"api_key":"site_a","app_media_id":"1","body":"für"}"#
-        );
-    }
-
-    #[test]
-    fn an_idempotency_key_is_a_header_and_changes_nothing_else() {
-        let plain = String::from_utf8(submission("site_a", "1", "text")).unwrap();
-        let named = String::from_utf8(repeatable_submission("site_a", "1", "text", "k-1")).unwrap();
-        assert_ne!(named, plain);
-        assert_eq!(named.replace("idempotency-key: k-1\r\n", ""), plain);
-    }
 }

@@ -3,7 +3,7 @@
 use queue::Lane;
 use uuid::Uuid;
 
-/// Multiplying by it spreads numbers over all lanes there may be, as real ids are spread: by the golden ratio.
+/// A factor that spreads numbers over all possible lanes, like real ids: the golden ratio.
 const SPREAD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
 
 /// The lane of a number. Different numbers have different lanes.
@@ -11,7 +11,7 @@ pub(crate) fn lane(number: u64) -> Lane {
     Lane(spread(number))
 }
 
-/// A UUID for a number, anywhere among all there may be. Different numbers have different ones.
+/// A UUID for a number, anywhere among all possible ones. Different numbers have different UUIDs.
 pub(crate) fn spread(number: u64) -> Uuid {
     Uuid::from_u128((u128::from(number) + 1).wrapping_mul(SPREAD))
 }

@@ -29,7 +29,7 @@ impl Latencies {
         Self(histogram.expect("one to a minute of microseconds are valid bounds"))
     }
 
-    /// Those of a list of microseconds.
+    /// The latencies in a list of microseconds.
     pub(crate) fn of_micros(micros: &[u64]) -> Self {
         let mut latencies = Self::new();
         for &micros in micros {
@@ -38,13 +38,13 @@ impl Latencies {
         latencies
     }
 
-    /// Adds one; more than a minute counts as a minute.
+    /// Adds a latency. More than a minute counts as a minute.
     pub(crate) fn record(&mut self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(LONGEST_US);
         self.0.saturating_record(micros.clamp(1, LONGEST_US));
     }
 
-    /// Adds those of another.
+    /// Adds all latencies of another.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.0.add(&other.0).expect("all have the same bounds");
     }
@@ -54,7 +54,7 @@ impl Latencies {
         self.0.len()
     }
 
-    /// What they come to.
+    /// Their percentiles.
     pub(crate) fn percentiles(&self) -> Percentiles {
         #[expect(
             clippy::cast_precision_loss,

@@ -1,28 +1,26 @@
-//! A provider limits tokens, and one team's long texts meet that limit: how long another team's short texts take, before and
-//! meanwhile. Rounds of both take turns.
+//! A provider limits tokens, and one team's long texts meet that limit. Measures how long another
+//! team's short texts take, before and meanwhile. Rounds of both take turns.
 
 mod bucket;
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use clap::Args;
-use domain::event::EventKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use self::bucket::{Asked, Provider};
 use crate::{
-    http::{self, Client},
-    latency::{Latencies, Medians, Percentiles},
-    load::{Ticks, accepted, ticks},
+    latency::{Medians, Percentiles},
+    load::{Ticks, ticks},
     meter::empty_tables,
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,
     stack::{CommonOptions, Shape, Stack, Surroundings},
     texts::Texts,
+    verdicts::{Sent, latencies, submit},
 };
 
 /// Sites, each of a team of its own.
@@ -31,10 +29,10 @@ const SHORT: usize = 1;
 const LONG_BYTES: usize = 100_000;
 const SHORT_BYTES: usize = 50;
 const WARM_UP_SECONDS: u64 = 3;
-/// How long the last webhook of a short text may take.
+/// How long it may take until a long text meets the limit.
 const PATIENCE: Duration = Duration::from_mins(5);
 const POLL: Duration = Duration::from_millis(20);
-/// What the long texts may add to the p95 of the short ones, or they may double it.
+/// How much the long texts may add to the p95 of the short ones. They may also double it.
 const MORE_MS: f64 = 250.0;
 
 /// Options of `limits`.
@@ -59,7 +57,7 @@ pub(crate) struct Options {
     rounds: usize,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Limited {
     machine: Machine,
@@ -83,7 +81,7 @@ struct Beside {
 }
 
 impl Limited {
-    /// Whether the long texts cost the short ones no more than they may.
+    /// Whether the long texts delay the short ones no more than permitted.
     pub(crate) fn holds(&self) -> bool {
         self.beside_p95_ms <= self.bound_ms
     }
@@ -161,11 +159,6 @@ struct Pair<'a> {
     texts: Texts,
 }
 
-#[derive(Deserialize)]
-struct Accepted {
-    id: Uuid,
-}
-
 impl Pair<'_> {
     /// Nothing waits, and the provider allows everything.
     async fn calm(&mut self) -> anyhow::Result<()> {
@@ -196,49 +189,14 @@ impl Pair<'_> {
         let rate = self.options.rate;
         let ticks = Ticks::start(rate, ticks(rate, seconds));
         let sent = self.submit(SHORT, SHORT_BYTES, &ticks).await?;
-        let begun = Instant::now();
-        let key = |media: Uuid| (media, EventKind::MediaModerated);
-        loop {
-            {
-                let seen = self.stack.receiver.seen();
-                let mut awaited = sent.iter().map(|(media, _)| key(*media));
-                if awaited.all(|key| seen.arrivals.contains_key(&key)) {
-                    break;
-                }
-            }
-            ensure!(begun.elapsed() < PATIENCE, "webhooks got lost");
-            tokio::time::sleep(POLL).await;
-        }
-        let seen = self.stack.receiver.seen();
-        let mut latencies = Latencies::new();
-        for (media, due) in sent {
-            let arrival = seen.arrivals.get(&key(media));
-            latencies.record(arrival.context("a webhook got lost")?.first - due);
-        }
-        Ok(latencies.percentiles())
+        Ok(latencies(&self.stack, &sent).await?.percentiles())
     }
 
-    /// The items, and when each was due.
-    async fn submit(
-        &self,
-        site: usize,
-        bytes: usize,
-        ticks: &Ticks,
-    ) -> anyhow::Result<Vec<(Uuid, Instant)>> {
-        let mut client = Client::new(self.stack.apis[0].address);
-        let mut sent = Vec::new();
-        while let Some(tick) = ticks.next().await {
-            let request = http::submission(
-                &self.stack.sites[site].key,
-                &format!("item-{}", tick.index),
-                &self.texts.plain(tick.index, bytes),
-            );
-            let answer = client.send(&request).await.map_err(std::io::Error::from)?;
-            accepted(&answer)?;
-            let Accepted { id } = serde_json::from_slice(&answer.body)?;
-            sent.push((id, tick.due));
-        }
-        Ok(sent)
+    async fn submit(&self, site: usize, bytes: usize, ticks: &Ticks) -> anyhow::Result<Vec<Sent>> {
+        submit(&self.stack, site, ticks, |number| {
+            self.texts.plain(number, bytes)
+        })
+        .await
     }
 }
 

@@ -41,16 +41,16 @@ pub(crate) fn per_second(count: u64, elapsed: Duration) -> f64 {
 /// When a closed loop ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Extent {
-    /// No request is sent after so long.
+    /// No request is sent after this time.
     Lasting(Duration),
-    /// So many requests are sent.
+    /// This number of requests is sent.
     Of(u64),
 }
 
 /// `connections` clients, each of which sends the next request as soon as its last is answered.
 ///
 /// # Errors
-/// Anything but a 200 ends the measurement: it would be one of something else.
+/// Any answer except a 200 ends the measurement, because it would measure something else.
 pub(crate) async fn closed(
     address: SocketAddr,
     requests: &Requests,
@@ -86,7 +86,7 @@ pub(crate) async fn closed(
     })
 }
 
-/// Fails on anything but a 200.
+/// Fails on any answer except a 200.
 pub(crate) fn accepted(answer: &Answer) -> anyhow::Result<()> {
     if answer.status != 200 {
         bail!(
@@ -98,22 +98,23 @@ pub(crate) fn accepted(answer: &Answer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One thing to do at its time.
+/// A time to do something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     /// Which, from 0.
     pub(crate) index: u64,
-    /// When it should start. Latencies count from here: what waits because earlier ones were slow has waited.
+    /// When it should start. Latencies count from here, so they include the wait for slow earlier
+    /// ones.
     pub(crate) due: Instant,
 }
 
-/// Ticks to be shared out among clients.
+/// Ticks that clients share.
 #[derive(Clone)]
 pub(crate) struct Ticks(Rc<Mutex<mpsc::UnboundedReceiver<Tick>>>);
 
 impl Ticks {
-    /// `count` ticks at `rate` a second, from now on. They come from a thread of their own, because tokio's timer is only
-    /// good to a millisecond.
+    /// `count` ticks at `rate` a second, from now on. They come from a separate thread, because
+    /// tokio's timer is only accurate to a millisecond.
     pub(crate) fn start(rate: f64, count: u64) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         thread::spawn(move || {
@@ -135,13 +136,13 @@ impl Ticks {
         let (sender, receiver) = mpsc::unbounded_channel();
         let due = Instant::now();
         for index in 0..count {
-            // The receiver is right here.
+            // The receiver exists in this function.
             let _ = sender.send(Tick { index, due });
         }
         Self(Rc::new(Mutex::new(receiver)))
     }
 
-    /// Lets no more come.
+    /// Stops the ticks.
     pub(crate) async fn close(&self) {
         self.0.lock().await.close();
     }

@@ -1,8 +1,9 @@
 //! Load generator, side-by-side benchmarks and the chaos proof of Gatehouse. Not shipped.
 //!
-//! Each command, but for `rules` and `images`, makes a Postgres cluster of its own with durable settings, starts what it measures on
-//! it, measures or proves, and removes everything again. All of it runs on one thread, but for the drivers, which are
-//! processes of their own: the machine belongs to what is measured.
+//! Each command except `rules` and `images` makes its own Postgres cluster with durable settings,
+//! starts the measured system on it, measures or proves something, and removes everything. This
+//! program runs on one thread and the drivers are separate processes, so that the measured system
+//! has the machine for itself.
 
 #![expect(
     clippy::print_stdout,
@@ -48,6 +49,7 @@ mod stack;
 mod status;
 mod submit;
 mod texts;
+mod verdicts;
 
 use std::process::ExitCode;
 
@@ -77,7 +79,8 @@ enum Command {
     Flow(flow::Options),
     /// Kill processes at random under load, then prove that nothing is lost and nothing doubled
     Chaos(chaos::Options),
-    /// Five incidents of a database and its clients under load, one after the other: it must work again within 10 s, and lose nothing
+    /// Five incidents of a database and its clients under load, one after another: the service must
+    /// work again within 10 s, and lose nothing
     Failover(chaos::failover::Options),
     /// The queue beside graphile-worker, pg-boss and a loop written by hand
     Queue(compare::Options),
@@ -89,7 +92,8 @@ enum Command {
     Endurance(endurance::Options),
     /// Texts against 10,000 keywords and 1,000 regular expressions, beside RE2's Set and Hyperscan
     Rules(rules::Options),
-    /// Webhooks a second, beside a bare loop of the same requests; well endpoints beside a dead, a slow and a flooded one
+    /// Webhooks a second, beside a bare loop of the same requests; healthy endpoints beside a dead,
+    /// a slow and a flooded one
     Deliveries(deliveries::Options),
     /// Hashes looked up in a million beside faiss, and pictures hashed beside the reference's library
     Images(images::Options),
@@ -100,7 +104,7 @@ enum Command {
     /// What other commands start
     #[command(hide = true)]
     Driver(driver::Options),
-    /// Stands before the receiver, to be killed
+    /// The relay before the receiver, which can be killed
     #[command(hide = true)]
     Relay(relay::Options),
     /// The hostile team
@@ -118,7 +122,7 @@ fn main() -> ExitCode {
         _ => Builder::new_current_thread().enable_all().build(),
     };
     let result = runtime.map_err(anyhow::Error::from).and_then(|runtime| {
-        // Whoever loses is dropped, and with it every process that it started.
+        // The unfinished future is dropped, and with it every process that it started.
         let result = runtime.block_on(async {
             tokio::select! {
                 result = run(command) => result,
@@ -143,7 +147,7 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Runs a command. Whether what it proves holds; one that only measures always does.
+/// Runs a command. Returns whether its proof holds, or true if it only measures.
 async fn holds(command: Command) -> anyhow::Result<bool> {
     Ok(match command {
         Command::Submit(options) => {
@@ -242,7 +246,7 @@ async fn holds(command: Command) -> anyhow::Result<bool> {
     })
 }
 
-/// Prints a report, and says whether it holds.
+/// Prints a report, and returns whether it holds.
 fn shown<R: report::Report>(
     report: &R,
     json: bool,

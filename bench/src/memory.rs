@@ -1,8 +1,9 @@
 //! Whether an API process keeps its size: its resident memory, sampled every second while it accepts submissions for many
 //! sites as fast as it can.
 //!
-//! It is flat when the median of the last fifth of the samples is at most a tenth above that of the first fifth. By then all
-//! sites are known and all buffers have been used, so what still grows does not stop.
+//! It is flat when the median of the last fifth of the samples is at most a tenth above the median
+//! of the first fifth. By then all sites are known and all buffers have been used, so memory that
+//! still grows will not stop growing.
 
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ use crate::{
 };
 
 const EVERY: Duration = Duration::from_secs(1);
-/// What the last part may be to the first.
+/// The largest permitted ratio of the last part to the first.
 const FLAT: f64 = 1.1;
 
 /// Options of `memory`.
@@ -47,7 +48,7 @@ pub(crate) struct Options {
     quick: bool,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     machine: Machine,
@@ -109,7 +110,7 @@ pub(crate) async fn run(mut options: Options) -> anyhow::Result<Measured> {
     let pid = api.pid().context("the API has ended")?;
     let idle_mib = resident_mib(pid)?;
 
-    // Every site once, so that what is measured is not the filling of the cache.
+    // Every site once, so that the filling of the cache is not measured.
     let warm_up = Extent::Of(requests.len() as u64);
     load::closed(api.address, &requests, connections, warm_up).await?;
     empty_tables(&mut conn).await?;

@@ -1,4 +1,5 @@
-//! What work costs in Postgres: statements by `pg_stat_statements`, write-ahead log by its position.
+//! The cost of work in Postgres: statements (by `pg_stat_statements`) and write-ahead log (by its
+//! position).
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -6,7 +7,7 @@ use sqlx::{PgConnection, Row as _};
 
 /// How many kinds of statement a report names.
 const NAMED: i64 = 16;
-/// How much of a statement's text.
+/// How many characters of a statement a report shows.
 const SHOWN: usize = 90;
 
 /// What an item cost.
@@ -48,7 +49,7 @@ impl Meter {
         Ok(Self { position })
     }
 
-    /// What happened since, for each of so many items.
+    /// The cost since the start, for each of `items` items.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) async fn stop(self, conn: &mut PgConnection, items: u64) -> anyhow::Result<Cost> {
         let bytes: i64 = sqlx::query_scalar(
@@ -100,7 +101,8 @@ impl Meter {
 
 /// Empties the tables that submissions fill, and writes a checkpoint, so that every round starts from the same state.
 ///
-/// Not `rate_windows`, which has a row for each key however much is submitted: API processes hold shares of it.
+/// `rate_windows` stays, because API processes hold shares of it. It has one row for each key,
+/// however much is submitted.
 pub(crate) async fn empty_tables(conn: &mut PgConnection) -> anyhow::Result<()> {
     sqlx::query(
         "
@@ -114,18 +116,19 @@ pub(crate) async fn empty_tables(conn: &mut PgConnection) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What a number of accepted submissions must have left behind.
+/// The rows that a number of accepted submissions must have left.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traces {
     pub(crate) submissions: u64,
     /// Whether each had an `Idempotency-Key`.
     pub(crate) named: bool,
-    /// Whether each came with one job, which also tells of it, and not with an event and a delivery.
+    /// Whether each was stored with one job, which also sends its acceptance, and not with an event
+    /// and a delivery.
     pub(crate) short: bool,
 }
 
 impl Traces {
-    /// Counts them: what was not stored and booked was not measured.
+    /// Counts the rows. A submission counts only if it was stored and its quota booked.
     ///
     /// # Errors
     /// Something is missing, or there is too much of it.
@@ -169,7 +172,7 @@ impl Traces {
     }
 }
 
-/// Lets submissions take the short way, as beside workers that live elsewhere: each is stored with one job.
+/// Lets submissions take the short way, as if workers ran elsewhere: each is stored with one job.
 pub(crate) async fn announce_workers(conn: &mut PgConnection) -> anyhow::Result<()> {
     sqlx::query(
         "insert into item_workers values (gen_random_uuid(), '{analysis,rules}', 'infinity')",
@@ -179,7 +182,7 @@ pub(crate) async fn announce_workers(conn: &mut PgConnection) -> anyhow::Result<
     Ok(())
 }
 
-/// How many jobs there are in any state but dead.
+/// How many jobs exist in any state except dead.
 pub(crate) async fn jobs(conn: &mut PgConnection) -> anyhow::Result<i64> {
     Ok(sqlx::query_scalar("select count(*) from queue.jobs")
         .fetch_one(conn)

@@ -1,9 +1,11 @@
-//! One hostile team beside a well-behaved one: how long the well-behaved team's submissions and verdicts take, and how much
-//! memory the API and the worker need, while the hostile team does its worst by permitted calls only.
+//! One hostile team beside a well-behaved one: how long the well-behaved team's submissions and
+//! verdicts take, and how much memory the API and the worker need, while the hostile team does its
+//! worst with permitted calls only.
 //!
-//! A round is one idle minute and one minute of each attack, in shuffled order. Every minute begins with fresh processes, empty
-//! tables and a new hostile team. The attack runs in a process of its own at a lower priority, so that what is measured is
-//! what the service does for the hostile team, and not what it costs to be hostile.
+//! A round is one idle minute and one minute of each attack, in shuffled order. Every minute begins
+//! with fresh processes, empty tables and a new hostile team. The attack runs in a separate process
+//! with a lower priority, so that the benchmark measures the service's work for the hostile team,
+//! and not the attacker's own.
 
 mod attack;
 mod busy;
@@ -46,13 +48,14 @@ pub(crate) struct Options {
     /// The bound of the API's resident memory, and of the worker's, in MiB
     #[arg(long, default_value_t = 512)]
     memory_mib: u32,
-    /// A process whose resident memory passes this many MiB is killed and started again, which protects the machine
+    /// To protect the machine, a process with more resident memory than this, in MiB, is killed and
+    /// started again
     #[arg(long, default_value_t = 3_072)]
     stop_at_mib: u32,
     /// How many files the API and the worker may each have open
     #[arg(long, default_value_t = 2_048)]
     descriptors: u64,
-    /// How much lower the hostile team's priority is: 0 is the same as everybody's, 19 the lowest
+    /// How much lower the hostile team's priority is: 0 for the same as others, 19 for the lowest
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(i32).range(0..=19))]
     nice: i32,
     /// Connections through which the well-behaved team submits
@@ -60,7 +63,7 @@ pub(crate) struct Options {
     connections: usize,
 }
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct Neighbours {
     machine: Machine,
@@ -71,7 +74,7 @@ pub(crate) struct Neighbours {
     descriptors: u64,
     nice: i32,
     bounds: Bounds,
-    /// One a round.
+    /// One for each round.
     idle: Vec<Minute>,
     attacks: Vec<Against>,
 }
@@ -85,7 +88,7 @@ impl Neighbours {
             && self.idle_failures().is_empty()
     }
 
-    /// What went wrong although nobody attacked. Then the figures say nothing.
+    /// What went wrong without an attack. Then the figures are void.
     fn idle_failures(&self) -> Vec<String> {
         outcome::harm(&self.idle, self.bounds.memory_mib)
     }
@@ -94,7 +97,7 @@ impl Neighbours {
 /// Runs the benchmark.
 ///
 /// # Errors
-/// It could not be carried out. A bound that does not hold is no error.
+/// It could not be carried out. A bound that does not hold is not an error.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Neighbours> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();

@@ -16,7 +16,7 @@ use crate::{
 /// The five statements.
 pub(crate) const PLAIN: &str = include_str!("../pgbench/plain.sql");
 
-/// What the script's variables are.
+/// The script's variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Variables {
     /// How many sites it may choose from: see [`tell_sites`].
@@ -28,13 +28,14 @@ pub(crate) struct Variables {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Measured {
     pub(crate) clients: u32,
-    /// Transactions, which are submissions, a second, connecting not counted.
+    /// Transactions (submissions) a second, without the time for connecting.
     pub(crate) rate: f64,
     pub(crate) mean_latency_ms: f64,
     pub(crate) transactions: u64,
 }
 
-/// Makes the table from which the script takes the hash of a site's key, as an application knows its own key.
+/// Makes the table from which the script reads the hash of a site's key. An application would know
+/// its own key.
 pub(crate) async fn tell_sites(conn: &mut PgConnection, sites: &[Site]) -> anyhow::Result<()> {
     let mut hashes = Vec::new();
     for site in sites {
@@ -62,7 +63,7 @@ pub(crate) async fn tell_sites(conn: &mut PgConnection, sites: &[Site]) -> anyho
     Ok(())
 }
 
-/// Runs the script for so long with so many clients.
+/// Runs the script for `duration` with `clients` clients.
 ///
 /// # Errors
 /// pgbench failed, or a transaction did.

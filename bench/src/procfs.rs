@@ -1,4 +1,4 @@
-//! What the system says of a process: its memory, threads and open files.
+//! What the system knows about a process: its memory, threads and open files.
 
 use std::{fs, time::Duration};
 

@@ -1,35 +1,36 @@
-//! What the benchmark asks its drivers, the processes in which the queues run: a line of JSON each way. The drivers of
-//! the peers (`bench/peers/*.mjs`) and our own speak the same.
+//! The protocol between the benchmark and its drivers, the processes in which the queues run: one
+//! line of JSON in each direction. Our driver and those of the peers (`bench/peers/*.mjs`) speak
+//! the same protocol.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One line to a driver. Each is answered by one [`Answer`], but for [`Request::Add`].
+/// One line to a driver. Each is answered by one [`Answer`], except [`Request::Add`].
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(crate) enum Request {
-    /// Enqueue one by one, a commit each, from so many tasks at once.
+    /// Enqueue jobs one by one, with a commit each, from several tasks at once.
     Enqueue { jobs: u64, tasks: u64 },
     /// Enqueue many at once, spread over lanes where there are any; due after `delay_s` seconds.
     Bulk { jobs: u64, lanes: u64, delay_s: u64 },
     /// Start to work.
     Work(Work),
-    /// Answer once so many jobs have started since the driver was.
+    /// Answer when this number of jobs has started since the driver was started.
     Await { ran: u64 },
     /// How many jobs have started.
     Ran,
-    /// How long those jobs waited that were told when they were due: microseconds each, only what was not yet told.
+    /// The waits of jobs with a due time, in microseconds, since the last answer.
     Latencies,
-    /// Enqueue one job that was due at that time of [`crate::clock`], ahead of a backlog if it is urgent and the queue
-    /// can be told so. Not answered.
+    /// Enqueue one job that was due at this time of [`crate::clock`]. If it is urgent, it goes
+    /// ahead of a backlog, if the queue supports that. Not answered.
     Add { due: u64, lane: u64, urgent: bool },
-    /// Answer once all of these are enqueued.
+    /// Answer when all of these are enqueued.
     Settle,
     /// Enqueue at a steady rate until [`Request::Stop`], in the background.
     Produce(Production),
     /// The claims, waits and jobs done since the last question, as [`Progress`].
     Progress,
-    /// Stop working or producing, in order.
+    /// Stop working or producing, and finish what was begun.
     Stop,
 }
 
@@ -58,7 +59,7 @@ impl Work {
         loops: 1,
     };
 
-    /// No-op jobs while newcomers matter: what our workers do unless told otherwise.
+    /// No-op jobs while newcomers matter, with the defaults of our workers.
     pub(crate) const BALANCED: Self = Self {
         concurrency: 64,
         prefetch: 64,
@@ -89,7 +90,8 @@ pub(crate) struct Progress {
     pub(crate) waits_us: Vec<u64>,
 }
 
-/// One line from a driver. The first comes unasked and is about the driver itself: [`About`].
+/// One line from a driver. The first line comes without a request and describes the driver:
+/// [`About`].
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {

@@ -1,4 +1,5 @@
-//! Peers that Python has: a process of its own in an environment with their packages, which answers each line with one of JSON.
+//! Peers in Python: a process in an environment with their packages, which answers each line with a
+//! line of JSON.
 
 use std::{
     ffi::OsStr,

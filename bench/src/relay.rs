@@ -1,5 +1,6 @@
-//! What stands between Gatehouse and the receiver of webhooks, so that the receiver can be killed and what it got is known all the
-//! same: a process that passes bytes on. While it is dead nobody answers, and what it had under way is cut off.
+//! A process between Gatehouse and the receiver of webhooks, which passes bytes on. It can be
+//! killed while the receiver still knows what it got. While it is dead, nobody answers, and its
+//! open connections are cut off.
 
 use std::{
     net::SocketAddr,
@@ -48,7 +49,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Starts one before a receiver.
+    /// Starts a relay to this receiver.
     pub(crate) async fn start(to: SocketAddr) -> anyhow::Result<Self> {
         let listen = free_address()?;
         let mut relay = Self {

@@ -1,4 +1,5 @@
-//! A driver as the benchmark sees it: a process that is asked line by line and killed when dropped.
+//! A driver from the benchmark's side: a process that gets one request per line and is killed when
+//! dropped.
 
 use std::{
     env,
@@ -85,7 +86,7 @@ impl Remote {
         answer.with_context(|| format!("{}: {request:?}", self.name))
     }
 
-    /// Asks for something that is answered by nothing of interest.
+    /// Sends a request and ignores the content of its answer.
     pub(crate) async fn order(&mut self, request: Request) -> anyhow::Result<()> {
         self.ask::<serde_json::Value>(request).await.map(drop)
     }
@@ -98,7 +99,7 @@ impl Remote {
         written.with_context(|| format!("{} is gone; its log is {}", self.name, self.log.display()))
     }
 
-    /// Ends the process in order: it has nothing left to read.
+    /// Ends the process by closing its input.
     pub(crate) async fn end(self) -> anyhow::Result<()> {
         let Self {
             name,

@@ -1,4 +1,5 @@
-//! What a run ends with: a table for people or JSON for programs, on standard output. Progress goes to standard error.
+//! The report of a run: a table for people or JSON for programs, on standard output. Progress goes
+//! to standard error.
 
 use std::fs;
 
@@ -16,7 +17,7 @@ pub(crate) trait Report: Serialize {
 /// A line of the table.
 #[derive(Clone, Debug)]
 pub(crate) enum Line {
-    /// What follows is about this.
+    /// The heading of the lines below it.
     Heading(String),
     /// A name and its value.
     Fact(String, String),
@@ -53,13 +54,13 @@ pub(crate) fn print(report: &impl Report, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What it ran on.
+/// The machine that it ran on.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Machine {
     pub(crate) cores: usize,
     pub(crate) postgres: String,
-    /// The load average over the last minute before the run. Over a few tenths something else was running, and the
-    /// figures are about that, too.
+    /// The load average over the last minute before the run. If it is more than a few tenths,
+    /// something else was running, and the figures are affected by it.
     pub(crate) load_before: f64,
 }
 
@@ -109,7 +110,7 @@ impl Machine {
     }
 }
 
-/// A ratio beside what it should be at least.
+/// A ratio, and the least that it should be.
 pub(crate) fn against_goal(ratio: f64, goal: f64) -> String {
     let verdict = if ratio >= goal { "met" } else { "missed" };
     format!("{ratio:.3} (goal {goal}: {verdict})")

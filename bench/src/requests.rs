@@ -1,5 +1,6 @@
-//! Requests that are rendered once and sent in turn by all connections together, each time under another number: what a
-//! client calls its request by (`Idempotency-Key`, `app_media_id`) is never the same twice.
+//! Requests that are rendered once and sent by all connections in turn, each time with another
+//! number. So the names that a client gives to its request (`Idempotency-Key`, `app_media_id`) are
+//! never the same twice.
 
 use std::cell::Cell;
 
@@ -7,10 +8,10 @@ use uuid::Uuid;
 
 use crate::{http, lane::spread, sites::Site};
 
-/// Stands in a rendered request for its number, and is as long.
+/// The placeholder for the number in a rendered request. It has the same length.
 pub(crate) const NUMBER: &str = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/// How many there are in a round at least, where each has a text of its own.
+/// The fewest requests of a round in which each has its own text.
 const TEXTS: usize = 1_024;
 
 /// A round of requests.
@@ -21,7 +22,7 @@ pub(crate) struct Requests {
 
 struct Rendered {
     bytes: Vec<u8>,
-    /// Where its number stands.
+    /// The positions of the number.
     numbers: Vec<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Requests {
         self.rendered.len()
     }
 
-    /// Writes the next one over what is in `buffer`.
+    /// Replaces the content of `buffer` by the next request.
     pub(crate) fn next(&self, buffer: &mut Vec<u8>) {
         let number = self.sent.get();
         self.sent.set(number + 1);
@@ -74,7 +75,8 @@ impl Rendered {
         Self { bytes, numbers }
     }
 
-    /// A number looks like a random UUID, what clients mostly send: in an index it falls anywhere.
+    /// A number looks like a random UUID, which most clients send. So it falls anywhere in an
+    /// index.
     fn write(&self, number: u64, buffer: &mut Vec<u8>) {
         buffer.clear();
         buffer.extend_from_slice(&self.bytes);

@@ -1,27 +1,25 @@
-//! How fast texts are judged: our rules beside a loop over single regular expressions, RE2's Set and Hyperscan, on the
-//! same patterns and texts and in turns; then how the time grows with the text.
+//! How fast texts are judged. Compares our rules with a loop over single regular expressions, RE2's
+//! Set and Hyperscan, on the same patterns and texts and in turns. Then measures how the time grows
+//! with the text.
 
+mod compare;
 mod curve;
 mod engine;
 mod patterns;
 mod peer;
+mod table;
 mod texts;
 
-use std::time::Duration;
-
 use clap::Args;
-use serde::Serialize;
 
+pub(crate) use self::table::Judged;
 use self::{
-    curve::Point,
-    engine::{as_regexes, measure, ours, single},
+    compare::compare,
     patterns::{Literals, Patterns},
-    peer::{Peer, Running},
+    peer::Peer,
+    table::Case,
 };
-use crate::report::{self, Line, Report};
-
-/// Times the loop should take of ours, at least.
-const LOOP_GOAL: f64 = 20.0;
+use crate::report;
 
 /// Options of `rules`.
 #[derive(Clone, Debug, Args)]
@@ -47,39 +45,6 @@ pub(crate) struct Options {
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What came out.
-#[derive(Debug, Serialize)]
-pub(crate) struct Judged {
-    cores: usize,
-    load_before: f64,
-    texts: usize,
-    bytes: usize,
-    cases: Vec<Case>,
-    curve: Vec<Point>,
-}
-
-/// Patterns, with what each engine made of them.
-#[derive(Debug, Serialize)]
-struct Case {
-    keywords: usize,
-    regexes: usize,
-    what: &'static str,
-    entries: Vec<Entry>,
-}
-
-/// One engine's figures: microseconds for a text, the median over the rounds.
-#[derive(Debug, Serialize)]
-struct Entry {
-    engine: &'static str,
-    compiled_ms: f64,
-    /// Texts that it has not seen, as in life.
-    fresh: f64,
-    /// The same texts once more, for which all of a lazily built automaton is there.
-    again: f64,
-    /// In all rounds, each rule or pattern counted once a text.
-    matches: usize,
 }
 
 /// Runs the benchmark.
@@ -148,125 +113,4 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<Judged> {
         cases,
         curve: curve::measure(options.seed, options.quick)?,
     })
-}
-
-/// Measures all engines in turns. The first round warms up and is not counted.
-async fn compare(
-    patterns: &Patterns,
-    rounds: &[Vec<String>],
-    peers: impl Iterator<Item = Peer>,
-    scratch: &std::path::Path,
-) -> anyhow::Result<Vec<Entry>> {
-    let regexes = as_regexes(patterns);
-    let (group, compiled) = ours(patterns)?;
-    let mut turns = vec![Turns::new("ours", compiled)];
-    let (singles, compiled) = single(&regexes)?;
-    turns.push(Turns::new("a loop over single ones", compiled));
-    let mut running = Vec::new();
-    for peer in peers {
-        eprintln!("  {} compiles", peer.name());
-        let peer_running = Running::start(peer, &regexes, rounds, scratch).await?;
-        turns.push(Turns::new(peer.name(), peer_running.compiled()));
-        running.push(peer_running);
-    }
-    for (round, texts) in rounds.iter().enumerate() {
-        let mut outcomes = Vec::new();
-        outcomes.push((measure(&group, texts), measure(&group, texts)));
-        outcomes.push((measure(&singles, texts), measure(&singles, texts)));
-        for peer in &mut running {
-            outcomes.push((peer.measure(round).await?, peer.measure(round).await?));
-        }
-        for (turns, (fresh, again)) in turns.iter_mut().zip(outcomes) {
-            if round > 0 {
-                turns.fresh.push(fresh.0);
-                turns.again.push(again.0);
-                turns.matches += fresh.1;
-            }
-        }
-    }
-    let texts = rounds.first().map_or(0, Vec::len);
-    Ok(turns.into_iter().map(|turns| turns.entry(texts)).collect())
-}
-
-struct Turns {
-    engine: &'static str,
-    compiled: Duration,
-    fresh: Vec<Duration>,
-    again: Vec<Duration>,
-    matches: usize,
-}
-
-impl Turns {
-    const fn new(engine: &'static str, compiled: Duration) -> Self {
-        Self {
-            engine,
-            compiled,
-            fresh: Vec::new(),
-            again: Vec::new(),
-            matches: 0,
-        }
-    }
-
-    fn entry(self, texts: usize) -> Entry {
-        Entry {
-            engine: self.engine,
-            compiled_ms: self.compiled.as_secs_f64() * 1e3,
-            fresh: median(self.fresh, texts),
-            again: median(self.again, texts),
-            matches: self.matches,
-        }
-    }
-}
-
-/// Microseconds for one of so many texts.
-#[expect(clippy::cast_precision_loss, reason = "there are few texts")]
-fn median(mut rounds: Vec<Duration>, texts: usize) -> f64 {
-    rounds.sort_unstable();
-    let middle = rounds.get(rounds.len() / 2).copied().unwrap_or_default();
-    middle.as_secs_f64() * 1e6 / texts as f64
-}
-
-impl Report for Judged {
-    fn lines(&self) -> Vec<Line> {
-        let machine = format!(
-            "{} cores, load average before: {}",
-            self.cores, self.load_before
-        );
-        let mut lines = vec![
-            Line::heading("Rules"),
-            Line::fact("machine", machine),
-            Line::fact(
-                "texts of a round",
-                format!("{} of {} bytes", self.texts, self.bytes),
-            ),
-        ];
-        for case in &self.cases {
-            lines.push(Line::heading(format!(
-                "{} keywords, {} regexes: {}",
-                case.keywords, case.regexes, case.what
-            )));
-            let ours = case.entries.first().map_or(0.0, |entry| entry.fresh);
-            for entry in &case.entries {
-                let times = entry.fresh / ours;
-                let times = match entry.engine {
-                    "ours" => String::new(),
-                    "a loop over single ones" => report::against_goal(times, LOOP_GOAL),
-                    _ => report::against_goal(times, 1.0),
-                };
-                let Entry {
-                    fresh,
-                    again,
-                    matches,
-                    compiled_ms,
-                    ..
-                } = entry;
-                lines.push(Line::fact(
-                    entry.engine,
-                    format!("{fresh:9.1} µs a text, {again:9.1} again; {matches} matches; compiled in {compiled_ms:.0} ms; times ours: {times}"),
-                ));
-            }
-        }
-        lines.extend(curve::lines(&self.curve));
-        lines
-    }
 }

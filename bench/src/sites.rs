@@ -36,8 +36,9 @@ pub(crate) struct Site {
     pub(crate) key: String,
 }
 
-/// Makes the sites. Their webhooks go to the receiver, which knows them by their place in the answer. Neighbours there are
-/// of different teams, so that who takes turns over the sites takes turns over the teams.
+/// Makes the sites. Their webhooks go to the receiver, which knows them by their place in the
+/// answer. Neighbours in the list are of different teams, so that taking turns over the sites is
+/// taking turns over the teams.
 pub(crate) async fn set_up(
     conn: &mut PgConnection,
     master_key: &MasterKey,
@@ -71,7 +72,7 @@ pub(crate) async fn set_up(
         });
     }
     tx.commit().await?;
-    // As autovacuum has done long since where people work.
+    // As autovacuum does in every real installation.
     sqlx::query(
         "vacuum analyze teams, subscriptions, plans, sites, site_keys, webhook_endpoints, rule_groups,
              rule_group_versions",
@@ -91,7 +92,7 @@ pub(crate) fn rules() -> anyhow::Result<(Vec<Rule>, CompiledGroup)> {
     Ok((rules, compiled))
 }
 
-/// Finite quotas, and the highest rates and numbers of things that there are.
+/// Finite quotas, and the highest possible rates and numbers of things.
 async fn create_plan(conn: &mut PgConnection) -> anyhow::Result<Uuid> {
     let id = Uuid::now_v7();
     sqlx::query(

@@ -24,7 +24,7 @@ pub(crate) struct CommonOptions {
     /// The binary to measure [default: gatehouse beside this program]
     #[arg(long)]
     binary: Option<PathBuf>,
-    /// What texts and chance come from [default: random, and printed]
+    /// The seed of texts and random choices [default: random, and printed]
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct Shape {
     pub(crate) manners: Manners,
 }
 
-/// What the processes are to find around them beside what all measurements need.
+/// What the processes need in addition to what all measurements need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Surroundings {
     /// What webhooks and images by URL may reach, in the form of `--egress-allow`.
@@ -100,7 +100,7 @@ impl Stack {
         Self::start_on(ground, url, surroundings, options, shape, seed).await
     }
 
-    /// Starts everything else on a database that runs already, of which the processes know this URL.
+    /// Starts everything else on a running database. The processes get this URL.
     pub(crate) async fn start_on(
         ground: Ground,
         database_url: String,

@@ -1,6 +1,8 @@
 //! Realistic texts, the same for the same seed: many languages and scripts, from one line to 20 KB, most of them harmless,
 //! some of which the demo rules must find.
 
+#[cfg(test)]
+mod tests;
 mod vocabulary;
 
 use std::sync::LazyLock;
@@ -19,15 +21,15 @@ const LONGEST_BYTES: f64 = 20_000.0;
 /// Of the logarithm of the length: one text in seventy is longer than 4 KB.
 const SPREAD: f64 = 1.2;
 
-/// A text, and what must become of it.
+/// A text and the verdict that it must get.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub(crate) body: String,
-    /// None where it depends on scores.
+    /// None if it depends on scores.
     pub(crate) expected: Option<Status>,
 }
 
-/// What a text contains besides harmless words.
+/// What a text contains in addition to harmless words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Salt {
     None,
@@ -99,7 +101,8 @@ impl Texts {
         }
         let salt = salt(&mut random);
         let expected = match salt {
-            // The built-in analyser says so when it cannot read a language; what nobody scored needs a person.
+            // The built-in analyser reports when it cannot read a language. A text without scores
+            // needs a person.
             Salt::None if !is_scored(&body) => Some(Status::PendingReview),
             Salt::None => Some(Status::Approved),
             Salt::Blocked | Salt::Both => Some(Status::Rejected),
@@ -181,7 +184,7 @@ fn end(random: &mut StdRng, language: &Language, into: &mut String) {
     into.push(if random.random_bool(0.1) { '\n' } else { ' ' });
 }
 
-/// Puts a word of its own between two characters of the text, wherever there is white space.
+/// Inserts a word into the text, at any white space.
 fn insert(random: &mut StdRng, body: &mut String, word: &str) {
     let gaps: Vec<usize> = body
         .char_indices()
@@ -190,65 +193,4 @@ fn insert(random: &mut StdRng, body: &mut String, word: &str) {
         .collect();
     let at = gaps.choose(random).copied().unwrap_or(body.len());
     body.insert_str(at, &format!(" {word} "));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_seeds_give_equal_texts() {
-        assert_eq!(Texts::new(7).get(42).body, Texts::new(7).get(42).body);
-        assert_ne!(Texts::new(7).get(42).body, Texts::new(8).get(42).body);
-    }
-
-    #[test]
-    fn lengths_are_those_of_posts() {
-        let mut lengths: Vec<usize> = (0..4_000)
-            .map(|number| Texts::new(1).get(number).body.len())
-            .collect();
-        lengths.sort_unstable();
-        assert!(
-            (250..420).contains(&lengths[2_000]),
-            "median {}",
-            lengths[2_000]
-        );
-        assert!(lengths[0] < 80, "shortest {}", lengths[0]);
-        assert!(
-            (6_000..21_000).contains(&lengths[3_999]),
-            "longest {}",
-            lengths[3_999]
-        );
-    }
-
-    #[test]
-    fn what_is_expected_stands_in_the_text() {
-        let mut seen = [0; 4];
-        for number in 0..4_000 {
-            let Text { body, expected } = Texts::new(3).get(number);
-            let blocked = body.split_whitespace().any(|word| word == "blockedword");
-            let reviewed = body
-                .split_whitespace()
-                .any(|word| word.starts_with("review-"));
-            match expected {
-                Some(Status::Rejected) => assert!(blocked),
-                Some(Status::PendingReview) => {
-                    assert!(!blocked);
-                    assert!(reviewed || !is_scored(&body));
-                }
-                Some(Status::Pending) => panic!("nothing stays pending"),
-                Some(Status::Approved) | None => assert!(!blocked && !reviewed),
-            }
-            seen[expected.map_or(3, |status| status as usize - 1)] += 1;
-        }
-        assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
-    }
-
-    #[test]
-    fn a_plain_text_has_the_length_asked_for() {
-        for number in 0..1_000 {
-            let text = Texts::new(5).plain(number, 300);
-            assert!(text.len() == 300 && text.is_ascii(), "{text}");
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! What counts as one client of a listener: an address, a network of one household, or a proxy that stands for many.
+//! What counts as one client of a listener: an address, the network of one household, or a proxy
+//! that stands for many clients.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -7,13 +8,13 @@ use std::{
 
 use ipnet::IpNet;
 
-/// Networks of the proxies and load balancers in front. Each of their addresses stands for many clients, so limits of a single
-/// address do not apply to them.
+/// The networks of proxies and load balancers in front of the service. Each of their addresses
+/// stands for many clients, so the limits of a single address do not apply to them.
 #[derive(Clone, Debug, Default)]
 pub struct Proxies(Arc<[IpNet]>);
 
 impl Proxies {
-    /// From networks; a single address is one of full length.
+    /// From networks. A single address is a network with a full prefix.
     pub fn new(networks: impl IntoIterator<Item = IpNet>) -> Self {
         Self(networks.into_iter().collect())
     }
@@ -25,7 +26,8 @@ impl Proxies {
     }
 }
 
-/// What counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that a provider hands out as a whole.
+/// What counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, which
+/// providers assign as a whole.
 pub fn client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -1,10 +1,12 @@
 //! Divides a bounded resource (slots, sockets, bytes) among its holders, so that no holder can use it up.
 //!
-//! A holder may have at most as much as remains free. One that takes all it can gets a half, two get a third each, and so on: a
-//! newcomer always finds room. This is the dynamic threshold of shared switch buffers (Choudhury and Hahne, 1998). It needs
-//! no setting, and unlike a fixed share it wastes little while others ask for nothing. Holders are teams, or addresses.
+//! A holder may have at most as much as remains free. A single greedy holder gets a half, two get a
+//! third each, and so on, so a newcomer always finds room. This is the dynamic threshold of shared
+//! switch buffers (Choudhury and Hahne, 1998). It needs no setting, and unlike a fixed share it
+//! wastes little while others ask for nothing. Holders are teams or addresses.
 //!
-//! What has no bound but time, such as requests, is divided by a [`Pacer`]: each holder has so many a second.
+//! Resources that are limited only by time, such as requests, are divided by a [`Pacer`]: each
+//! holder has a number per second.
 //!
 //! Callers that can wait use [`Shares::take`], which serves the waiting holders in turn: a thousand requests of one holder
 //! delay another holder's request by one, not by a thousand.
@@ -12,10 +14,13 @@
 mod clients;
 mod lines;
 mod pacer;
+mod share;
+mod state;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::{
-    collections::HashMap,
     hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -23,7 +28,9 @@ use std::{
 pub use clients::{Proxies, client};
 pub use lines::Lines;
 pub use pacer::{Pacer, Rate, TooFar};
-use waiting::{Request, Waiting};
+pub use share::Share;
+use state::{Denied, State};
+use waiting::Request;
 
 /// A bounded resource. Clones of the [`Arc`] are the same one.
 #[derive(Debug)]
@@ -32,55 +39,25 @@ pub struct Shares<K: Clone + Eq + Hash> {
     state: Mutex<State<K>>,
 }
 
-#[derive(Debug)]
-struct State<K: Clone + Eq + Hash> {
-    in_use: usize,
-    /// Holders that have something. Nobody else is remembered.
-    held: HashMap<K, usize>,
-    waiting: Waiting<K>,
-}
-
 /// How much of the resource a holder may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// As much as the holder leaves free. A holder that has nothing may take the last.
+    /// At most as much as remains free. A holder that has nothing may take the last.
     Fair,
     /// Everything.
     Capacity,
-}
-
-/// A part of the resource, given back when dropped.
-#[derive(Debug)]
-pub struct Share<K: Clone + Eq + Hash> {
-    of: Arc<Shares<K>>,
-    holder: K,
-    limit: Limit,
-    amount: usize,
 }
 
 /// The holder can have no more now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent;
 
-/// Why a holder cannot have an amount now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Denied {
-    /// The holder would have more than remains free.
-    Greedy,
-    /// The holder may have it, but it is not free.
-    Full,
-}
-
 impl<K: Clone + Eq + Hash> Shares<K> {
     /// A resource of `capacity` units, all free.
     pub fn new(capacity: usize) -> Arc<Self> {
         Arc::new(Self {
             capacity,
-            state: Mutex::new(State {
-                in_use: 0,
-                held: HashMap::new(),
-                waiting: Waiting::new(),
-            }),
+            state: Mutex::new(State::new()),
         })
     }
 
@@ -89,7 +66,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         self.share_of(holder, 0, limit)
     }
 
-    /// Takes `amount` units at once, or nothing. Does not look at who waits.
+    /// Takes `amount` units at once, or nothing. Ignores waiting requests.
     ///
     /// # Errors
     /// The holder can have no more now.
@@ -104,7 +81,8 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         Ok(share)
     }
 
-    /// Waits until the holder can have `amount` units. More than the capacity is taken for the capacity.
+    /// Waits until the holder can have `amount` units. More than the capacity counts as the
+    /// capacity.
     ///
     /// Requests of one holder are served in their order, holders in turn. Dropping the future withdraws the request.
     pub async fn take(self: &Arc<Self>, holder: K, amount: usize, limit: Limit) -> Share<K> {
@@ -149,7 +127,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
         send(granted);
     }
 
-    /// Grants what can be granted to those who wait, holder by holder.
+    /// Grants what can be granted to waiting requests, holder by holder.
     fn serve_waiting(self: &Arc<Self>, state: &mut State<K>) -> Vec<(Request<K>, Share<K>)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
@@ -163,7 +141,8 @@ impl<K: Clone + Eq + Hash> Shares<K> {
                     granted.push((request, share));
                     passed_over = 0;
                 }
-                // Whoever is next in turn gets what becomes free, so that large requests are served, too.
+                // The next holder in turn gets what becomes free, so that large requests are
+                // served, too.
                 Err(Denied::Full) => {
                     state.waiting.keep_turn(&holder, request);
                     break;
@@ -188,7 +167,7 @@ impl<K: Clone + Eq + Hash> Shares<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<K>> {
-        // Numbers change only after all checks, so a panic elsewhere leaves them whole.
+        // Numbers change only after all checks, so a panic elsewhere leaves them consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -199,68 +178,3 @@ fn send<K: Clone + Eq + Hash>(granted: Vec<(Request<K>, Share<K>)>) {
         let _ = request.answer.send(share);
     }
 }
-
-impl<K: Clone + Eq + Hash> State<K> {
-    fn grant(
-        &mut self,
-        capacity: usize,
-        holder: &K,
-        more: usize,
-        limit: Limit,
-    ) -> Result<(), Denied> {
-        let free = capacity - self.in_use;
-        let had = self.held.get(holder).copied().unwrap_or_default();
-        if limit == Limit::Fair && had > 0 && had + more > free.saturating_sub(more) {
-            return Err(Denied::Greedy);
-        }
-        if more > free {
-            return Err(Denied::Full);
-        }
-        if more > 0 {
-            self.in_use += more;
-            *self.held.entry(holder.clone()).or_default() += more;
-        }
-        Ok(())
-    }
-
-    fn release(&mut self, holder: &K, amount: usize) {
-        self.in_use -= amount;
-        if let Some(held) = self.held.get_mut(holder) {
-            *held -= amount;
-            if *held == 0 {
-                self.held.remove(holder);
-            }
-        }
-    }
-}
-
-impl<K: Clone + Eq + Hash> Share<K> {
-    /// Makes it larger by `more` units.
-    ///
-    /// # Errors
-    /// The holder can have no more now. The share stays as it is.
-    pub fn grow(&mut self, more: usize) -> Result<(), Spent> {
-        self.of
-            .lock()
-            .grant(self.of.capacity, &self.holder, more, self.limit)
-            .map_err(|_| Spent)?;
-        self.amount += more;
-        Ok(())
-    }
-
-    /// Its size in units.
-    pub fn amount(&self) -> usize {
-        self.amount
-    }
-}
-
-impl<K: Clone + Eq + Hash> Drop for Share<K> {
-    fn drop(&mut self) {
-        if self.amount > 0 {
-            self.of.give_back(&self.holder, self.amount);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

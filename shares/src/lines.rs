@@ -1,11 +1,12 @@
-//! Lines of things that wait: one for each holder, and the holders in turn.
+//! Lines of waiting things: one line for each holder, and the holders take turns.
 
 use std::{
     collections::{HashMap, VecDeque},
     hash::Hash,
 };
 
-/// Lines of `T`, one for each `K` that has something waiting. It is not bounded: the caller must keep a bound.
+/// Lines of `T`, one for each `K` that has something waiting. There is no limit: the caller must
+/// keep one.
 #[derive(Debug)]
 pub struct Lines<K, T> {
     /// Holders that have a line, each once. The front is next.
@@ -60,21 +61,21 @@ impl<K: Clone + Eq + Hash, T> Lines<K, T> {
         Some((holder, first))
     }
 
-    /// Puts what was taken out back to the front of its line.
+    /// Puts something that was taken out back to the front of its line.
     pub fn put_back(&mut self, holder: &K, item: T) {
         self.enter(holder).push_front(item);
         self.len += 1;
     }
 
-    /// Puts what was taken out back, and gives its holder the next turn.
+    /// Puts something that was taken out back, and gives its holder the next turn.
     pub fn put_back_first(&mut self, holder: &K, item: T) {
         self.put_back(holder, item);
         self.turns.retain(|other| other != holder);
         self.turns.push_front(holder.clone());
     }
 
-    /// Removes from a holder's line what is not wanted any more, if the line is about to need more memory: so the cost
-    /// of looking through it is shared by many additions.
+    /// Removes unwanted things from a holder's line if the line is about to need more memory. So
+    /// many additions share the cost of searching the line.
     pub fn tidy(&mut self, holder: &K, wanted: impl FnMut(&T) -> bool) {
         let Some(line) = self.waiting.get_mut(holder) else {
             return;

@@ -1,7 +1,8 @@
-//! Spreads what holders do over time: a burst at once, and then so much a second. What is more waits for its turn.
+//! Spreads what holders do over time: a burst at once, and then a number per second. Everything
+//! beyond waits for its turn.
 //!
-//! This is the generic cell rate algorithm of ATM networks (ITU-T I.371), which remembers one point in time for each holder:
-//! when all that it has done would have been done at its rate.
+//! This is the generic cell rate algorithm of ATM networks (ITU-T I.371). It remembers one point in
+//! time for each holder: when everything that it has done would have been done at its rate.
 
 use std::{
     collections::HashMap,
@@ -13,14 +14,14 @@ use std::{
 /// How much may be done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// In a second, in the long run. Above 0.
+    /// How much per second in the long run. Above 0.
     pub per_second: f64,
-    /// At once, by a holder that has done nothing for a while.
+    /// How much at once, by a holder that has done nothing for a while.
     pub at_once: f64,
 }
 
 impl Rate {
-    /// So much in a second, and the work of two seconds at once.
+    /// This much per second, and the work of two seconds at once.
     pub const fn per_second(per_second: f64) -> Self {
         Self {
             per_second,
@@ -29,7 +30,7 @@ impl Rate {
     }
 }
 
-/// Holders that are at it.
+/// The active holders.
 #[derive(Debug)]
 pub struct Pacer<K> {
     state: Mutex<State<K>>,
@@ -38,11 +39,11 @@ pub struct Pacer<K> {
 #[derive(Debug)]
 struct State<K> {
     done_at: HashMap<K, Instant>,
-    /// When there are so many, those are forgotten that have nothing left to wait for.
+    /// When there are this many, holders without a wait are forgotten.
     sweep_at: usize,
 }
 
-/// So many are never swept.
+/// Below this number, nothing is swept.
 const FEW: usize = 1_024;
 
 impl<K: Eq + Hash> Pacer<K> {
@@ -56,10 +57,11 @@ impl<K: Eq + Hash> Pacer<K> {
         }
     }
 
-    /// Takes a holder's next turn, and says how long to wait for it. A turn that is not waited for is lost.
+    /// Takes a holder's next turn, and returns how long to wait for it. If you do not wait, the
+    /// turn is lost.
     ///
     /// # Errors
-    /// It is further away than the `longest` wait; no turn is taken.
+    /// The turn is further away than `longest`. No turn is taken.
     pub fn turn(&self, holder: K, rate: Rate, longest: Duration) -> Result<Duration, TooFar> {
         self.turn_at(holder, rate, longest, Instant::now())
     }
@@ -121,9 +123,9 @@ mod tests {
             assert_eq!(turn('a', ms(0)), Ok(ms(wait)));
         }
         assert_eq!(turn('b', ms(0)), Ok(ms(0)), "another holder");
-        // 400 ms are what would have been the wait.
+        // The wait would have been 400 ms.
         assert_eq!(turn('a', ms(150)), Ok(ms(250)));
-        // After all was done at the rate, there is another burst.
+        // When everything is done at the rate, another burst is allowed.
         for wait in [0, 0, 0, 100] {
             assert_eq!(turn('a', ms(5_000)), Ok(ms(wait)));
         }

@@ -167,7 +167,8 @@ async fn many_takers_at_once_never_have_more_than_there_is_and_all_are_served() 
 }
 
 proptest! {
-    /// Random takes, waits, withdrawals and returns: the books always balance, and nobody waits for what is free.
+    /// Random takes, waits, withdrawals and returns: the sums are always right, and nobody waits
+    /// for free units.
     #[test]
     fn the_books_balance(steps in prop::collection::vec((0_u8..4, 0_usize..5, 1_usize..4, any::<bool>()), 1..200)) {
         let shares = Shares::new(5);

@@ -108,6 +108,7 @@ pub struct Backtest {
 impl Chain for Backtest {
     const TABLE: &'static str = "backtests";
     const QUEUE: QueueName = jobs::BACKTESTS;
+    type Place = Option<Uuid>;
     type Job = BacktestJob;
 
     fn row(job: &BacktestJob) -> Uuid {

@@ -1,8 +1,8 @@
 //! Chains of jobs: work that is done slice by slice, each slice by a job of its own.
 //!
 //! A chain has a row that tells how far it has got. A job does the next slice, and its effect enqueues the job for the one after
-//! it, until the chain ends. The table of the rows has the columns `id`, `state`, `ended_at` and `error`, and `walked_to` if
-//! slices begin where the last one ended ([`advance`]).
+//! it, until the chain ends. The table of the rows has the columns `id`, `state`, `ended_at` and `error`, and a column with the
+//! place where the next slice begins ([`Chain::PLACE`]).
 //!
 //! A new chain needs: a table, a queue in [`jobs`](crate::jobs), an `impl Chain`, a function that loads the next slice, an
 //! effect that calls `advance` first, and in `workers` an `impl Slices`.
@@ -12,7 +12,7 @@ use std::{marker::PhantomData, time::Duration};
 use domain::chain::State;
 use queue::{DeadJob, FinishTx, NewJob, NewJobs, Obituary, QueueName};
 use serde::de::DeserializeOwned;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, Encode, PgConnection, PgPool, Postgres, Type};
 use tracing::error;
 use uuid::Uuid;
 
@@ -23,6 +23,12 @@ pub const KEPT: Duration = Duration::from_hours(90 * 24);
 pub trait Chain: 'static {
     /// The table with its rows.
     const TABLE: &'static str;
+
+    /// The column with the place where the next slice begins.
+    const PLACE: &'static str = "walked_to";
+
+    /// A place. Most chains walk items: a slice begins after this item; none: with the first.
+    type Place: for<'q> Encode<'q, Postgres> + Type<Postgres> + Send + 'static;
 
     /// The queue of its jobs.
     const QUEUE: QueueName;
@@ -69,11 +75,11 @@ impl End {
 
 /// A slice, as far as its chain is concerned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    /// The slice begins after this item; none: with the first.
-    pub(crate) from: Option<Uuid>,
-    /// The last item of the slice.
-    pub(crate) to: Option<Uuid>,
+pub(crate) struct Step<Place> {
+    /// Where the slice begins.
+    pub(crate) from: Place,
+    /// Where the next one begins.
+    pub(crate) to: Place,
     pub(crate) end: End,
 }
 
@@ -82,7 +88,7 @@ pub(crate) struct Step {
 pub(crate) async fn advance<C: Chain>(
     conn: &mut PgConnection,
     row: Uuid,
-    step: Step,
+    step: Step<C::Place>,
 ) -> Result<bool, sqlx::Error> {
     let (state, error) = match step.end {
         End::Open => (State::Running, None),
@@ -90,9 +96,10 @@ pub(crate) async fn advance<C: Chain>(
         End::Failed(reason) => (State::Failed, Some(reason)),
     };
     let statement = format!(
-        "update {} set walked_to = $3, state = $4, error = $5, ended_at = case when $4 <> 'running' then clock_timestamp() end
-         where id = $1 and state = 'running' and walked_to is not distinct from $2",
-        C::TABLE
+        "update {table} set {place} = $3, state = $4, error = $5, ended_at = case when $4 <> 'running' then clock_timestamp() end
+         where id = $1 and state = 'running' and {place} is not distinct from $2",
+        table = C::TABLE,
+        place = C::PLACE,
     );
     let advanced = sqlx::query(AssertSqlSafe(statement))
         .bind(row)
@@ -100,9 +107,15 @@ pub(crate) async fn advance<C: Chain>(
         .bind(step.to)
         .bind(state.as_str())
         .bind(error)
-        .execute(conn)
+        .execute(&mut *conn)
         .await?;
-    Ok(advanced.rows_affected() > 0)
+    if advanced.rows_affected() == 0 {
+        return Ok(false);
+    }
+    if matches!(step.end, End::Failed(_)) {
+        C::ended(conn, row).await?;
+    }
+    Ok(true)
 }
 
 /// Stops a chain. False: it had ended already. A slice that runs at this moment leaves nothing behind.

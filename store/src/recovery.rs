@@ -114,6 +114,7 @@ pub struct Recovery {
 impl Chain for Recovery {
     const TABLE: &'static str = "webhook_recoveries";
     const QUEUE: QueueName = jobs::RECOVERIES;
+    type Place = Option<Uuid>;
     type Job = RecoveryJob;
 
     fn row(job: &RecoveryJob) -> Uuid {

@@ -1,4 +1,4 @@
-//! Threads of the usual priority for work that is expected to be brief.
+//! Threads with normal priority for work that should be brief.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,8 +11,8 @@ use tokio::{sync::oneshot, time::timeout};
 
 use crate::{Panicked, Work, priority::Thread, thread_time};
 
-/// Threads that are started when there is work, and of which some stay for the next. How much is worked on at once is not
-/// bounded here: callers take a slot before.
+/// Threads that are started when there is work. Some of them stay for the next work. They do not
+/// limit how much runs at once: callers take a slot before.
 #[derive(Debug)]
 pub struct BriefThreads {
     name: String,
@@ -23,12 +23,12 @@ pub struct BriefThreads {
 /// A thread that waits for work. It ends when this is dropped.
 type Idle = mpsc::Sender<Work>;
 
-/// Where a piece of work stands.
+/// The stage of a piece of work.
 #[derive(Debug, Default)]
 enum Stage {
     #[default]
     Waiting,
-    /// On this thread, which had used so much processor time before.
+    /// It runs on this thread, which had used this much processor time before.
     Begun(Thread, Duration),
     /// It has lost its priority, and its thread with it.
     Lowered,
@@ -36,7 +36,8 @@ enum Stage {
 }
 
 impl BriefThreads {
-    /// None is started yet. So many stay when there is no work. The name has at most 15 bytes.
+    /// No thread is started yet. At most `most_idle` threads stay when there is no work. The name
+    /// has at most 15 bytes.
     pub fn new(name: &str, most_idle: usize) -> Self {
         Self {
             name: name.to_owned(),
@@ -45,8 +46,8 @@ impl BriefThreads {
         }
     }
 
-    /// Works on a thread. Work that uses more than `brief` processor time is not: it loses its priority, of which `lowered` is
-    /// told, and goes on. Work whose caller has gone away is done all the same.
+    /// Runs work on a thread. Work that uses more than `brief` processor time loses its priority
+    /// and continues; `lowered` is called then. If the caller goes away, the work is still done.
     ///
     /// # Errors
     /// The work panicked.
@@ -68,14 +69,14 @@ impl BriefThreads {
             let thread = Thread::current();
             *lock(&at_work) = Stage::Begun(thread, thread_time());
             let outcome = catch_unwind(AssertUnwindSafe(work));
-            // Whoever lowers the priority holds the lock, so it is never that of later work.
+            // The priority is lowered under the lock, so it is never the priority of later work.
             let ended = std::mem::replace(&mut *lock(&at_work), Stage::Done);
             let mut idle = lock(&idle);
             if !matches!(ended, Stage::Lowered) && idle.len() < most_idle {
                 idle.push(next);
             }
             drop(idle);
-            // What panicked has no outcome.
+            // Work that panicked has no outcome.
             if let Ok(outcome) = outcome {
                 let _ = done.send(outcome);
             }
@@ -100,7 +101,7 @@ impl BriefThreads {
     }
 }
 
-/// Lowers the priority of work that has used more processor time than brief work does.
+/// Lowers the priority of work that has used more than `brief` processor time.
 fn has_become_long(stage: &Mutex<Stage>, brief: Duration) -> bool {
     let mut stage = lock(stage);
     let Stage::Begun(thread, before) = *stage else {
@@ -149,13 +150,13 @@ mod tests {
         for _ in 0..10 {
             assert_eq!(run(&threads, Duration::ZERO).await, (first, false));
         }
-        // Work that waits, however long, is brief as well.
+        // Work that only waits is brief, however long it waits.
         let slept = threads.run(BRIEF, || thread::sleep(5 * BRIEF), || panic!("it is long"));
         slept.await.unwrap();
         assert_eq!(run(&threads, Duration::ZERO).await, (first, false));
         let work = || -> ThreadId { panic!("a test's") };
         assert!(threads.run(BRIEF, work, || ()).await.is_err());
-        // To print where it panicked may have been long.
+        // Printing the panic may have taken long.
         assert!(!run(&threads, Duration::ZERO).await.1);
     }
 

@@ -1,10 +1,11 @@
-//! Threads for work that takes a processor: compiling rules, and judging by them.
+//! Threads for CPU-bound work: compiling rules, and judging by them.
 //!
-//! Tasks that answer somebody share their threads, so nothing may keep one of those for long. And where processors are short,
-//! the operating system divides them among threads without knowing whose work each does: at a low priority, long work gets
-//! what short work leaves, and little of the rest. It also keeps to half of the processors, so that there are others on which
-//! short work never waits until it is interrupted. [`Threads`] are for work that is known to be long, [`BriefThreads`] for
-//! work that should be brief and may turn out not to be.
+//! Asynchronous tasks share their threads, so nothing may block one of those for long. When
+//! processors are busy, the operating system divides them among threads, without knowing whose work
+//! each thread does. At a low priority, long work gets the processor time that short work does not
+//! need, and little more. It also uses only half of the processors, so that short work on the
+//! others never waits until long work is interrupted. [`Threads`] are for work that is known to be
+//! long. [`BriefThreads`] are for work that should be brief but may take long.
 
 mod brief;
 mod priority;
@@ -24,7 +25,7 @@ use priority::Thread;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads of a low priority. They end when this is dropped and what waits is done.
+/// Threads with a low priority. They end when this is dropped and all waiting work is done.
 #[derive(Debug)]
 pub struct Threads {
     work: mpsc::Sender<Work>,
@@ -36,7 +37,7 @@ pub struct Threads {
 pub struct Panicked;
 
 impl Threads {
-    /// Starts so many, under a name of at most 15 bytes.
+    /// Starts this number of threads, with a name of at most 15 bytes.
     ///
     /// # Panics
     /// If the system has no more threads.
@@ -61,8 +62,8 @@ impl Threads {
         Self { work }
     }
 
-    /// Works on one of the threads, when those before it are done. How much waits is not bounded here: callers take a slot
-    /// before. Work whose caller has gone away is done all the same.
+    /// Runs work on one of the threads, after earlier work. There is no limit for waiting work:
+    /// callers take a slot before. If the caller goes away, the work is still done.
     ///
     /// # Errors
     /// The work panicked.
@@ -72,7 +73,7 @@ impl Threads {
     ) -> Result<T, Panicked> {
         let (done, outcome) = oneshot::channel();
         let work = move || {
-            // What panicked has no outcome, and the thread goes on.
+            // Work that panicked has no outcome, and the thread continues.
             if let Ok(outcome) = catch_unwind(AssertUnwindSafe(work)) {
                 let _ = done.send(outcome);
             }

@@ -1,11 +1,12 @@
-//! What the operating system knows of a thread: its priority, and the processor time that it has used.
+//! What the operating system knows about a thread: its priority, and the processor time that it has
+//! used.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The processor time that this thread has used. Unlike a wall clock it stands while other work runs, so that a busy machine
-/// makes nothing look slow.
+/// The processor time that this thread has used. Unlike a wall clock, it stops while other work
+/// runs, so a busy machine does not make work look slow.
 pub fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(
@@ -31,7 +32,8 @@ mod linux {
     };
     use tracing::debug;
 
-    /// The lowest there is: about a seventieth of what another thread gets that wants the same processor.
+    /// The lowest priority: about a seventieth of the time of a normal thread on the same
+    /// processor.
     pub(crate) const LOW: i32 = 19;
 
     /// A thread of this process that still runs.
@@ -39,12 +41,12 @@ mod linux {
     pub(crate) struct Thread(Pid);
 
     impl Thread {
-        /// The one that asks.
+        /// The current thread.
         pub(crate) fn current() -> Self {
             Self(gettid())
         }
 
-        /// The processor time that it has used; `None` if the system does not tell.
+        /// The processor time that it has used. `None` if the system does not say.
         pub(crate) fn time(self) -> Option<Duration> {
             let path = format!("/proc/self/task/{}/schedstat", self.0.as_raw_nonzero());
             let stat = fs::read_to_string(path).ok()?;
@@ -52,12 +54,14 @@ mod linux {
             Some(Duration::from_nanos(nanos.parse().ok()?))
         }
 
-        /// Lowers its priority for good, because to raise it again is a privilege, and leaves half of the processors to others.
+        /// Lowers its priority permanently (raising it again needs a privilege), and leaves half of
+        /// the processors to others.
         ///
-        /// A thread that wakes may have to wait for milliseconds until one of the lowest priority is interrupted, and a request
-        /// wakes threads dozens of times. So there are processors on which it never meets one.
+        /// A thread that wakes up may wait milliseconds until a thread with the lowest priority is
+        /// interrupted, and a request wakes threads dozens of times. So some processors never run
+        /// such threads.
         pub(crate) fn lower_priority(self) {
-            // On Linux, the number of a thread stands for that thread alone.
+            // On Linux, the id of a thread applies to that thread alone.
             let lowered = setpriority_process(Some(self.0), LOW).and_then(|()| self.leave_half());
             if let Err(error) = lowered {
                 debug!(%error, "could not change a thread's priority or CPUs");
@@ -70,7 +74,7 @@ mod linux {
         }
     }
 
-    /// The upper half of some processors; of an odd number the smaller half, but always one.
+    /// The upper half of some processors: the smaller half of an odd number, but at least one.
     fn upper_half(all: &CpuSet) -> CpuSet {
         let left = (all.count() / 2).max(1);
         let mut half = CpuSet::new();
@@ -107,7 +111,7 @@ mod linux {
     }
 }
 
-/// Where a thread has no priority of its own that it may change.
+/// For systems where a thread cannot change its own priority.
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use std::time::Duration;

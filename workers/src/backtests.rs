@@ -1,5 +1,5 @@
-//! Replay: a slice of stored items is judged again, with other rules in the place of their group's. Nothing is sent and
-//! no provider is asked: texts and scores are those that are stored.
+//! Backtests: a slice of stored items is judged again, with other rules instead of their group's.
+//! Nothing is sent and no provider is asked: the stored texts and scores are used.
 
 use std::time::{Duration, Instant};
 
@@ -22,12 +22,13 @@ use crate::{
     slices::Slices,
 };
 
-/// How long a run goes on beginning with further items of its slice. Costly rules make the slices shorter.
+/// After this time, a run begins no further item of its slice. So slices are shorter when the rules
+/// are costly.
 const SLICE_TIME: Duration = Duration::from_secs(20);
-/// How long a backtest stays away that has waited too long for its rules or its turn.
+/// How long a backtest pauses after it has waited too long for its rules or its turn.
 const CROWDED: Duration = Duration::from_secs(1);
 
-/// What replaying works with.
+/// What a backtest needs.
 #[derive(Clone)]
 pub struct Replayer {
     judges: Judges,
@@ -35,13 +36,13 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// A replayer who judges in these turns.
+    /// Judges with `judges`.
     pub(crate) fn new(pool: PgPool, judges: Judges) -> Self {
         Self { judges, pool }
     }
 }
 
-/// What a run leaves behind.
+/// How a run ends.
 type Ended = Finish<Option<Replayed>>;
 
 impl Slices for Replayer {
@@ -71,7 +72,7 @@ async fn replay(worker: &Replayer, job: BacktestJob) -> Result<Ended, BoxDynErro
     for (number, item) in slice.items.iter().enumerate() {
         let patience = PATIENCE.saturating_sub(started.elapsed());
         let Ok(looked) = timeout(patience, look(worker, &slice, item, instead)).await else {
-            // Whoever made it wait, it was not this backtest: no attempt is charged.
+            // The backtest did not cause the wait, so it is not charged an attempt.
             let Some(before) = number.checked_sub(1) else {
                 return Ok(again());
             };

@@ -1,4 +1,4 @@
-//! What rule groups found in an item, and what that means for it.
+//! What rule groups found in an item, and the verdict that follows.
 
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ pub(crate) struct Examined {
 }
 
 impl Examined {
-    /// Has a group examine an item.
+    /// Examines an item with a group.
     pub(crate) fn of(item: &ToJudge, group: &Compiled) -> Self {
         let group = match group {
             Compiled::Ready(group) => group,
@@ -65,7 +65,7 @@ impl Examined {
     }
 }
 
-/// What these groups mean for the item.
+/// The verdict that follows from these groups' findings.
 pub(crate) fn verdict_on(item: &ToJudge, examined: Vec<Examined>) -> Verdict {
     let wanted = wanted(&examined);
     decide(findings(item, examined, &wanted))
@@ -109,7 +109,7 @@ fn findings<'a>(
             (Some(_), true) => Part::Examined,
             (Some(_), false) => Part::Unexamined,
         },
-        // That an image is on no list says nothing about it.
+        // An image that is on no list may still be anything.
         image: match (item.has_image, item.image_scored || recognised) {
             (false, _) => Part::Absent,
             (true, true) => Part::Examined,

@@ -1,44 +1,47 @@
 //! Compiled rule groups, kept in memory within bounds. What was compiled never changes, so nothing here is ever out of date.
 //!
-//! Each group is compiled once, whoever asks for it and however often: a compilation goes on when the job that asked for it
-//! has given up, and the job's next run finds the result. Compilations take turns by team. A group that needs more than its
-//! limits allow is remembered as such and never judges.
+//! Each group is compiled once, even if many jobs ask for it. When the job that asked gives up, the
+//! compilation continues, and the job's next run finds the result. Teams take turns. A group that
+//! needs more than its limits allow is remembered as too heavy and never judges.
 
+mod compile;
+mod compiled;
+mod flight;
 mod kept;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use std::{
     collections::HashMap,
-    error::Error,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use apalis::prelude::BoxDynError;
-use domain::{
-    decision::Unchecked,
-    id::{BacktestId, GroupVersionId, RuleGroupId, TeamId},
-    rules::{CompiledGroup, Limits, Rule},
-};
-use shares::{Limit, Shares};
-use store::{PgPool, backtest::slice, rule_group};
-use threads::{Threads, thread_time};
+use domain::{id::TeamId, rules::Limits};
+use shares::Shares;
+use store::PgPool;
+use threads::Threads;
 use tokio::sync::watch;
-use tracing::{error, warn};
 
-use self::kept::Kept;
+pub(crate) use self::compiled::{Compiled, Key};
+use self::{
+    compiled::ENTRY_BYTES,
+    flight::{Flight, Landing, Shareable},
+    kept::Kept,
+};
+use crate::lock::lock;
 
-/// Groups that are compiled at once: the memory that compiling takes comes on top of what is kept.
+/// Groups that are compiled at once. Compiling needs memory in addition to the groups that are
+/// kept.
 const COMPILATIONS: usize = 1;
-/// A version was defined within its time once. A slower or busier machine must not refuse it later.
+/// A version compiled within the time limit when it was defined. A slower or busier machine must
+/// not refuse it later, so workers allow this many times as much.
 const TIME_FACTOR: u32 = 10;
 /// The most groups that wait to be compiled.
 const MOST_WAITING: usize = 10_000;
-/// What an entry takes besides its group, in bytes.
-const ENTRY_BYTES: usize = 1 << 10;
-
-/// The longest that a job waits for a group or a turn. Then it is put back, which is no attempt: whatever made it wait was not
-/// its own fault.
+/// The longest that a job waits for a group or a turn. Then it goes back to the queue. It did not
+/// cause the wait, so it is not charged an attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The bounds of compiled groups in a worker.
@@ -59,79 +62,6 @@ impl Default for RuleSettings {
     }
 }
 
-/// What was compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
-    /// A version of a group.
-    Version(GroupVersionId),
-    /// The rules that a backtest tries.
-    Backtest(BacktestId),
-}
-
-/// What became of a group's rules.
-#[derive(Clone)]
-pub(crate) enum Compiled {
-    /// They can judge.
-    Ready(Arc<CompiledGroup>),
-    /// They cost more than a group may, so they judge nothing.
-    TooHeavy(Arc<TooHeavy>),
-}
-
-/// A group that cannot judge.
-#[derive(Debug)]
-pub(crate) struct TooHeavy {
-    pub(crate) group: RuleGroupId,
-    name: String,
-}
-
-impl TooHeavy {
-    /// What is said of an item that it should have judged.
-    pub(crate) fn unchecked(&self) -> Unchecked {
-        Unchecked::RulesTooHeavy {
-            group: self.group,
-            name: self.name.clone(),
-        }
-    }
-}
-
-impl Compiled {
-    /// The group.
-    pub(crate) fn group(&self) -> RuleGroupId {
-        match self {
-            Self::Ready(group) => group.group(),
-            Self::TooHeavy(heavy) => heavy.group,
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        ENTRY_BYTES
-            + match self {
-                Self::Ready(group) => group.approx_bytes(),
-                Self::TooHeavy(heavy) => heavy.name.len(),
-            }
-    }
-}
-
-/// A compilation under way, and its end: an error is told to all who wait, and forgotten.
-type Flight = watch::Receiver<Option<Result<Compiled, Shareable>>>;
-
-/// An error that is told to many.
-#[derive(Clone, Debug)]
-struct Shareable(Arc<dyn Error + Send + Sync>);
-
-impl fmt::Display for Shareable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for Shareable {
-    /// The original error: `is_outage` searches the chain of sources.
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
-    }
-}
-
 /// The groups of a process. Clones are the same ones.
 #[derive(Clone)]
 pub(crate) struct Groups {
@@ -144,7 +74,7 @@ struct Shared {
     kept: Mutex<Kept<Key, Compiled>>,
     flights: Mutex<HashMap<Key, Flight>>,
     slots: Arc<Shares<TeamId>>,
-    /// One, so that each compilation uses the memory of the last one again.
+    /// One thread, so that each compilation reuses the memory of the last one.
     compiler: Threads,
 }
 
@@ -167,7 +97,8 @@ impl Groups {
         }
     }
 
-    /// What is there already. A group that you hold keeps its memory in use, so hold it only while it judges.
+    /// A group that is in memory already. Hold it only while it judges, because it keeps its memory
+    /// in use.
     pub(crate) fn kept(&self, key: Key) -> Option<Compiled> {
         lock(&self.shared.kept).get(&key)
     }
@@ -210,96 +141,3 @@ impl Groups {
         }
     }
 }
-
-/// Ends a flight, even one that panicked.
-struct Landing {
-    shared: Arc<Shared>,
-    key: Key,
-}
-
-impl Drop for Landing {
-    fn drop(&mut self) {
-        lock(&self.shared.flights).remove(&self.key);
-    }
-}
-
-/// Rules with all that compiling them asks for.
-struct Loaded {
-    group: RuleGroupId,
-    version: GroupVersionId,
-    name: String,
-    rules: Vec<Rule>,
-}
-
-impl Shared {
-    /// Loads and compiles when it is the team's turn, and keeps what comes of it.
-    async fn compile(&self, team: TeamId, key: Key) -> Result<Compiled, BoxDynError> {
-        let slot = self.slots.take(team, 1, Limit::Fair).await;
-        // The rules themselves may take megabytes: they are loaded only now.
-        let Loaded {
-            group,
-            version,
-            name,
-            rules,
-        } = self.load(key).await?;
-        let limits = self.limits;
-        let compiling = self.compiler.run(move || {
-            let compiled =
-                CompiledGroup::compile_within(group, version, &rules, limits, &thread_time);
-            drop(rules);
-            drop(slot);
-            compiled
-        });
-        let compiled = match compiling.await? {
-            Ok(compiled) => Compiled::Ready(Arc::new(compiled)),
-            Err(errors) if errors.is_too_heavy() => {
-                warn!(%errors, rule_group.id = %group, version.id = %version,
-                    "a rule group is too large to judge; its items follow their site's `on_failure`");
-                Compiled::TooHeavy(Arc::new(TooHeavy { group, name }))
-            }
-            Err(errors) => {
-                error!(%errors, rule_group.id = %group, version.id = %version, "stored rules do not compile");
-                return Err(errors.into());
-            }
-        };
-        let bytes = compiled.bytes();
-        let evicted = lock(&self.kept).insert(key, team, compiled.clone(), bytes);
-        // Freeing memory takes a while: not under the lock.
-        drop(evicted);
-        Ok(compiled)
-    }
-
-    async fn load(&self, key: Key) -> Result<Loaded, BoxDynError> {
-        match key {
-            Key::Version(version) => {
-                let found = rule_group::find_version(&self.pool, version).await?;
-                let found =
-                    found.ok_or_else(|| format!("there is no rule group version {version}"))?;
-                Ok(Loaded {
-                    group: found.group,
-                    version,
-                    name: found.name,
-                    rules: found.rules,
-                })
-            }
-            Key::Backtest(backtest) => {
-                let replay = slice::rules(&self.pool, backtest).await?;
-                let replay = replay.ok_or("there is no such backtest")?;
-                Ok(Loaded {
-                    group: replay.group,
-                    version: replay.version,
-                    name: String::new(),
-                    rules: replay.rules,
-                })
-            }
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it is locked.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-pub(crate) mod tests;

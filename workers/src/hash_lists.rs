@@ -1,41 +1,37 @@
-//! Hash lists in memory, within bounds: which of those that a team may use a picture is on.
+//! Hash lists in memory, within bounds, and which of a team's lists contain a picture.
 //!
-//! Nothing here is out of date: the revisions of a team's lists are read with every lookup, many lookups to a statement, and a
-//! list that has a newer one is brought up to it by what changed since. Lists that were not asked for lately are dropped when
-//! the memory is needed.
+//! The lists are never out of date. Every lookup reads the revisions of the team's lists (many
+//! lookups share one statement) and then loads what changed since. Lists that were not used lately
+//! are dropped when their memory is needed.
 
+mod held;
 pub mod imports;
 pub mod scans;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use domain::{
     id::{HashListId, TeamId},
-    image_hash::{HashIndex, HashMatch, Hashed, ImageHash},
+    image_hash::{HashMatch, Hashed},
 };
-use quick_cache::{
-    DefaultHashBuilder, OptionsBuilder, Weighter,
-    sync::{Cache, DefaultLifecycle},
-};
+use quick_cache::sync::Cache;
 use store::{
     Error, PgPool,
     gather::Loader,
-    hash_list::delta::{self, Changed, Head, Place},
+    hash_list::delta::{self, Head, Place},
 };
 use tokio::{
     sync::{Mutex, Semaphore},
-    task::{block_in_place, spawn_blocking},
+    task::block_in_place,
 };
 
-/// Memory for lists, in bytes: some seven million entries.
-const CACHE_BYTES: u64 = 1 << 30;
-/// A guess of how many lists that are, for the cache's own tables.
-const CACHE_ITEMS: usize = 1_000;
-/// How many lists are read at once that are not in memory: each may be large.
+use self::held::{ByBytes, Held, apply, cache};
+
+/// How many lists are loaded into memory at once. Each may be large.
 const LOADING: usize = 2;
-/// Changes that are read with one statement.
+/// Changes that one statement reads.
 const CHANGES: i64 = 20_000;
-/// Lists share so many locks while they are brought up to date.
+/// The number of locks for updating lists. Several lists share a lock.
 const LOCKS: usize = 64;
 
 /// The lists that were asked for lately; clones are the same ones.
@@ -43,115 +39,11 @@ const LOCKS: usize = 64;
 pub struct HashLists {
     heads: Loader<TeamId, Arc<[Head]>>,
     held: Arc<Cache<HashListId, Held, ByBytes>>,
-    /// Whoever brings a list up to date holds one of these, so that others wait for what he reads.
+    /// One of these is held while a list is updated, so that others wait for the result instead of
+    /// reading the same changes.
     locks: Arc<[Mutex<()>]>,
     loading: Arc<Semaphore>,
     pool: PgPool,
-}
-
-/// A list as it was at a place in its changes.
-#[derive(Default)]
-struct List {
-    place: Place,
-    index: HashIndex,
-}
-
-/// A list, which grows while it is held, with the bytes that it had when it was put where it is held.
-#[derive(Clone, Default)]
-struct Held {
-    list: Arc<RwLock<List>>,
-    bytes: u64,
-}
-
-impl From<Place> for Held {
-    /// Nothing of what was changed before the place.
-    fn from(place: Place) -> Self {
-        let list = List {
-            place,
-            ..List::default()
-        };
-        Self {
-            list: Arc::new(RwLock::new(list)),
-            bytes: 0,
-        }
-    }
-}
-
-impl Held {
-    fn read<T>(&self, read: impl FnOnce(&List) -> T) -> T {
-        read(&self.list.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn place(&self) -> Place {
-        self.read(|list| list.place)
-    }
-
-    /// On the list of this head, or not.
-    fn find(&self, head: &Head, hashed: &Hashed) -> Option<HashMatch> {
-        let found = self.read(|list| list.index.find(hashed, head.max_distance))?;
-        Some(HashMatch {
-            list: head.list,
-            kind: head.kind,
-            entry: found.entry,
-            algorithm: found.algorithm,
-            distance: found.distance,
-        })
-    }
-
-    /// Applies the changes between two places, unless somebody else has done so: whoever reads may be given up, and what he has
-    /// begun goes on.
-    fn apply(&self, changes: &[Changed], from: Place, to: Place) {
-        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
-        if list.place != from {
-            return;
-        }
-        list.place = to;
-        for change in changes.iter().filter(|change| !change.stands) {
-            for hash in hashes(change) {
-                list.index.remove(change.entry, &hash);
-            }
-        }
-        let standing = changes.iter().filter(|change| change.stands);
-        let entries = standing.flat_map(|change| hashes(change).map(|hash| (change.entry, hash)));
-        list.index.extend(entries);
-    }
-
-    /// The same list, which has grown.
-    fn weighed(self) -> Self {
-        let bytes = self.read(|list| list.index.approx_bytes() as u64);
-        Self { bytes, ..self }
-    }
-}
-
-fn hashes(change: &Changed) -> impl Iterator<Item = ImageHash> + use<> {
-    let file = change.hashes.sha256().map(ImageHash::Sha256);
-    let look = change.hashes.pdq().map(ImageHash::Pdq);
-    file.into_iter().chain(look)
-}
-
-#[derive(Clone)]
-struct ByBytes;
-
-impl Weighter<HashListId, Held> for ByBytes {
-    fn weight(&self, _: &HashListId, held: &Held) -> u64 {
-        held.bytes
-    }
-}
-
-/// In one piece: in several, each would be too small for a large list.
-fn cache() -> Cache<HashListId, Held, ByBytes> {
-    let options = OptionsBuilder::new()
-        .shards(1)
-        .estimated_items_capacity(CACHE_ITEMS)
-        .weight_capacity(CACHE_BYTES)
-        .build()
-        .expect("the options are complete");
-    Cache::with_options(
-        options,
-        ByBytes,
-        DefaultHashBuilder::default(),
-        DefaultLifecycle::default(),
-    )
 }
 
 impl HashLists {
@@ -166,10 +58,11 @@ impl HashLists {
         }
     }
 
-    /// On which of the lists that a team may use a picture is: its own and the shared ones, each with the nearest entry.
+    /// The lists that contain a picture, among the team's own and the shared ones, each with the
+    /// nearest entry.
     ///
     /// # Errors
-    /// The database could not be asked.
+    /// The database failed.
     pub async fn matches(&self, team: TeamId, hashed: &Hashed) -> Result<Vec<HashMatch>, Error> {
         let heads = self.heads.load(team).await?.unwrap_or_default();
         let mut matches = Vec::new();
@@ -191,7 +84,8 @@ impl HashLists {
         if let Some(kept) = kept.as_ref().filter(|kept| is_new(kept)) {
             return Ok(kept.clone());
         }
-        // What was taken off and is forgotten by now, nobody can tell any more.
+        // Removed entries are forgotten after a while. A list that is older than that is loaded
+        // anew.
         let swept = Place::after_revision(head.swept_revision);
         let current = if let Some(known) = kept.filter(|kept| kept.place() >= swept) {
             self.changed(known, head).await?
@@ -227,8 +121,8 @@ impl HashLists {
         }
     }
 
-    /// What stands on a list and was added after a revision, or all of it, to be held against many pictures. None: there is no
-    /// such list any more.
+    /// The entries of a list that were added after a revision, or all entries, for comparing them
+    /// with many pictures. None if the list was deleted.
     pub(crate) async fn snapshot(
         &self,
         list: HashListId,
@@ -259,11 +153,4 @@ impl Snapshot {
     pub(crate) fn find(&self, hashed: &Hashed) -> Option<HashMatch> {
         self.held.find(&self.head, hashed)
     }
-}
-
-/// Many changes take a while: not on a thread that serves others.
-async fn apply(held: &Held, changes: Vec<Changed>, from: Place, to: Place) -> Result<(), Error> {
-    let held = held.clone();
-    let applied = spawn_blocking(move || held.apply(&changes, from, to));
-    applied.await.map_err(|_| Error::Unavailable)
 }

@@ -1,6 +1,6 @@
-//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries, and what is done with hash
-//! lists. Each step loads what its job names, does its work outside any transaction, and returns an effect that the queue
-//! applies when it finishes the job.
+//! The apalis workers of Gatehouse: images, analysis, rules, webhooks, backtests, recoveries, and
+//! imports and scans of hash lists. Each step loads what its job names and works outside of any
+//! transaction. It returns an effect, which the queue applies when it finishes the job.
 
 pub mod analysis;
 pub mod backtests;
@@ -10,6 +10,7 @@ mod groups;
 pub mod hash_lists;
 pub mod images;
 mod judges;
+mod lock;
 mod outage;
 pub mod outbound;
 pub mod picture;
@@ -51,17 +52,17 @@ pub struct Context {
     pub pool: PgPool,
     /// This process's part of the queue.
     pub queue: Queue,
-    /// Opens the webhook secrets.
+    /// Decrypts the webhook secrets.
     pub master_key: MasterKey,
-    /// Who analyses.
+    /// The providers that score texts and images.
     pub providers: Providers,
     /// How long an item waits, from its acceptance, for a provider that is paused. Then the site's `on_failure` decides.
     pub patience: Duration,
-    /// Answers of providers that each team may have kept for equal texts; 0: none are kept.
+    /// The most answers of providers that are kept for each team, for equal texts. 0 keeps none.
     pub answers_per_team: u32,
     /// The only way out to addresses that tenants chose.
     pub outbound: Outbound,
-    /// By which webhooks are signed.
+    /// The time in the signatures of webhooks.
     pub clock: Clock,
     /// The bounds of compiled rule groups.
     pub rules: RuleSettings,
@@ -76,7 +77,7 @@ pub struct Settings {
     pub queues: Vec<QueueName>,
     /// Jobs of each queue that run at the same time.
     pub concurrency: usize,
-    /// How long running jobs may go on after the shutdown began.
+    /// How long running jobs may continue after the shutdown began.
     pub grace: Duration,
 }
 
@@ -90,10 +91,10 @@ impl Default for Settings {
     }
 }
 
-/// How long one run of a job may take; a delivery's own deadline is shorter.
+/// How long one run of a job may take. A delivery has a shorter deadline of its own.
 pub(crate) const RUN_DEADLINE: Duration = Duration::from_mins(1);
 
-/// Failed analyses and judgements: five attempts lie within two minutes.
+/// Delays after failed analyses and judgements. Five attempts take less than two minutes.
 pub(crate) const RETRY: Retry = Retry {
     initial: Duration::from_secs(2),
     factor: 2.0,
@@ -101,7 +102,7 @@ pub(crate) const RETRY: Retry = Retry {
     jitter: 0.2,
 };
 
-/// Works until `shutdown`, then lets running jobs finish and gives the others back.
+/// Works until `shutdown`. Then running jobs finish, and the others go back to the queue.
 pub async fn run(
     context: Context,
     settings: Settings,
@@ -161,7 +162,7 @@ pub async fn run(
     monitor.run_with_signal(signal).await
 }
 
-/// Tells those who accept items that this process works on these queues, until it stops.
+/// Tells the API processes that this process works on these queues, until it stops.
 async fn announce(pool: PgPool, worker: Uuid, queues: Vec<QueueName>, stop: CancellationToken) {
     let telling = async {
         let mut ticks = interval(item_worker::RENEWAL);

@@ -1,28 +1,24 @@
 //! The only HTTP client for addresses that tenants chose: webhooks are posted, images are fetched.
 //!
-//! It connects to nothing that [`EgressPolicy`] forbids, uses no proxy, and bounds the time and the bytes of every answer. A
-//! POST follows no redirect; a GET follows a few, each judged as if it were the first URL. Literal addresses are judged before
-//! the request, names by their addresses when a connection is made. A kept-alive connection was judged when it was made.
+//! It connects to nothing that [`EgressPolicy`] forbids, uses no proxy, and limits the time and the
+//! bytes of every answer. A POST follows no redirect. A GET follows a few, and checks each like the
+//! first URL. Literal addresses are checked before the request. Names are checked by their
+//! addresses when a connection is made. A kept-alive connection was checked when it was made.
 //!
-//! Every request needs a [`Socket`]. There are as many as the process may open, divided among the teams; connections that
-//! wait for the next request are bounded apart from them. So no team can use up the process's file descriptors.
+//! Every request needs a [`Socket`]. There are as many as the process may open, divided among the
+//! teams. Idle connections have a limit of their own. So no team can use up the process's file
+//! descriptors.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::{
-    id::TeamId,
-    webhook::{KEPT_ANSWER_BYTES, READ_ANSWER_BYTES},
-};
+use domain::id::TeamId;
 use http_body_util::Full;
 use hyper::{
-    Method, Request, Response,
-    body::{Body as _, Incoming},
+    Method, Request,
     header::{ACCEPT, HOST, HeaderMap, HeaderValue, RETRY_AFTER},
 };
-use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
-use tokio_util::task::AbortOnDropHandle;
 use url::{Host, Position, Url};
 
 mod address;
@@ -33,6 +29,7 @@ mod error;
 mod fetch;
 mod idle;
 mod policy;
+mod post;
 mod refusal;
 mod sockets;
 #[cfg(test)]
@@ -41,6 +38,7 @@ mod tests;
 pub use error::OutboundError;
 pub use fetch::{Fetch, FetchError, MAX_REDIRECTS};
 pub use policy::{AllowedRange, EgressPolicy, Exemption, HostPort};
+pub use post::{Answer, Post};
 pub use refusal::Refusal;
 pub use sockets::{Busy, Socket};
 
@@ -53,10 +51,11 @@ use sockets::Sockets;
 /// Receivers commonly close idle connections after 60 s or more; staying below avoids writing into a closing one.
 const IDLE_FOR: Duration = Duration::from_secs(30);
 
-/// How much a process opens on behalf of tenants.
+/// How many connections a process opens for tenants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Connections in use: one for each running request. A team may have at most as many as remain free.
+    /// Connections in use, one for each running request. A team may have at most as many as remain
+    /// free.
     pub connections: usize,
     /// Connections kept for the next request. At the limit, the team with the most loses one.
     pub idle: usize,
@@ -87,30 +86,6 @@ struct Inner {
     idle: Arc<Idle>,
 }
 
-/// A POST request.
-#[derive(Debug)]
-pub struct Post<'a> {
-    /// Where to, as the tenant wrote it.
-    pub url: &'a str,
-    /// All headers but `Host` and `Content-Length`.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Bytes,
-    /// The time for everything: resolving, connecting, sending and receiving.
-    pub deadline: Duration,
-}
-
-/// What a receiver answered.
-#[derive(Debug)]
-pub struct Answer {
-    /// The HTTP status code.
-    pub status: u16,
-    /// The header `Retry-After`, when it is text.
-    pub retry_after: Option<String>,
-    /// The first [`KEPT_ANSWER_BYTES`] of the body as they came over the wire.
-    pub body: Vec<u8>,
-}
-
 impl Outbound {
     /// A client that obeys `policy`, keeps within `bounds`, and resolves names as the operating system does.
     pub fn new(policy: EgressPolicy, bounds: Bounds) -> Self {
@@ -118,7 +93,7 @@ impl Outbound {
     }
 
     fn with_resolver(policy: EgressPolicy, bounds: Bounds, resolver: Arc<Resolver>) -> Self {
-        // Shown as 0 from the start: a counter that first appears with its first refusal has no increase then.
+        // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for reason in Refusal::ALL {
             blocked(reason).increment(0);
         }
@@ -144,96 +119,13 @@ impl Outbound {
     /// Waits some seconds for a connection that this team may open. Take it before anything that others wait for.
     ///
     /// # Errors
-    /// None became free. Try again later, and do not take it for a failure of the receiver.
+    /// None became free. Try again later. This is not a failure of the receiver.
     pub async fn socket(&self, team: TeamId) -> Result<Socket, Busy> {
         self.0.sockets.take(team).await
-    }
-
-    /// Sends one request for the team that has `socket` and reads the answer, whatever its status.
-    pub async fn post(&self, socket: Socket, post: Post<'_>) -> Result<Answer, OutboundError> {
-        let answer = self.exchange(socket, post).await;
-        if let Err(OutboundError::Refused(reason)) = &answer {
-            blocked(*reason).increment(1);
-        }
-        answer
-    }
-
-    async fn exchange(&self, socket: Socket, post: Post<'_>) -> Result<Answer, OutboundError> {
-        let url = Url::parse(post.url).map_err(|_| OutboundError::Refused(Refusal::Url))?;
-        let inner = Arc::clone(&self.0);
-        let route = inner.admit(&socket, &url)?;
-        let request = request(Method::POST, &url, post.headers, post.body)?;
-        // On a task of its own: all deliveries of a process run on one, and TLS takes its time.
-        let exchange = tokio::spawn(timeout(post.deadline, async move {
-            inner.post(&socket, route, request).await
-        }));
-        match AbortOnDropHandle::new(exchange).await {
-            Ok(answer) => answer.unwrap_or(Err(OutboundError::Timeout)),
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime ends, and nobody will read this.
-                Err(_) => Err(OutboundError::Timeout),
-            },
-        }
     }
 }
 
 impl Inner {
-    async fn post(
-        &self,
-        socket: &Socket,
-        route: Admitted,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<Answer, OutboundError> {
-        while let Some(mut connection) = self.idle.take(socket.team(), &route.origin) {
-            if !connection.is_free().await {
-                continue;
-            }
-            match connection.send(request).await {
-                Ok(response) => return self.answer(socket, route, connection, response).await,
-                Err(mut error) => match error.take_message() {
-                    // It was closed before anything was sent.
-                    Some(unsent) => request = unsent,
-                    None => return Err(error.into_error().into()),
-                },
-            }
-        }
-        let mut connection = self.connect(socket, &route).await?;
-        let response = connection.send(request).await;
-        let response = response.map_err(|error| OutboundError::from(error.into_error()))?;
-        self.answer(socket, route, connection, response).await
-    }
-
-    /// Reads the answer, and keeps the connection if nothing is left on it.
-    async fn answer(
-        &self,
-        socket: &Socket,
-        route: Admitted,
-        mut connection: Connection,
-        response: Response<Incoming>,
-    ) -> Result<Answer, OutboundError> {
-        let (head, mut body) = response.into_parts();
-        let (mut kept, mut read, mut is_over) = (Vec::new(), 0, body.is_end_stream());
-        while !is_over && read < READ_ANSWER_BYTES {
-            if let Some(chunk) = connection.chunk(&mut body).await? {
-                read += chunk.len();
-                let room = KEPT_ANSWER_BYTES - kept.len();
-                kept.extend_from_slice(&chunk[..chunk.len().min(room)]);
-            } else {
-                is_over = true;
-            }
-        }
-        drop(body);
-        if is_over && connection.is_free().await {
-            self.idle.put(socket.team(), route.origin, connection);
-        }
-        Ok(Answer {
-            status: head.status.as_u16(),
-            retry_after: retry_after(&head.headers),
-            body: kept,
-        })
-    }
-
     fn admit(&self, socket: &Socket, url: &Url) -> Result<Admitted, OutboundError> {
         let route = self.policy.admit(socket.team(), url);
         let route = route.map_err(OutboundError::Refused)?;
@@ -249,8 +141,9 @@ impl Inner {
             Host::Ipv6(ip) => vec![(*ip).into()],
             Host::Domain(name) => {
                 let ips = self.dns.look_up(team, name).await?;
-                // One bad address among good ones refuses them all: which one is dialled would otherwise be the choice of
-                // the name's owner. Exactly the addresses judged here are dialled, so a name gains nothing by changing its mind.
+                // One forbidden address refuses them all. Otherwise the owner of the name could
+                // choose which one is dialled. Exactly the addresses that are checked here are
+                // dialled, so a name that changes its answer gains nothing.
                 if to.route == Route::Guarded {
                     for ip in &ips {
                         let judged = self.policy.judge(team, *ip, *port);

@@ -1,9 +1,10 @@
-//! Pictures: from a file of unknown hands to pixels, and from pixels to what a provider takes.
+//! Pictures: from an untrusted file to pixels, and from pixels to a file that a provider takes.
 //!
-//! A file is known by its first bytes. What it claims of itself is read before anything is allocated for it, and everything
-//! that would take more than the bounds is refused unseen. Decoders are strict: a file that ends too early is no picture,
-//! although viewers may show the half of it that is there. A [`Picture`] of an animation is its first frame; [`Animation`]
-//! has the others. Everything here computes and blocks; [`Darkroom`](crate::darkroom::Darkroom) runs it where it delays nobody, within the memory of a
+//! The first bytes tell the format. The sizes that a file claims are read before any memory is
+//! allocated, and files beyond the bounds are refused without decoding. Decoders are strict: a file
+//! that ends too early is not a picture, although viewers may show half of it. A [`Picture`] of an
+//! animation is its first frame; [`Animation`] has the others. Everything here blocks its thread;
+//! [`Darkroom`](crate::darkroom::Darkroom) runs it on other threads and within the memory of a
 //! process.
 
 mod animation;
@@ -28,15 +29,17 @@ pub use self::{
     rendition::{Limits, Rendition},
 };
 
-/// Pixels of a picture. The largest that telephones take have 50 million; half of what we could hold would refuse those.
+/// The most pixels of a picture. The largest photos of telephones have 50 million.
 pub const MAX_PIXELS: u64 = 50_000_000;
-/// Pixels of a side: what a JPEG can have at most.
+/// The most pixels of a side: the maximum of JPEG.
 pub const MAX_SIDE: u32 = 65_535;
-/// Memory for decoding one file, in bytes, its pixels included. Plain formats stay below it up to [`MAX_PIXELS`]; those whose
-/// decoders need several times their pixels (progressive JPEG, animated WebP, 16 bits a channel) meet it before.
+/// Memory for decoding one file, in bytes, its pixels included. Plain formats with [`MAX_PIXELS`]
+/// stay below it. Formats whose decoders need several times their pixels (progressive JPEG,
+/// animated WebP, 16 bits a channel) reach it with fewer pixels.
 pub const MAX_MEMORY: usize = 256 << 20;
 
-/// A decoded picture: its pixels as they are stored in the file, that is before any rotation that the file asks for.
+/// A decoded picture. Its pixels are as stored in the file, before any rotation that the file asks
+/// for.
 pub struct Picture {
     format: ImageFormat,
     raster: Raster,
@@ -53,7 +56,7 @@ impl Picture {
         Claim::of(bytes)?.decode(bytes)
     }
 
-    /// What the file is.
+    /// The format of the file.
     pub fn format(&self) -> ImageFormat {
         self.format
     }
@@ -68,17 +71,20 @@ impl Picture {
         self.raster.height
     }
 
-    /// The pixels: three bytes each, red, green and blue, in rows from the top. What is transparent lies on white. Not
-    /// rotated: the reference implementation of PDQ ignores what a file says of its orientation, too.
+    /// The pixels: three bytes each (red, green, blue), in rows from the top, with white behind
+    /// transparent ones. They are not rotated, because the reference implementation of PDQ ignores
+    /// the orientation, too.
     pub fn rgb(&self) -> &[u8] {
         &self.raster.rgb
     }
 
-    /// The picture as a viewer shows it, in a file that obeys `limits` and holds nothing but pixels. Blocks.
+    /// The picture as a viewer shows it, in a file within `limits` that has nothing but pixels.
+    /// Blocks.
     ///
     /// # Errors
-    /// [`ImageProblem::TooLarge`] if no reduction obeys them; [`ImageProblem::Unsupported`] if they allow no format that is
-    /// written here (JPEG and PNG).
+    /// [`ImageProblem::TooLarge`] if no reduction is within the limits.
+    /// [`ImageProblem::Unsupported`] if they allow neither JPEG nor PNG, the only formats that are
+    /// written.
     pub fn rendition(&self, limits: &Limits) -> Result<Rendition, ImageProblem> {
         rendition::of(&self.raster, self.orientation, limits)
     }
@@ -95,7 +101,7 @@ impl fmt::Debug for Picture {
     }
 }
 
-/// What a file claims to be, judged by the bounds; nothing of its content has been read.
+/// What a file claims to be, within the bounds. Its content has not been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     format: ImageFormat,
@@ -107,7 +113,7 @@ pub(crate) struct Claim {
 struct Header {
     width: u32,
     height: u32,
-    /// What decoding takes at its peak, in bytes: the decoder's own and the pixels.
+    /// The memory that decoding needs at its peak, in bytes, for the decoder and the pixels.
     memory: u64,
 }
 
@@ -144,7 +150,7 @@ impl Claim {
         Ok(Self { format, header })
     }
 
-    /// What decoding takes at its peak, in bytes, at most [`MAX_MEMORY`].
+    /// The memory that decoding needs at its peak, in bytes, at most [`MAX_MEMORY`].
     pub(crate) fn memory(&self) -> usize {
         usize::try_from(self.header.memory).unwrap_or(MAX_MEMORY)
     }

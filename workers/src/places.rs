@@ -1,8 +1,9 @@
-//! Places among the items that a process judges at once. A team may have at most as many as remain free, so that a team whose
-//! items take long, or wait for heavy rules, leaves places to others.
+//! Places for the items that a process judges at once. A team may have at most as many as remain
+//! free. So a team whose items take long, or wait for heavy rules, leaves places to others.
 //!
-//! An item that gets no place soon is put back: its job would keep a slot that others need. It stays away for about as long as
-//! the items before it take, so each is put back once or twice and not again and again.
+//! An item that does not get a place soon goes back to the queue, because its job would occupy a
+//! slot that others need. It waits about as long as the items before it take, so each item goes
+//! back once or twice, not many times.
 
 use std::{
     collections::HashMap,
@@ -16,14 +17,14 @@ use tokio::time::timeout;
 
 /// How long an item waits for a place. Meanwhile its job takes a slot of its queue.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// What an item is thought to take until one has ended.
+/// The estimate of how long an item takes, until one has ended.
 const FIRST_GUESS: Duration = Duration::from_millis(50);
-/// The shortest and the longest time for which an item is put back.
+/// The shortest and the longest time for which an item goes back.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_mins(1);
-/// How much of the average is the latest item's.
+/// The weight of the latest item in the average.
 const LATEST: f64 = 0.2;
-/// How many teams are remembered, once nothing of theirs is put back.
+/// How many teams are remembered after their last item came back.
 const TEAMS: usize = 10_000;
 
 /// The places of a process. Clones are the same ones.
@@ -33,14 +34,14 @@ pub(crate) struct Places {
     lines: Arc<Mutex<HashMap<TeamId, Line>>>,
 }
 
-/// The items of a team that were put back.
+/// The items of a team that went back to the queue.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// How long its items have a place, on average.
+    /// How long its items keep a place, on average.
     average: Duration,
-    /// When one last left its place. While none does, they take at least as long as that is ago.
+    /// When an item last left its place. The items take at least the time since then.
     ended_at: Instant,
-    /// When the last one that was put back has its turn.
+    /// When it is the turn of the last item that went back.
     last: Instant,
 }
 
@@ -64,7 +65,7 @@ impl Places {
     /// A place for an item of a team.
     ///
     /// # Errors
-    /// There is none: for how long the item is to be put back.
+    /// No place is free. Try again after the returned time.
     pub(crate) async fn take(&self, team: TeamId) -> Result<Place, Duration> {
         let share = timeout(PATIENCE, self.shares.take(team, 1, Limit::Fair)).await;
         let now = Instant::now();
@@ -87,7 +88,8 @@ impl Places {
             ended_at: now,
             last: now,
         });
-        // A team alone has half of the places. Twice as many as end come back, so that no place stays empty.
+        // A single team has half of the places. Twice as many items come back as end, so that no
+        // place stays empty.
         let places = u32::try_from(self.shares.capacity())
             .unwrap_or(u32::MAX)
             .max(1);
@@ -101,7 +103,7 @@ impl Places {
     }
 
     fn ended(&self, team: TeamId, took: Duration, now: Instant) {
-        // Only of teams that need it: most never wait.
+        // Only for teams that need it. Most never wait.
         if let Some(line) = self.lines().get_mut(&team) {
             line.ended_at = now;
             line.average = line.average.mul_f64(1.0 - LATEST) + took.mul_f64(LATEST);
@@ -170,12 +172,12 @@ mod tests {
         for _ in 0..1_000 {
             assert!(places.put_back(team, now) <= LONGEST);
         }
-        // Before any has ended, the first ones take as long as they have taken.
+        // Before any item has ended, the estimate is the time since the first one began.
         let stuck = TeamId::from(Uuid::now_v7());
         assert_eq!(places.put_back(stuck, now), SHORTEST);
         let later = now + Duration::from_secs(8);
         assert!(places.put_back(stuck, later) >= Duration::from_secs(1));
-        // Teams are forgotten when nothing of theirs is away.
+        // A team is forgotten when none of its items is waiting.
         let later = now + Duration::from_hours(1);
         for _ in 0..2 * TEAMS {
             places.put_back(TeamId::from(Uuid::now_v7()), later);

@@ -1,5 +1,5 @@
-//! AI providers: one file each, for texts, images or both. A provider maps what it says to our categories; a category that it cannot score is absent,
-//! never 0.
+//! AI providers for texts, images or both, one file each. Each maps its answers to our categories.
+//! A category that it cannot score is absent, never 0.
 
 mod aws;
 mod azure;
@@ -19,7 +19,10 @@ mod natural_language;
 mod openai;
 mod panel;
 mod rekognition;
+mod remote;
 mod sightengine;
+#[cfg(test)]
+mod tests;
 mod trial;
 mod vision;
 mod wire;
@@ -46,10 +49,10 @@ pub use mistral::Mistral;
 pub use natural_language::NaturalLanguage;
 pub use openai::OpenAi;
 pub use rekognition::Rekognition;
+pub use remote::{Auth, NoProxy, Proxy, Remote};
 pub use sightengine::Sightengine;
 pub use trial::{Trial, try_out};
 pub use vision::Vision;
-pub use wire::{Auth, NoProxy, Proxy, Remote};
 
 pub(crate) use chunks::{merge, pieces};
 pub(crate) use cost::{Lookup, Piece};
@@ -58,42 +61,44 @@ pub(crate) use panel::Panel;
 
 use crate::picture::{Limits, Rendition};
 
-/// Pixels of an image's longer side that are shown to anybody: more would tell models nothing, and weigh megabytes.
+/// The most pixels of an image's longer side that a provider is shown. More would not help models,
+/// and would take megabytes.
 const IMAGE_SIDE: u32 = 2_048;
 
-/// Someone who scores texts, images or both.
+/// Scores texts, images or both.
 pub trait Provider: Send + Sync {
-    /// Who it is, what it can score, and what must be minded when it is asked.
+    /// Its name, what it can score, and how it may be asked.
     fn profile(&self) -> &Profile;
 
-    /// Scores a text of up to [`Profile::piece_bytes`], or an image within its limits, with one request. An answer in which a
-    /// category that is asked for is neither scored nor expressly left out is none.
+    /// Scores a text of up to [`Profile::piece_bytes`], or an image within its limits, with one
+    /// request. An answer must score each category that was asked for, or leave it out explicitly.
+    /// Any other answer is an error.
     fn analyse<'a>(
         &'a self,
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>>;
 }
 
-/// A provider as it is configured.
+/// A provider's configuration.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// Its name in sites' settings, traces, reasons and metrics.
     pub name: String,
-    /// What it speaks.
+    /// The kind of its interface.
     pub kind: &'static str,
-    /// What it is to score.
+    /// The categories that it scores.
     pub scope: Scope,
-    /// What images must be like to be shown to it; none if it looks at none.
+    /// The limits of images that it takes. None if it takes no images.
     pub limits: Option<Limits>,
-    /// Bytes of text that it takes at a time. Longer texts are cut into pieces.
+    /// The most bytes of text in one request. Longer texts are cut into pieces.
     pub piece_bytes: usize,
-    /// What its answers tell of their cost.
+    /// Where its answers tell their cost.
     told: cost::Usage,
-    /// What must be minded when it is asked; none if it needs no network.
+    /// How it may be asked. None if it needs no network.
     pub access: Option<Access>,
 }
 
-/// What is scored of texts, and what of images.
+/// The categories that are scored in texts and in images.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Of texts.
@@ -103,7 +108,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// What is scored of one of the two.
+    /// The categories of one of the two.
     pub fn of(&self, modality: Modality) -> &[Category] {
         match modality {
             Modality::Text => &self.text,
@@ -115,11 +120,11 @@ impl Scope {
 /// What a provider is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// What is to be looked at.
+    /// The text or the image.
     pub content: Content<'a>,
-    /// What is to be scored: some of what the provider can score. More may be answered.
+    /// The categories to score. The provider can score all of them, and may answer more.
     pub categories: &'a [Category],
-    /// The site's own policy, for those that judge by one.
+    /// The site's own policy, for providers that follow one.
     pub policy: Option<&'a str>,
 }
 
@@ -137,26 +142,27 @@ pub enum Content<'a> {
 pub struct Answer {
     /// Its scores, mapped to our categories.
     pub scores: Scores,
-    /// Its own words, as far as they are kept.
+    /// The answer itself, as far as it is kept.
     pub raw: Option<String>,
-    /// With this answer its limit is used up for so long.
+    /// This answer used up the provider's limit for this time.
     pub spent: Option<Duration>,
 }
 
-/// What must be minded when a provider is asked.
+/// How a provider may be asked.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Stands for the provider's address and key in the state that all workers share; tells neither.
+    /// Identifies the provider's address and key in the state that all workers share, without
+    /// showing them.
     pub credential: String,
-    /// Stands for everything in the configuration that may change an answer to the same text.
+    /// Identifies everything in the configuration that can change an answer to the same text.
     pub fingerprint: Fingerprint,
     /// Requests that one process makes at the same time.
     pub concurrency: usize,
-    /// How long it may take for one.
+    /// How long one request may take.
     pub deadline: Duration,
     /// When it is paused.
     pub breaker: BreakerSettings,
 }
 
-/// The providers that an operator configured, in the order of preference.
+/// The configured providers, in the operator's order of preference.
 pub type Providers = Arc<[Arc<dyn Provider>]>;

@@ -1,4 +1,5 @@
-//! Recover: what an endpoint has missed or lost is put on its way again, a slice at a time. Nothing is sent here.
+//! Recoveries: what an endpoint has missed or lost is scheduled again, slice by slice. Nothing is
+//! sent here.
 
 use apalis::prelude::BoxDynError;
 use queue::Finish;
@@ -13,14 +14,14 @@ use store::{
 
 use crate::slices::Slices;
 
-/// What recovering works with.
+/// What a recovery needs.
 #[derive(Clone)]
 pub struct Recoverer {
     pool: PgPool,
 }
 
 impl Recoverer {
-    /// One who recovers what is in this database.
+    /// Recovers what is in this database.
     pub fn new(pool: PgPool) -> Self {
         Self { pool }
     }
@@ -30,7 +31,7 @@ impl Slices for Recoverer {
     type Chain = Recovery;
     type Found = Slice;
 
-    /// Waits while enough is on its way.
+    /// Waits while enough deliveries wait for the endpoint.
     async fn next(&self, job: RecoveryJob) -> Result<Finish<Option<Slice>>, BoxDynError> {
         Ok(match slice::next(&self.pool, job.recovery).await? {
             Next::Nothing => Finish::Done(None),

@@ -1,5 +1,5 @@
-//! Judge: the rule versions that were live at the item's acceptance examine it, and the domain decides. Shadows judge it
-//! beside them, without effect.
+//! The rules step. The rule versions that were live when the item was accepted examine it, and the
+//! domain decides. Shadows judge it as well, without effect.
 
 mod shadow;
 
@@ -33,7 +33,7 @@ use crate::{
     telling::{Ended, Left, Telling},
 };
 
-/// How long an item is put back that has waited too long for its rules or its turn.
+/// How long an item pauses after it has waited too long for its rules or its turn.
 const CROWDED: Duration = Duration::from_secs(1);
 
 /// What the judging step works with.
@@ -44,7 +44,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge who reaches verdicts like this.
+    /// Judges items with `verdicts`.
     pub(crate) fn new(pool: PgPool, verdicts: Verdicts) -> Self {
         Self {
             media: verdict::loader(pool),
@@ -63,7 +63,7 @@ impl Judge {
                 analysed: None,
                 concluded,
             })),
-            // Whoever made the item wait, it was not the item itself: no attempt is charged.
+            // The item did not cause the wait, so it is not charged an attempt.
             Reached::Later(delay) => Finish::Again {
                 effect: None,
                 delay,
@@ -85,25 +85,25 @@ pub(crate) async fn judge(
     telling.end(left).await
 }
 
-/// Reaches verdicts on items, on so many at once. Clones are the same one.
+/// Reaches verdicts on a limited number of items at once. Clones share the limit.
 #[derive(Clone)]
 pub(crate) struct Verdicts {
     judges: Judges,
     places: Places,
 }
 
-/// What comes of an item before its judges.
+/// What happened to an item.
 pub(crate) enum Reached {
     /// A verdict.
     Verdict(Concluded),
-    /// Its rules or its turn are not to be had. It may come again in so long.
+    /// Its rules or its turn were not available. Try again after this time.
     Later(Duration),
 }
 
 impl Verdicts {
-    /// Verdicts by these judges. No more items than `concurrency` are worked on at once.
+    /// Verdicts by these judges, on at most `concurrency` items at once.
     pub(crate) fn new(judges: Judges, concurrency: usize) -> Self {
-        // Shown as 0 from the start: a counter that first appears with its first item has no increase then.
+        // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         for what in UNCHECKED {
             unchecked(what).increment(0);
         }
@@ -114,13 +114,13 @@ impl Verdicts {
         }
     }
 
-    /// A place that a test keeps to itself.
+    /// A place that a test occupies.
     #[cfg(test)]
     pub(crate) async fn take_place(&self, team: TeamId) -> Result<Place, Duration> {
         self.places.take(team).await
     }
 
-    /// Judges an item that was loaded then.
+    /// Judges an item that was loaded at this time.
     pub(crate) async fn reach(
         &self,
         item: &Arc<ToJudge>,
@@ -154,7 +154,8 @@ impl Verdicts {
     }
 }
 
-/// What may be counted as unchecked: what a decision's trace tells, and a wanted category that nothing could score.
+/// The kinds of things that are counted as unchecked: those of a decision's trace, and a wanted
+/// category without a score.
 const UNCHECKED: [&str; 9] = [
     "provider_failed",
     "categories_not_scored",
@@ -168,7 +169,7 @@ const UNCHECKED: [&str; 9] = [
 ];
 const CATEGORY_NOT_SCORED: &str = "category_not_scored";
 
-/// Counts what was not checked of an item; each kind once.
+/// Counts what was not checked in an item, each kind once.
 fn count_unchecked(trace: &Trace) {
     let mut kinds: Vec<&'static str> = trace.unchecked.iter().map(Unchecked::what).collect();
     if !trace.unscored.is_empty() {

@@ -4,7 +4,7 @@ use apalis::prelude::{BoxDynError, Data};
 use queue::{Effect, Finish};
 use store::chain::Chain;
 
-/// A worker that does the slices of one kind of chain.
+/// Does the slices of one kind of chain.
 pub(crate) trait Slices: Clone + Send + Sync + 'static {
     /// The chain.
     type Chain: Chain;

@@ -35,13 +35,15 @@ use crate::{
     webhooks::{self, Courier},
 };
 
-/// Pages that are sent quickly at the same time, for each job of another queue. Whatever waits for a slow receiver does not count.
+/// Pages that are sent at the same time, for each job of another queue. Pages that wait for a slow
+/// receiver do not count.
 const PAGES_PER_JOB: usize = 2;
 
-/// Pages claimed ahead at most: up to half a second's work.
+/// The most pages that are claimed ahead: up to half a second's work.
 const PAGES_AHEAD: usize = 256;
 
-/// Slices of each chain that a process does at once. What happens now goes first, and a slice computes most of its time.
+/// Slices of each chain that a process does at once. A slice uses a processor for most of its time,
+/// and new items are more urgent.
 const SLICES: usize = 1;
 
 /// What the steps of a process share.
@@ -68,7 +70,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Lets the monitor run the step of a queue.
+    /// Registers the step of a queue with the monitor.
     pub(crate) fn register(&self, queue: QueueName, monitor: Monitor) -> Monitor {
         match queue {
             jobs::IMAGES => self.images(monitor),
@@ -88,12 +90,13 @@ impl Steps {
         }
     }
 
-    /// Verdicts for the jobs of one queue: a team whose items take long leaves slots of that queue to others.
+    /// Verdicts for the jobs of one queue. Each queue has its own, so that a team whose items take
+    /// long leaves slots of that queue to others.
     fn verdicts(&self) -> Verdicts {
         Verdicts::new(self.judges.clone(), self.concurrency)
     }
 
-    /// Says how many jobs of a queue this process may run at once.
+    /// Shows how many jobs of a queue this process may run at once.
     fn offer(queue: QueueName, slots: usize) {
         #[expect(clippy::cast_precision_loss, reason = "some thousands at most")]
         gauge!("gatehouse_worker_slots", "queue" => queue.as_str()).set(slots as f64);
@@ -170,7 +173,7 @@ impl Steps {
         })
     }
 
-    /// The step of a chain, which does slice after slice.
+    /// The step of a chain. It does one slice after another.
     fn chain<S: Slices>(&self, monitor: Monitor, worker: S) -> Monitor {
         let queue = self.queue.clone();
         Self::offer(S::Chain::QUEUE, SLICES);
@@ -189,8 +192,8 @@ impl Steps {
         })
     }
 
-    /// As many at once as there are connections: whatever waits for its receiver has one, and no team may have more than a half of
-    /// either. The queue keeps what would have to wait for a connection.
+    /// As many jobs at once as there are connections. Each waiting delivery has a connection, and
+    /// no team may have more than half of them. The other jobs stay in the queue.
     fn webhooks(&self, monitor: Monitor) -> Monitor {
         let courier = Courier::new(
             self.pool.clone(),
@@ -217,7 +220,7 @@ impl Steps {
     }
 }
 
-/// How every queue is worked on, but for what its step adds.
+/// The settings that all queues share.
 fn settings(queue: QueueName) -> BackendSettings {
     let backend = BackendSettings::new(queue).uncharged(is_outage);
     match jobs::LANE_CAPS.iter().find(|(name, _)| *name == queue) {

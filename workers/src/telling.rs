@@ -1,7 +1,9 @@
-//! An item's acceptance, which the item's job is to tell (`media.created`): together with its verdict, or before it.
+//! The event of an item's acceptance (`media.created`), which the item's job sends together with
+//! its verdict, or before it.
 //!
-//! It is told together when the run ends soon. It is told before, by a checkpoint, when somebody outside is about to be asked,
-//! when the run takes longer than [`SOON`], when it has failed, and when an earlier run has.
+//! If the run ends soon, both are sent together. A checkpoint sends the acceptance earlier when an
+//! external provider is about to be asked, when the run takes longer than [`SOON`], or when this
+//! run or an earlier one failed.
 
 use std::{pin::pin, time::Duration};
 
@@ -20,20 +22,21 @@ use crate::outage::is_outage;
 /// How long an acceptance waits for the verdict.
 const SOON: Duration = Duration::from_millis(250);
 
-/// What a run leaves behind, but for the acceptance.
+/// How a run ends, without the acceptance.
 pub(crate) type Left = Finish<Option<Stage>>;
-/// What a run leaves behind.
+/// How a run ends.
 pub(crate) type Ended = Finish<Option<Progress>>;
 
 /// The acceptance of a run's item.
 pub(crate) struct Telling {
-    /// None as soon as it is told.
+    /// None after it was sent.
     created: Mutex<Option<Created>>,
     checkpoint: Checkpoint,
 }
 
 impl Telling {
-    /// Begins a run. Where an earlier one has failed, this one may, too: it tells first.
+    /// Begins a run. If an earlier run failed, this one may fail, too, so the acceptance is sent
+    /// first.
     pub(crate) async fn begin(
         job: &MediaJob,
         run: &Run,
@@ -49,7 +52,7 @@ impl Telling {
         Ok(telling)
     }
 
-    /// Tells now, unless it is told.
+    /// Sends the acceptance now, unless it was sent.
     pub(crate) async fn now(&self) -> Result<(), NotRecorded> {
         let mut created = self.created.lock().await;
         if let Some(untold) = &*created {
@@ -59,7 +62,7 @@ impl Telling {
         Ok(())
     }
 
-    /// Waits for something, and tells meanwhile if that takes long.
+    /// Waits for something, and sends the acceptance meanwhile if that takes long.
     pub(crate) async fn meanwhile<T>(
         &self,
         work: impl Future<Output = T>,
@@ -70,13 +73,13 @@ impl Telling {
             done = &mut work => return Ok(done),
             () = sleep(SOON) => {}
         }
-        // The work may hold what others wait for, and need not wait for this.
+        // Both at the same time: the work may hold things that others wait for.
         let (done, told) = tokio::join!(work, self.now());
         told?;
         Ok(done)
     }
 
-    /// Ends the run: what was not told is told with what it leaves behind.
+    /// Ends the run. If the acceptance was not sent yet, it is sent with the run's effect.
     pub(crate) async fn end(self, left: Result<Left, BoxDynError>) -> Result<Ended, BoxDynError> {
         match left {
             Ok(Finish::Done(stage)) => Ok(Finish::Done(self.with(stage))),
@@ -89,7 +92,7 @@ impl Telling {
                 delay,
                 charged,
             }),
-            // While the database is away nothing can be told.
+            // During an outage of the database nothing can be sent.
             Err(error) if is_outage(&error) => Err(error),
             Err(error) => {
                 if let Err(error) = self.now().await {

@@ -1,4 +1,4 @@
-//! How HTTPS servers are verified: against the platform's certificate authorities, with rustls on ring.
+//! Verifies HTTPS servers with the platform's certificate authorities, by rustls on ring.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,14 +6,14 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 use tracing::warn;
 
-/// The settings shared by all clients: reading the certificate authorities takes a while.
+/// The settings. All clients share them, because reading the certificate authorities takes a while.
 pub(crate) fn client_config() -> ClientConfig {
     static CONFIG: OnceLock<ClientConfig> = OnceLock::new();
     CONFIG.get_or_init(config).clone()
 }
 
-/// On a machine without certificate authorities no HTTPS server can be trusted: a warning says so, every such handshake
-/// fails, and plain HTTP goes on working.
+/// Without certificate authorities on the machine, no HTTPS server can be verified. A warning is
+/// logged, every HTTPS handshake fails, and plain HTTP works.
 fn config() -> ClientConfig {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -1,5 +1,5 @@
-//! Deliver: sign events, send them through the egress guard, and log the attempts. A failed attempt is scheduled again in
-//! Postgres; nothing sleeps here.
+//! The webhooks step. Events are signed, sent through the egress guard, and their attempts
+//! recorded. A failed attempt is scheduled again in Postgres; nothing sleeps here.
 
 mod attempt;
 mod message;
@@ -32,13 +32,14 @@ pub struct Courier {
     outbound: Outbound,
     clock: Clock,
     pace: Pace,
-    /// The process is about to end: pages put back what they have not sent.
+    /// Cancelled when the process is about to end. Then pages give back what they have not sent.
     stopping: CancellationToken,
 }
 
 impl Courier {
-    /// A courier who sends through `outbound`, and signs with the time of `clock`. At most `pages` jobs at a time send requests of
-    /// which they do not know yet that they take long. Once `stopping`, jobs end after the request that is under way.
+    /// Sends through `outbound` and signs with the time of `clock`. At most `pages` jobs at a time
+    /// wait for answers that are not known to be slow. After `stopping` is cancelled, jobs end when
+    /// their current request ends.
     pub fn new(
         pool: PgPool,
         key: MasterKey,

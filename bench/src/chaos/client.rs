@@ -1,4 +1,5 @@
-//! The customers: they submit at a steady rate, keep what was promised to them, and submit again what was not.
+//! The customers. They submit at a steady rate, remember accepted submissions, and submit the
+//! others again.
 
 use std::{
     cell::RefCell,
@@ -20,7 +21,7 @@ use crate::{
     texts::{Text, Texts},
 };
 
-/// A text that is accepted by nobody for so long ends the run.
+/// A text that is not accepted within this time ends the run.
 const PATIENCE: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -30,7 +31,7 @@ pub(super) struct Customers {
     pub(super) sites: Vec<Site>,
     pub(super) seed: u64,
     pub(super) connections: usize,
-    /// Which of the API processes are sent anything, as long as one is.
+    /// The API processes that get requests, if at least one is ready.
     pub(super) ready: RefCell<Vec<bool>>,
 }
 
@@ -41,15 +42,15 @@ pub(super) struct Ledger {
     pub(super) accepted: HashMap<Uuid, Submission>,
     /// Without an answer, or with one that promises nothing: stored or not.
     pub(super) unknown: Vec<Submission>,
-    /// How often nobody was there to be sent one.
+    /// How often no server could be reached.
     pub(super) unsent: u64,
     /// The longest that an answer took.
     pub(super) slowest: Duration,
 }
 
 impl Ledger {
-    /// Notes what an answer means, or its absence, and how long it took: the item's id if it was accepted. What is unknown
-    /// must not be submitted again as the same.
+    /// Records an answer or its absence, and how long it took. Returns the item's id if it was
+    /// accepted. An unknown submission must not be submitted again as the same item.
     fn note(
         &mut self,
         submission: &mut Submission,
@@ -130,7 +131,7 @@ impl Customers {
     /// Submits a text with each tick, until it is accepted.
     ///
     /// # Errors
-    /// A refusal that is no fault of the chaos, or a text that nobody accepts.
+    /// A refusal that the chaos did not cause, or a text that is never accepted.
     pub(super) async fn submit(
         &self,
         ticks: &Ticks,
@@ -140,7 +141,7 @@ impl Customers {
             let ticks = ticks.clone();
             async move {
                 let mut clients: Vec<Client> = self.apis.iter().copied().map(Client::new).collect();
-                // Which API process is next: all connections together use all alike.
+                // The next API process. The connections together use all of them equally.
                 let mut turn = first;
                 while let Some(tick) = ticks.next().await {
                     self.submit_one(tick.index, &mut clients, &mut turn, ledger)
@@ -213,14 +214,14 @@ fn meaning(answer: Result<Answer, Silence>) -> anyhow::Result<Meaning> {
             );
             Ok(Meaning::Accepted(accepted.id))
         }
-        // While Postgres is away; what was sent to it may have been stored.
+        // Postgres is down, but the submission may have been stored.
         Ok(Answer { status: 500.., .. }) => Ok(Meaning::Unknown),
         Ok(Answer { status, body }) => bail!(
             "a submission was refused: {status} {}",
             String::from_utf8_lossy(&body)
         ),
         Err(Silence::Unreachable(_)) => Ok(Meaning::NotSent),
-        // Not a server that dies, but one that talks nonsense.
+        // The server did not die, but sent nonsense.
         Err(Silence::Broken(error)) if error.kind() == io::ErrorKind::InvalidData => {
             Err(error.into())
         }

@@ -1,49 +1,46 @@
-//! The faults of operators and their machines, one after the other in one run under load: sessions left on a read-only server, a
-//! primary that is killed and its standby promoted, a rolling restart, a full disk, and no connections left. After each the
-//! service must work again by itself, and afterwards everything is audited as after the chaos.
+//! Faults of operators and machines, one after another in one run under load: sessions on a
+//! read-only server, a killed primary and a promoted standby, a rolling restart, a full disk, and
+//! no free connections. After each, the service must recover by itself. At the end, everything is
+//! audited as after the chaos.
 
 mod incidents;
 mod name;
 mod pair;
 mod recovery;
+mod suffering;
+mod table;
 
 use std::{
     cell::{Cell, RefCell},
-    mem,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use clap::Args;
-use serde::Serialize;
 
+pub(crate) use self::table::Proof;
 use self::{
-    incidents::{Kind, Past, Scene},
+    incidents::Scene,
     pair::Pair,
-    recovery::{Observer, Recovery},
+    suffering::{look, suffer},
+    table::Incident,
 };
 use super::{
     audit::Audit,
     client::{Customers, Ledger},
-    drain,
+    drain::drain,
     havoc::Havoc,
     outcome::Outcome,
 };
 use crate::{
-    http::{Client, get},
     load::Ticks,
     receiver::Manners,
-    report::{Line, Machine, Report},
+    report::Machine,
     sites::Tenants,
     stack::{CommonOptions, Shape, Stack, Surroundings},
 };
 
 /// How soon the service must work again after the database can be written to, in seconds.
 const PROMISED: f64 = 10.0;
-/// How often customers look at `/readyz`.
-const LOOK: Duration = Duration::from_secs(1);
-/// Before the first incident, and after each.
-const QUIET: Duration = Duration::from_secs(5);
-
 /// Options of `failover`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
@@ -64,49 +61,15 @@ pub(crate) struct Options {
     /// How long a worker may be silent before its jobs go to others, in seconds
     #[arg(long, default_value_t = 5)]
     lease_seconds: u64,
-    /// How long everything may take to come to rest after the last submission, in seconds
+    /// How long the remaining work may take after the last submission, in seconds
     #[arg(long, default_value_t = 300)]
     patience_seconds: u64,
-}
-
-/// What came out.
-#[derive(Debug, Serialize)]
-pub(crate) struct Proof {
-    #[serde(flatten)]
-    outcome: Outcome,
-    /// The same figures without an incident: what the machine takes anyway.
-    undisturbed: Recovery,
-    incidents: Vec<Incident>,
-}
-
-/// An incident.
-#[derive(Debug, Serialize)]
-struct Incident {
-    kind: Kind,
-    told: String,
-    /// From its beginning until the database could be written to.
-    lasted: f64,
-    recovery: Recovery,
-    /// What became of the submissions during it and the recovery.
-    accepted: usize,
-    unknown: usize,
-    /// How often nobody was there to be sent one.
-    unsent: u64,
-    /// The longest that an answer took, in seconds.
-    slowest_answer: f64,
-}
-
-impl Proof {
-    /// Whether every check holds.
-    pub(crate) fn holds(&self) -> bool {
-        self.outcome.holds()
-    }
 }
 
 /// Runs the proof.
 ///
 /// # Errors
-/// It could not be carried out. A proof that fails is no error.
+/// It could not be carried out. A failed proof is not an error.
 pub(crate) async fn run(options: Options) -> anyhow::Result<Proof> {
     let load_before = Machine::load_before();
     let seed = options.common.seed();
@@ -163,7 +126,7 @@ async fn prove(
     let ledger = RefCell::new(Ledger::default());
     let finished = Cell::new(false);
     let mut havoc = Havoc::default();
-    // More than ever come.
+    // More ticks than are ever used.
     let ticks = Ticks::start(options.rate, u64::MAX);
     let submitting = customers.submit(&ticks, &ledger);
     let looking = look(&customers, &finished);
@@ -205,106 +168,4 @@ async fn prove(
         undisturbed,
         incidents,
     })
-}
-
-/// Lets one incident follow the other.
-async fn suffer(
-    mut scene: Scene<'_>,
-    customers: &Customers,
-    ledger: &RefCell<Ledger>,
-    havoc: &mut Havoc,
-) -> anyhow::Result<(Recovery, Vec<Incident>)> {
-    let observer = Observer::new(customers, ledger);
-    let mut incidents = Vec::new();
-    tokio::time::sleep(QUIET).await;
-    let undisturbed = observer.observe(scene.stack, Instant::now()).await?;
-    for kind in Kind::ALL {
-        if kind == Kind::FullDisk && scene.stack.ground.cluster.disk().is_none() {
-            continue;
-        }
-        eprintln!("{}", kind.name());
-        let before = {
-            let mut ledger = ledger.borrow_mut();
-            ledger.slowest = Duration::ZERO;
-            (
-                ledger.accepted.len(),
-                ledger.unknown.len(),
-                mem::take(&mut ledger.unsent),
-            )
-        };
-        let begun = Instant::now();
-        let Past { writable, told } = scene.play(kind).await?;
-        let recovery = observer.observe(scene.stack, writable).await?;
-        eprintln!("  works again after {:.1} s", recovery.seconds());
-        tokio::time::sleep(QUIET).await;
-        havoc.watch(scene.stack).await?;
-        let told = match &scene.pair.standby {
-            Some(standby) => format!(
-                "{told}, and {} some seconds later",
-                standby.sessions().await?
-            ),
-            None => told,
-        };
-        let ledger = ledger.borrow();
-        incidents.push(Incident {
-            kind,
-            told,
-            lasted: (writable - begun).as_secs_f64(),
-            recovery,
-            accepted: ledger.accepted.len() - before.0,
-            unknown: ledger.unknown.len() - before.1,
-            unsent: ledger.unsent,
-            slowest_answer: ledger.slowest.as_secs_f64(),
-        });
-    }
-    Ok((undisturbed, incidents))
-}
-
-/// Looks which API processes are ready, as customers and load balancers do.
-async fn look(customers: &Customers, finished: &Cell<bool>) -> anyhow::Result<()> {
-    let mut clients: Vec<Client> = customers.apis.iter().copied().map(Client::new).collect();
-    let request = get("/readyz");
-    while !finished.get() {
-        for (place, client) in clients.iter_mut().enumerate() {
-            let ready = matches!(client.send(&request).await, Ok(answer) if answer.status == 200);
-            customers.ready.borrow_mut()[place] = ready;
-        }
-        tokio::time::sleep(LOOK).await;
-    }
-    Ok(())
-}
-
-impl Report for Proof {
-    fn lines(&self) -> Vec<Line> {
-        let mut lines = self.outcome.lines();
-        lines.push(Line::heading("no incident yet"));
-        lines.extend(self.undisturbed.lines());
-        for incident in &self.incidents {
-            lines.extend(incident.lines());
-        }
-        let tried = |kind: &Kind| self.incidents.iter().any(|incident| incident.kind == *kind);
-        for kind in Kind::ALL.iter().filter(|kind| !tried(kind)) {
-            lines.push(Line::heading(format!("{}: not tried", kind.name())));
-        }
-        lines.extend(self.outcome.verdict());
-        lines
-    }
-}
-
-impl Incident {
-    fn lines(&self) -> Vec<Line> {
-        let mut lines = vec![
-            Line::heading(format!("{}: {}", self.kind.name(), self.told)),
-            Line::fact("lasted", format!("{:.1} s", self.lasted)),
-        ];
-        lines.extend(self.recovery.lines());
-        lines.push(Line::fact(
-            "submissions meanwhile",
-            format!(
-                "{} accepted, {} unknown, {} not sent, the slowest answer after {:.1} s",
-                self.accepted, self.unknown, self.unsent, self.slowest_answer
-            ),
-        ));
-        lines
-    }
 }

@@ -27,7 +27,7 @@ const RECEIVER_LIVES: Range<u64> = 100..20_000;
 const RECEIVER_IS_DEAD: Range<u64> = 50..15_000;
 const WATCH: Duration = Duration::from_millis(100);
 
-/// What is to be done.
+/// The plan of the havoc.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub(super) seed: u64,
@@ -35,14 +35,14 @@ pub(super) struct Plan {
     pub(super) restart_postgres: bool,
 }
 
-/// What was done, and what happened besides.
+/// What was done, and what else happened.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Havoc {
     pub(super) workers_killed: u32,
     pub(super) apis_killed: u32,
     pub(super) receivers_killed: u32,
     pub(super) postgres_restarts: u32,
-    /// Processes that ended though nobody killed them.
+    /// Processes that ended by themselves.
     pub(super) deaths: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Havoc {
     }
 }
 
-/// Goes on until the submissions are finished; then every process runs.
+/// Continues until the submissions are finished. Then every process runs.
 pub(super) async fn wreak(
     stack: &mut Stack,
     plan: Plan,
@@ -117,8 +117,8 @@ pub(super) async fn wreak(
     Ok(havoc)
 }
 
-/// Kills the receiver, if it can be killed, again and again until the submissions are finished, and tells how often. Then it
-/// lives.
+/// Kills the receiver again and again, if there is a relay, until the submissions are finished.
+/// Returns how often. Afterwards it runs.
 pub(super) async fn topple(
     relay: Option<&mut Relay>,
     seed: u64,

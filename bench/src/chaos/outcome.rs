@@ -1,4 +1,4 @@
-//! What every proof tells: what was submitted, and what the audit found.
+//! The common result of every proof: what was submitted, and what the audit found.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(super) struct Outcome {
     accepted: usize,
     /// Submissions without an answer, or with one that promises nothing.
     unknown: usize,
-    /// Those of them that were stored all the same.
+    /// Unknown submissions that were stored.
     unknown_stored: usize,
     /// From the last submission until nothing was left to do.
     drained_after_seconds: f64,
@@ -70,7 +70,7 @@ impl Outcome {
         ]
     }
 
-    /// The checks, and what they add up to.
+    /// The checks, and whether all of them hold.
     pub(super) fn verdict(&self) -> Vec<Line> {
         let mut lines = vec![Line::heading("What must hold")];
         lines.extend(self.checks.iter().map(|check| {

@@ -4,7 +4,8 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::Context as _;
 
-/// Whom Postgres runs as when the benchmark runs as root, as whom it refuses to run.
+/// The account that Postgres runs as when the benchmark runs as root. Postgres refuses to run as
+/// root.
 #[derive(Clone, Copy)]
 pub(super) struct Account {
     pub(super) name: &'static str,
@@ -13,7 +14,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// None for anybody but root, as whom Postgres runs then.
+    /// None unless the caller is root: then Postgres runs as the caller.
     pub(super) fn choose() -> anyhow::Result<Option<Self>> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -40,7 +41,7 @@ impl Account {
     }
 }
 
-/// The name of the account that Postgres runs as; none for anybody but root.
+/// The name of the account that Postgres runs as. None unless the caller is root.
 pub(crate) fn account_name() -> anyhow::Result<Option<&'static str>> {
     Ok(Account::choose()?.map(|account| account.name))
 }

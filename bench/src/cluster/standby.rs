@@ -15,8 +15,9 @@ use super::{Cluster, Disk};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 impl Cluster {
-    /// Makes a standby in `directory`, which is created. From then on this cluster commits nothing that the standby has not
-    /// on its disk. The standby's data gets a filesystem of so many mebibytes, if one can be mounted.
+    /// Makes a standby in `directory`, which is created. From then on, this cluster commits only
+    /// what the standby has on its disk. The standby's data gets a filesystem of so many mebibytes,
+    /// if one can be mounted.
     ///
     /// # Errors
     /// It does not start, or does not follow.

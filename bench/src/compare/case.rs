@@ -1,31 +1,16 @@
-//! What is measured, each for one system at a time, in processes that are started for it.
+//! The measurements. Each runs for one system at a time, in its own processes.
 
-use std::time::{Duration, Instant};
+mod bout;
 
-use anyhow::ensure;
 use clap::ValueEnum;
 use serde::Serialize;
-use sqlx::PgConnection;
 
+use self::bout::Bout;
 use super::system::{Arena, System};
-use crate::{
-    clock::now_us,
-    latency::{Latencies, Percentiles},
-    load::{Ticks, paced, per_second, ticks},
-    protocol::{About, Request, Work},
-    remote::Remote,
-};
+use crate::{latency::Percentiles, protocol::About};
 
-/// Lanes of ours where nothing else is said.
+/// The default number of our lanes.
 const LANES: u64 = 100;
-/// The newcomers' lane under full load: none of the backlog's.
-const NEWCOMERS: u64 = 1_000_000;
-/// Newcomers a second under full load.
-const NEWCOMERS_RATE: f64 = 50.0;
-const WARM_UP_SECONDS: u64 = 2;
-const BARE_SECONDS: u64 = 3;
-const HOUR_SECONDS: u64 = 3_600;
-
 /// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -60,11 +45,11 @@ pub(super) enum Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Contestant {
     pub(super) system: System,
-    /// Of ours.
+    /// The number of our lanes.
     pub(super) lanes: u64,
 }
 
-/// What came out once.
+/// One result.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
@@ -120,7 +105,7 @@ impl Case {
         }
     }
 
-    /// Whether it takes so long that fewer rounds must do.
+    /// Whether it takes so long that it has fewer rounds.
     pub(super) const fn is_long(self) -> bool {
         matches!(self, Self::Scheduled | Self::Finished)
     }
@@ -158,7 +143,8 @@ impl Case {
                 System::GraphileWorker,
                 System::PgBoss,
             ]),
-            // The loop written by hand does not wake up for a job: it would be its poll that is measured.
+            // The loop written by hand is not woken for a job, so its polling interval would be
+            // measured.
             Self::LatencyHundred | Self::LatencyThreeHundred | Self::Load => {
                 with(&[System::Gatehouse, System::GraphileWorker, System::PgBoss])
             }
@@ -202,167 +188,4 @@ impl Case {
         contestant.system.empty(&mut conn).await?;
         Ok((outcome, about))
     }
-}
-
-/// One measurement of one contestant.
-struct Bout<'a> {
-    arena: &'a Arena<'a>,
-    contestant: Contestant,
-    size: Size,
-    producer: Remote,
-    conn: PgConnection,
-}
-
-impl Bout<'_> {
-    async fn enqueue(&mut self, tasks: u64) -> anyhow::Result<Outcome> {
-        let jobs = self.size.singles();
-        // So that connections are open and statements prepared.
-        let warm_up = Request::Enqueue {
-            jobs: 20 * tasks,
-            tasks,
-        };
-        self.producer.order(warm_up).await?;
-        let begun = Instant::now();
-        self.producer
-            .order(Request::Enqueue { jobs, tasks })
-            .await?;
-        Ok(Outcome::JobsPerSecond(per_second(jobs, begun.elapsed())))
-    }
-
-    async fn bulk(&mut self) -> anyhow::Result<Outcome> {
-        self.fill(20, 0).await?;
-        let begun = Instant::now();
-        self.fill(self.size.jobs, 0).await?;
-        let elapsed = begun.elapsed();
-        Ok(Outcome::JobsPerSecond(per_second(self.size.jobs, elapsed)))
-    }
-
-    async fn fill(&mut self, jobs: u64, delay_s: u64) -> anyhow::Result<()> {
-        let lanes = self.contestant.lanes;
-        self.producer
-            .order(Request::Bulk {
-                jobs,
-                lanes,
-                delay_s,
-            })
-            .await
-    }
-
-    async fn fresh_drain(&mut self, jobs: u64) -> anyhow::Result<Outcome> {
-        self.fill(jobs, 0).await?;
-        self.contestant.system.vacuum(&mut self.conn).await?;
-        self.drain(jobs).await
-    }
-
-    /// Works a backlog off: from the order to work until every job is done, in the database, and the worker at rest.
-    async fn drain(&mut self, jobs: u64) -> anyhow::Result<Outcome> {
-        let system = self.contestant.system;
-        let mut worker = self.arena.driver(system).await?;
-        let begun = Instant::now();
-        worker.order(Request::Work(Work::FULL_SPEED)).await?;
-        worker.order(Request::Await { ran: jobs }).await?;
-        worker.order(Request::Stop).await?;
-        let elapsed = begun.elapsed();
-        let left = system.unfinished_jobs(&mut self.conn).await?;
-        ensure!(left == 0, "{}: {left} jobs are left", system.name());
-        worker.end().await?;
-        Ok(Outcome::JobsPerSecond(per_second(jobs, elapsed)))
-    }
-
-    async fn scheduled(&mut self) -> anyhow::Result<Outcome> {
-        self.fill(self.size.huge(), HOUR_SECONDS).await?;
-        self.fresh_drain(self.size.jobs).await
-    }
-
-    async fn finished(&mut self) -> anyhow::Result<Outcome> {
-        let system = self.contestant.system;
-        system.autovacuum(&mut self.conn, false).await?;
-        self.fresh_drain(self.size.huge()).await?;
-        self.fill(self.size.jobs, 0).await?;
-        system.analyze(&mut self.conn).await?;
-        let outcome = self.drain(self.size.jobs).await?;
-        system.autovacuum(&mut self.conn, true).await?;
-        Ok(outcome)
-    }
-
-    async fn latency(&mut self, rate: f64) -> anyhow::Result<Outcome> {
-        let bare = paced(rate, ticks(rate, BARE_SECONDS), async || {
-            sqlx::query("select 1").execute(&mut self.conn).await?;
-            Ok(())
-        })
-        .await?;
-        let mut worker = self.arena.driver(self.contestant.system).await?;
-        worker.order(Request::Work(Work::FULL_SPEED)).await?;
-        let warm_up = ticks(rate, WARM_UP_SECONDS);
-        self.add(rate, warm_up, 0).await?;
-        worker.order(Request::Await { ran: warm_up }).await?;
-        worker.order(Request::Latencies).await?;
-        let count = ticks(rate, self.size.seconds);
-        self.add(rate, count, 0).await?;
-        let ran = warm_up + count;
-        worker.order(Request::Await { ran }).await?;
-        let waits = waits_of(&mut worker).await?;
-        worker.order(Request::Stop).await?;
-        worker.end().await?;
-        ensure!(
-            waits.count == count,
-            "{} of {count} jobs were told when due",
-            waits.count
-        );
-        Ok(Outcome::Waits {
-            waits,
-            bare: Some(bare.percentiles()),
-        })
-    }
-
-    /// Newcomers while a backlog is worked off, until a tenth of it is left or the seconds are over.
-    async fn load(&mut self) -> anyhow::Result<Outcome> {
-        let system = self.contestant.system;
-        let backlog = self.size.large();
-        self.fill(backlog, 0).await?;
-        system.vacuum(&mut self.conn).await?;
-        let mut worker = self.arena.driver(system).await?;
-        worker.order(Request::Work(Work::BALANCED)).await?;
-        let deadline = Instant::now() + Duration::from_secs(self.size.seconds);
-        let (mut ran, mut newcomers) = (0, 0);
-        while ran < backlog * 9 / 10 && Instant::now() < deadline {
-            // A fifth of a second.
-            newcomers += self.add(NEWCOMERS_RATE, 10, NEWCOMERS).await?;
-            ran = worker.ask(Request::Ran).await?;
-        }
-        // All newcomers have started soon, whatever is left of the backlog.
-        let patience = Instant::now() + Duration::from_mins(2);
-        let mut waits = Vec::new();
-        while waits.len() < usize::try_from(newcomers)? {
-            ensure!(Instant::now() < patience, "newcomers wait for two minutes");
-            waits.append(&mut worker.ask(Request::Latencies).await?);
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        worker.order(Request::Stop).await?;
-        worker.end().await?;
-        Ok(Outcome::Waits {
-            waits: Latencies::of_micros(&waits).percentiles(),
-            bare: None,
-        })
-    }
-
-    /// Adds jobs at a rate, whatever becomes of them, and waits until all are enqueued.
-    async fn add(&mut self, rate: f64, count: u64, lane: u64) -> anyhow::Result<u64> {
-        let ticks = Ticks::start(rate, count);
-        while let Some(tick) = ticks.next().await {
-            let delay = u64::try_from(tick.due.elapsed().as_micros())?;
-            let add = Request::Add {
-                due: now_us() - delay,
-                lane: lane + tick.index % LANES,
-                urgent: lane == NEWCOMERS,
-            };
-            self.producer.tell(add).await?;
-        }
-        self.producer.ask(Request::Settle).await
-    }
-}
-
-async fn waits_of(worker: &mut Remote) -> anyhow::Result<Percentiles> {
-    let micros: Vec<u64> = worker.ask(Request::Latencies).await?;
-    Ok(Latencies::of_micros(&micros).percentiles())
 }

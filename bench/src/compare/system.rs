@@ -20,9 +20,9 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 pub(super) enum System {
     Gatehouse,
-    /// The loop written by hand, on the barest table that it can do with: one queue, no retries.
+    /// The loop written by hand, on a minimal table: one queue, no retries.
     ByHand,
-    /// The same loop on a table that could be a queue's: what ours has, but lanes.
+    /// The same loop on a realistic table: like ours, but without lanes.
     ByHandLaneless,
     GraphileWorker,
     PgBoss,
@@ -43,7 +43,7 @@ impl System {
         matches!(self, Self::GraphileWorker | Self::PgBoss)
     }
 
-    /// Each has a database to itself, so that no maintenance meets another's tables.
+    /// Each has its own database, so that no maintenance touches another's tables.
     pub(super) const fn database(self) -> &'static str {
         match self {
             Self::Gatehouse => DATABASE,

@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The report.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Deliveries that wait, as submissions would have left them, made without submitting.
+//! Waiting deliveries as submissions would leave them, made without submitting.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -16,7 +16,7 @@ impl Backlog {
         Self::of(conn, "").await
     }
 
-    /// For the endpoints whose URL ends so.
+    /// For the endpoints whose URL has this ending.
     pub(super) async fn of(conn: &mut PgConnection, ending: &str) -> anyhow::Result<Self> {
         let rows: Vec<(Uuid, Uuid, Uuid)> = sqlx::query_as(
             "select s.id, s.team_id, e.id from webhook_endpoints e join sites s on s.id = e.site_id
@@ -38,8 +38,9 @@ impl Backlog {
         Ok(backlog)
     }
 
-    /// Adds so many deliveries, two for each item: of its acceptance and of its verdict. A job has so many items; with none, each
-    /// delivery has its job, as binaries without pages left it.
+    /// Adds this number of deliveries, two for each item: for its acceptance and for its verdict. A
+    /// job has `page_turns` items; with 0, each delivery has its own job, as binaries without
+    /// pages made them.
     pub(super) async fn fill(
         &self,
         conn: &mut PgConnection,

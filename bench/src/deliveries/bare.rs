@@ -1,5 +1,5 @@
-//! What there is to beat: the same client library sends requests of the same size to the same receiver, as many at a time, and
-//! does nothing else. It runs in a process of its own, as a worker does.
+//! The baseline: the same client library sends requests of the same size to the same receiver, with
+//! the same concurrency, and does nothing else. It runs in its own process, like a worker.
 
 use std::{
     net::SocketAddr,

@@ -1,5 +1,5 @@
-//! A hundred endpoints: how long webhooks take to those that are well, when all are, and when one is dead, one slow, and one
-//! has a backlog. Rounds of both take turns.
+//! A hundred endpoints: how long webhooks to healthy endpoints take when all are healthy, and when
+//! one is dead, one slow, and one has a backlog. Rounds of both take turns.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ const RATE: f64 = 50.0;
 const CONNECTIONS: usize = 16;
 const WARM_UP_SECONDS: u64 = 3;
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(super) struct Neighbours {
     pub(super) backlog: u32,
@@ -99,9 +99,9 @@ struct Accepted {
 }
 
 impl Street {
-    /// All endpoints are well, and nothing waits.
+    /// Makes all endpoints healthy, with nothing waiting.
     async fn calm(&mut self) -> anyhow::Result<()> {
-        // What the worker has under way would go on into the next round.
+        // Otherwise the worker's current requests would continue in the next round.
         self.stack.workers[0].kill().await?;
         self.stack.receiver.slow_down([]);
         empty_tables(&mut self.conn).await?;
@@ -122,7 +122,7 @@ impl Street {
             .await
     }
 
-    /// How long webhooks to endpoints that are well took, from when their submissions were due.
+    /// How long webhooks to healthy endpoints took, from when their submissions were due.
     async fn round(&mut self, seconds: u64) -> anyhow::Result<Percentiles> {
         self.stack.receiver.clear();
         let sent = self.submit(seconds).await?;

@@ -1,26 +1,26 @@
-//! One team has a hundred endpoints that answer just before the deadline of an attempt, and submits a hundred items at once. How
-//! long webhooks take to the one endpoint of another team, which is well, before and meanwhile. Rounds of both take turns.
+//! One team has a hundred endpoints that answer just before the deadline of an attempt, and submits
+//! a hundred items at once. Measures how long webhooks to the healthy endpoint of another team
+//! take, before and meanwhile. Rounds of both take turns.
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use domain::event::EventKind;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sqlx::{Connection as _, PgConnection};
 use store::endpoint;
-use uuid::Uuid;
 
 use super::{Options, PATIENCE, POLL};
 use crate::{
-    http::{self, Client},
-    latency::{Latencies, Medians, Percentiles},
-    load::{Ticks, accepted, ticks},
+    latency::{Medians, Percentiles},
+    load::{Ticks, ticks},
     meter::empty_tables,
     receiver::Manners,
     report::{Line, Machine, Report},
     sites::Tenants,
     stack::{Shape, Stack},
     texts::Texts,
+    verdicts::{Sent, latencies, submit},
 };
 
 /// Sites, each of a team of its own.
@@ -36,7 +36,7 @@ const ITEMS: u64 = 100;
 const RATE: f64 = 20.0;
 const WARM_UP_SECONDS: u64 = 3;
 
-/// What came out.
+/// The results.
 #[derive(Debug, Serialize)]
 pub(crate) struct SlowTeam {
     machine: Machine,
@@ -103,11 +103,6 @@ struct Pair {
     texts: Texts,
 }
 
-#[derive(Deserialize)]
-struct Accepted {
-    id: Uuid,
-}
-
 impl Pair {
     /// The slow site has one endpoint. The others lead to the same place.
     async fn add_endpoints(&mut self) -> anyhow::Result<()> {
@@ -154,50 +149,19 @@ impl Pair {
         }
     }
 
-    /// How long webhooks to the endpoint that is well took, from when their submissions were due.
+    /// How long webhooks to the healthy endpoint took, from when their submissions were due.
     async fn round(&mut self, seconds: u64) -> anyhow::Result<Percentiles> {
         self.stack.receiver.clear();
-        let sent = self
-            .submit(WELL, &Ticks::start(RATE, ticks(RATE, seconds)))
-            .await?;
-        let begun = Instant::now();
-        let key = |media: Uuid| (media, EventKind::MediaModerated);
-        loop {
-            {
-                let seen = self.stack.receiver.seen();
-                let mut awaited = sent.iter().map(|(media, _)| key(*media));
-                if awaited.all(|key| seen.arrivals.contains_key(&key)) {
-                    break;
-                }
-            }
-            ensure!(begun.elapsed() < PATIENCE, "webhooks got lost");
-            tokio::time::sleep(POLL).await;
-        }
-        let seen = self.stack.receiver.seen();
-        let mut latencies = Latencies::new();
-        for (media, due) in sent {
-            let arrival = seen.arrivals.get(&key(media));
-            latencies.record(arrival.context("a webhook got lost")?.first - due);
-        }
-        Ok(latencies.percentiles())
+        let ticks = Ticks::start(RATE, ticks(RATE, seconds));
+        let sent = self.submit(WELL, &ticks).await?;
+        Ok(latencies(&self.stack, &sent).await?.percentiles())
     }
 
-    /// The items, and when each was due.
-    async fn submit(&self, site: usize, ticks: &Ticks) -> anyhow::Result<Vec<(Uuid, Instant)>> {
-        let mut client = Client::new(self.stack.apis[0].address);
-        let mut sent = Vec::new();
-        while let Some(tick) = ticks.next().await {
-            let request = http::submission(
-                &self.stack.sites[site].key,
-                &format!("item-{}", tick.index),
-                &self.texts.get(tick.index).body,
-            );
-            let answer = client.send(&request).await.map_err(std::io::Error::from)?;
-            accepted(&answer)?;
-            let Accepted { id } = serde_json::from_slice(&answer.body)?;
-            sent.push((id, tick.due));
-        }
-        Ok(sent)
+    async fn submit(&self, site: usize, ticks: &Ticks) -> anyhow::Result<Vec<Sent>> {
+        submit(&self.stack, site, ticks, |number| {
+            self.texts.get(number).body
+        })
+        .await
     }
 }
 

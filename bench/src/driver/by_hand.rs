@@ -1,6 +1,6 @@
-//! The least that a queue must do, written by hand: a loop that claims batches with `skip locked` and deletes them when they
-//! are done, on a bare table and on one that could be a queue's. Its commits are durable where ours are: a claim's is
-//! not waited for, a finish's is.
+//! A minimal queue, written by hand: a loop that claims batches with `skip locked` and deletes them
+//! when they are done, on a bare table and on a realistic one. Its commits are as durable as ours:
+//! it does not wait for those of claims, but for those of deletes.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -24,7 +24,7 @@ const POLL: Duration = Duration::from_millis(5);
 pub(super) enum Table {
     /// One queue, no priorities, no retries; one index for what is due.
     Bare,
-    /// With the columns of ours but lanes, and indexes for what is due and for what is scheduled.
+    /// Our columns without lanes, and indexes for due and for scheduled jobs.
     Laneless,
 }
 

@@ -1,4 +1,4 @@
-//! Counts the jobs that a driver runs, and notes how long those waited that say when they were due.
+//! Counts the jobs that a driver runs, and records the waits of jobs with a due time.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -46,7 +46,8 @@ impl Runs {
     pub(super) async fn reach(&self, target: u64) {
         self.target.store(target, Relaxed);
         while self.started() < target {
-            // Looks again now and then: the one that reached it may have seen no target yet.
+            // Checks again from time to time, because the job that reached the target may not have
+            // seen it yet.
             let patience = std::time::Duration::from_millis(2);
             let _ = tokio::time::timeout(patience, self.reached.notified()).await;
         }

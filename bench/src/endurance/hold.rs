@@ -1,4 +1,4 @@
-//! The transaction that somebody forgot.
+//! A forgotten transaction.
 
 use std::fmt;
 

@@ -10,7 +10,7 @@ use crate::{
     protocol::Progress,
 };
 
-/// What Postgres says of the queue's table, or tables, of jobs.
+/// Postgres's figures about the table (or tables) of the queue's jobs.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Gauges {
     pub(super) table_bytes: i64,

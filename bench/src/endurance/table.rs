@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The report.
 
 use super::{
     Endured,

@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The report.
 
 use super::{Flowed, Measured, Ratios};
 use crate::report::{Line, Report, cost_lines};

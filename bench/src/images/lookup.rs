@@ -1,4 +1,8 @@
-//! Looking hashes up, by four that find the same.
+//! Looks hashes up with four engines, which must find the same.
+
+mod engine;
+mod entry;
+mod query;
 
 use std::{
     fs,
@@ -7,72 +11,16 @@ use std::{
 };
 
 use anyhow::ensure;
-use domain::image_hash::{HashIndex, Hashed, ImageHash, MAX_DISTANCE, Pdq};
+use domain::image_hash::{ImageHash, MAX_DISTANCE, Pdq};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::{
+    engine::{Engine, Made, SLOWER},
+    entry::entries,
+};
+pub(super) use self::{entry::Entry, query::Query};
 use crate::python::Process;
-
-/// Who looks at all hashes gets so many times fewer queries.
-const SLOWER: usize = 20;
-
-/// What is looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Query {
-    /// A hash that is like none on the list, as of nearly every picture in life.
-    Unknown,
-    /// One that differs from a listed one in up to 31 bits.
-    Alike,
-    /// One on a list that was made to cost time: all hashes on it are within a few bits of each other.
-    Crowded,
-}
-
-impl Query {
-    pub(super) const ALL: [Self; 3] = [Self::Unknown, Self::Alike, Self::Crowded];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "Looking up what is like nothing on the list",
-            Self::Alike => "Looking up what is like something on the list",
-            Self::Crowded => "Looking up on a list of hashes that are all alike",
-        }
-    }
-
-    const fn file(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Alike => "alike",
-            Self::Crowded => "crowded",
-        }
-    }
-}
-
-/// One engine's figures for one kind of query, over all rounds.
-#[derive(Debug, Serialize)]
-pub(super) struct Entry {
-    pub(super) engine: &'static str,
-    pub(super) query: Query,
-    pub(super) median_us: f64,
-    pub(super) p99_us: f64,
-    pub(super) queries: usize,
-    /// How many had a listed hash within the distance.
-    pub(super) found: usize,
-    /// How long the list took to be made.
-    pub(super) made_ms: f64,
-}
-
-/// What looks hashes up.
-enum Engine {
-    Ours(HashIndex),
-    All(Vec<Pdq>),
-    /// It gets a part of the queries, as its size.
-    Faiss {
-        process: Box<Process>,
-        part: usize,
-    },
-}
 
 /// An engine with what it did so far.
 struct Turns {
@@ -81,18 +29,8 @@ struct Turns {
     made_ms: f64,
 }
 
-#[derive(Deserialize)]
-struct Made {
-    nanos: u64,
-}
-
-#[derive(Deserialize)]
-struct Looked {
-    nanos: Vec<u64>,
-    found: Vec<bool>,
-}
-
-/// Measures all in turns; besides, how many bytes one of our hashes takes. The first round warms up and is not counted.
+/// Measures all engines in turns, and how many bytes one hash takes in our index. The first round
+/// warms up and is not counted.
 pub(super) async fn compare(
     seed: u64,
     count: usize,
@@ -146,7 +84,7 @@ pub(super) async fn compare(
     })
     .await?;
     drop(turns);
-    // All share all but four bytes, and so nearly every word.
+    // They differ in four bytes only, so they share almost every word.
     let centre: [u8; 32] = random.random();
     let crowd = (0..count).map(|_| {
         let mut bytes = centre;
@@ -185,7 +123,7 @@ fn ours(listed: &[Pdq]) -> Turns {
     }
 }
 
-/// A hash in which up to 31 bits are other ones.
+/// A hash in which up to 31 bits are changed.
 fn changed(random: &mut StdRng, hash: &Pdq) -> Pdq {
     let mut bytes = *hash.as_bytes();
     for _ in 0..random.random_range(0..=MAX_DISTANCE) {
@@ -194,7 +132,7 @@ fn changed(random: &mut StdRng, hash: &Pdq) -> Pdq {
     bytes.into()
 }
 
-/// All look up the same, the slower ones less of it.
+/// All engines look up the same hashes, and the slower ones fewer of them.
 async fn measure(
     turns: &mut [Turns],
     rounds: usize,
@@ -222,77 +160,6 @@ async fn measure(
         }
     }
     Ok(entries(measured))
-}
-
-impl Engine {
-    async fn look(&mut self, sought: &[Pdq], query: Query) -> anyhow::Result<Looked> {
-        match self {
-            Self::Ours(index) => Ok(each(sought, |hash| {
-                let picture = Hashed {
-                    sha256: [0; 32].into(),
-                    pdq: Some(*hash),
-                    quality: 100,
-                };
-                index.find(&picture, MAX_DISTANCE).is_some()
-            })),
-            Self::All(listed) => {
-                let few = &sought[..(sought.len() / SLOWER).max(1)];
-                Ok(each(few, |hash| {
-                    let distances = listed.iter().map(|listed| listed.distance(hash));
-                    distances.min() <= Some(MAX_DISTANCE)
-                }))
-            }
-            Self::Faiss { process, part } => {
-                let count = (sought.len() / *part).max(1);
-                process.ask(&format!("{} {count}", query.file())).await
-            }
-        }
-    }
-}
-
-fn each(sought: &[Pdq], mut find: impl FnMut(&Pdq) -> bool) -> Looked {
-    let timed = sought.iter().map(|hash| {
-        let begun = Instant::now();
-        let found = find(hash);
-        (begun.elapsed().as_nanos(), found)
-    });
-    let timed = timed.map(|(nanos, found)| (u64::try_from(nanos).unwrap_or(u64::MAX), found));
-    let (nanos, found) = timed.unzip();
-    Looked { nanos, found }
-}
-
-/// One entry for each engine and kind of query, in the order of the first round.
-fn entries(measured: Vec<(&'static str, Query, f64, Looked)>) -> Vec<Entry> {
-    let mut together: Vec<(&'static str, Query, f64, Looked)> = Vec::new();
-    for (name, query, made_ms, looked) in measured {
-        let known = together
-            .iter_mut()
-            .find(|(engine, kind, ..)| (*engine, *kind) == (name, query));
-        match known {
-            Some((.., all)) => {
-                all.nanos.extend(looked.nanos);
-                all.found.extend(looked.found);
-            }
-            None => together.push((name, query, made_ms, looked)),
-        }
-    }
-    let entry = |(engine, query, made_ms, mut all): (_, _, _, Looked)| {
-        all.nanos.sort_unstable();
-        let at = |hundredths: usize| {
-            let nanos = all.nanos.get(all.nanos.len() * hundredths / 100);
-            Duration::from_nanos(nanos.copied().unwrap_or(0)).as_secs_f64() * 1e6
-        };
-        Entry {
-            engine,
-            query,
-            median_us: at(50),
-            p99_us: at(99),
-            queries: all.found.len(),
-            found: all.found.iter().filter(|found| **found).count(),
-            made_ms,
-        }
-    };
-    together.into_iter().map(entry).collect()
 }
 
 fn write(file: &Path, hashes: &[Pdq]) -> std::io::Result<()> {

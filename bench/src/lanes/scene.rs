@@ -55,13 +55,13 @@ impl Scene {
         }
     }
 
-    /// The lane of each job, in the order in which they come: mixed, as customers come.
+    /// The lane of each job, in random order like real customers' jobs.
     pub(super) fn jobs(self, divisor: u64) -> Vec<u64> {
         let lanes = self.lanes(divisor);
         match self {
             Self::TenThousand | Self::Exceptions => (0..100 * lanes).map(|n| n % lanes).collect(),
             Self::HundredThousand => (0..10 * lanes).map(|n| n % lanes).collect(),
-            // Lane 0 is the large one: five of six jobs are its.
+            // Lane 0 is the large one, with five of six jobs.
             Self::Giant => {
                 let small = lanes - 1;
                 (0..600 * small)

@@ -1,6 +1,9 @@
-//! What people see of it.
+//! The report.
 
-use super::{Claimed, EACH, Played, TOGETHER};
+use super::{
+    Claimed,
+    stage::{EACH, Played, TOGETHER},
+};
 use crate::report::{Line, Report};
 
 impl Played {

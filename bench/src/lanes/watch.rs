@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What was seen.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Caps {
-    /// How often it was looked.
+    /// How many checks there were.
     pub(super) checks: u64,
     /// The most lanes at their cap at a time.
     pub(super) reached: u64,
@@ -21,7 +21,7 @@ pub(super) struct Caps {
     pub(super) over: u64,
 }
 
-/// Someone who looks.
+/// Checks the caps.
 pub(super) struct Watch {
     conn: PgConnection,
     caps: Caps,
@@ -35,7 +35,7 @@ impl Watch {
         })
     }
 
-    /// Does something, looks again and again meanwhile, and once more afterwards.
+    /// Runs something, checks again and again meanwhile, and once more afterwards.
     pub(super) async fn during<T>(
         &mut self,
         act: impl Future<Output = anyhow::Result<T>>,

@@ -1,4 +1,5 @@
-//! OpenAI's moderation endpoint as far as it limits tokens: so many a minute, four bytes each. It finds nothing in any text.
+//! A stand-in for OpenAI's moderation endpoint with a limit of tokens per minute, of four bytes
+//! each. It finds nothing in any text.
 
 use std::{
     convert::Infallible,
@@ -62,7 +63,7 @@ struct Question {
 }
 
 impl Provider {
-    /// One with so many tokens a minute.
+    /// A server with this number of tokens a minute.
     pub(super) async fn start(a_minute: u32) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
@@ -77,7 +78,7 @@ impl Provider {
         Ok(Self { address, bucket })
     }
 
-    /// All tokens are there again, and nobody has asked.
+    /// Resets the tokens and the counts.
     pub(super) fn refill(&self) {
         let mut bucket = lock(&self.bucket);
         bucket.tokens = bucket.a_minute;
@@ -92,7 +93,8 @@ impl Provider {
 }
 
 impl Bucket {
-    /// Takes the tokens of so many bytes, or says how long it takes until they are there.
+    /// Takes the tokens of this number of bytes, or returns how long it takes until they are
+    /// available.
     fn take(&mut self, bytes: usize) -> Result<(), Duration> {
         let came = self.since.elapsed().as_secs_f64() * self.a_minute / 60.0;
         self.tokens = (self.tokens + came).min(self.a_minute);

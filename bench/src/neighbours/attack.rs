@@ -13,11 +13,11 @@ pub(super) enum Attack {
     Editing,
     /// Texts of 100 KB that are slow to judge, and a backlog of ordinary ones
     Judging,
-    /// As many endpoints as permitted, which answer 16 KiB, and their deliveries sent again
+    /// As many endpoints as permitted, which answer 16 KiB, and repeated deliveries to them
     Storage,
     /// Images and endpoints on thousands of hosts that keep connections open, or never answer
     Sockets,
-    /// Metadata nested as deeply as it goes, and requests that are refused
+    /// Metadata nested as deeply as possible, and requests that are refused
     Metadata,
     /// The management interface, as fast as it answers, over many connections
     Flood,
@@ -37,7 +37,7 @@ impl Attack {
         Self::Slow,
     ];
 
-    /// What the option `--only` calls it.
+    /// The name for the option `--only`.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Rules => "rules",

@@ -13,7 +13,7 @@ use crate::{
     stack::Stack,
 };
 
-/// Processors that were kept busy, on the average.
+/// The average number of busy processors.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Busy {
     pub(super) api: f64,
@@ -63,7 +63,7 @@ impl Clock {
         }
     }
 
-    /// What they have done since. A process that has ended meanwhile counts as idle.
+    /// The processors that they kept busy since the start. A process that has ended counts as idle.
     pub(super) fn read(&self) -> Busy {
         let lasted = self.began.elapsed().as_secs_f64();
         let [api, worker, postgres, hostile, own] = self.used.map(|process| {

@@ -1,6 +1,7 @@
-//! The hostile team, in a process of its own at a low priority: where processor time is short, the service, the
-//! well-behaved team and Postgres get most of it. It begins with nothing but a token of its team, and makes everything else
-//! through the management interface. What is refused is counted, and the attack goes on with what is accepted.
+//! The hostile team, in a separate process with a low priority. So the service, the well-behaved
+//! team and Postgres get most of the processor time when it is short. It begins with only a token
+//! of its team, and makes everything else through the management interface. Refusals are counted,
+//! and the attack continues with what is accepted.
 
 mod editing;
 mod flood;
@@ -37,11 +38,12 @@ use super::attack::Attack;
 /// How long the process may take to end after its time is up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Options of the process. It reads what it is to do from standard input, so that no token is among its arguments.
+/// Options of the process. It reads its task from standard input, so that its arguments contain no
+/// token.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Options {}
 
-/// What a hostile team is told.
+/// The task of a hostile team.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Brief {
     pub(super) attack: Attack,
@@ -62,7 +64,7 @@ pub(super) struct Tally {
     pub(super) requests: BTreeMap<String, BTreeMap<String, u64>>,
     /// Submissions that were accepted.
     pub(super) accepted: u64,
-    /// What else is worth knowing, such as how heavy the heaviest accepted rule group was.
+    /// Other results, such as the size of the heaviest accepted rule group.
     pub(super) notes: Vec<String>,
     /// One answer of each kind of refusal.
     pub(super) examples: BTreeMap<String, String>,
@@ -71,7 +73,7 @@ pub(super) struct Tally {
 /// The process, seen from the benchmark.
 pub(super) struct Hostile(Child);
 
-/// How requests end that had no answer when the time was up.
+/// The outcome of requests without an answer at the end.
 const UNANSWERED: &str = "no answer when time was up";
 
 impl Tally {
@@ -107,7 +109,7 @@ impl Hostile {
         Ok(Self(child))
     }
 
-    /// Its number in the system, until it has ended.
+    /// Its process id, until it has ended.
     pub(super) fn pid(&self) -> Option<u32> {
         self.0.id()
     }
@@ -115,7 +117,7 @@ impl Hostile {
     /// Waits until its time is up and reads what it did.
     pub(super) async fn finish(self) -> anyhow::Result<Tally> {
         let Ok(ended) = timeout(PATIENCE, self.0.wait_with_output()).await else {
-            // Dropped, it is killed. It did do its work.
+            // Dropping it kills it. It did its work.
             let note = "it got too little processor time to end, so its counts are lost";
             return Ok(Tally {
                 notes: vec![note.to_owned()],

@@ -1,4 +1,8 @@
-//! What the minutes come to: the bounds that follow from the idle ones, and what each attack did against them.
+//! The results of the minutes: the bounds that follow from the idle minutes, and the figures of
+//! each attack.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -7,7 +11,7 @@ use serde::Serialize;
 use super::{attack::Attack, street::Minute};
 use crate::latency::{Percentiles, median};
 
-/// An attack may double a latency, or add so many milliseconds, whichever is more.
+/// An attack may double a latency, or add this many milliseconds, whichever is more.
 const TIMES: f64 = 2.0;
 const MORE_MS: f64 = 50.0;
 
@@ -19,12 +23,12 @@ pub(super) struct Bounds {
     pub(super) idle_verdict_p99_ms: f64,
     pub(super) submit_p99_ms: f64,
     pub(super) verdict_p99_ms: f64,
-    /// Of the API, and of the worker.
+    /// The bound of the API, and of the worker.
     pub(super) memory_mib: u32,
 }
 
 impl Bounds {
-    /// Those beside these idle minutes.
+    /// The bounds that follow from these idle minutes.
     pub(super) fn beside(idle: &[Minute], memory_mib: u32) -> Self {
         let idle_submit_p99_ms = median_p99(idle, |minute| minute.felt.submit);
         let idle_verdict_p99_ms = median_p99(idle, |minute| minute.felt.verdict);
@@ -38,7 +42,7 @@ impl Bounds {
     }
 }
 
-/// The p99 that is allowed beside this idle one.
+/// The p99 that is allowed for this idle p99.
 fn allowed(idle_ms: f64) -> f64 {
     (TIMES * idle_ms).max(idle_ms + MORE_MS)
 }
@@ -56,7 +60,7 @@ pub(super) struct Against {
     pub(super) bytes_per_submission: Option<f64>,
     /// What does not hold.
     pub(super) failures: Vec<String>,
-    /// One a round.
+    /// One for each round.
     pub(super) minutes: Vec<Minute>,
 }
 
@@ -95,8 +99,8 @@ impl Against {
     }
 }
 
-/// What must not happen in any minute: too much memory, a process that ends, and anything of the well-behaved team's that
-/// was refused or lost.
+/// What must not happen in any minute: too much memory, a process that ends, or a refused or lost
+/// request of the well-behaved team.
 pub(super) fn harm(minutes: &[Minute], memory_mib: u32) -> Vec<String> {
     let mut harm = Vec::new();
     for (name, peaks) in [
@@ -159,91 +163,4 @@ fn bytes_per_submission(minutes: &[Minute], idle: &[Minute]) -> Option<f64> {
         })
         .collect();
     (!each.is_empty()).then(|| median(each))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        latency::Latencies,
-        neighbours::{busy::Busy, hostile::Tally, victim::Felt, watch::Peak},
-    };
-
-    fn minute(p99_ms: u64, worker_mib: f64) -> Minute {
-        let latency = Latencies::of_micros(&[p99_ms * 1_000]).percentiles();
-        let peak = |resident_mib| Peak {
-            resident_mib,
-            ..Peak::default()
-        };
-        Minute {
-            felt: Felt {
-                submit: latency,
-                verdict: latency,
-                edit: latency,
-                submissions_failed: BTreeMap::new(),
-                edits_failed: BTreeMap::new(),
-                untold: 0,
-                own_lateness: latency,
-            },
-            api: peak(100.0),
-            worker: peak(worker_mib),
-            busy: Busy::default(),
-            grown_bytes: 1_000,
-            hostile: None,
-        }
-    }
-
-    fn failures(minutes: Vec<Minute>) -> Vec<String> {
-        let idle = [minute(10, 100.0)];
-        let bounds = Bounds::beside(&idle, 512);
-        Against::new(Attack::Rules, minutes, &idle, &bounds).failures
-    }
-
-    #[test]
-    fn an_attack_may_double_a_latency_or_add_fifty_milliseconds() {
-        assert!((allowed(10.0) - 60.0).abs() < 1e-9);
-        assert!((allowed(200.0) - 400.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn latencies_are_medians_and_memory_is_the_most() {
-        let slow_once = vec![minute(10, 100.0), minute(500, 100.0), minute(10, 100.0)];
-        assert!(failures(slow_once).is_empty());
-        let slow_twice = vec![minute(10, 100.0), minute(500, 100.0), minute(500, 100.0)];
-        assert_eq!(failures(slow_twice).len(), 2);
-        let large_once = vec![minute(10, 100.0), minute(10, 513.0), minute(10, 100.0)];
-        assert_eq!(failures(large_once), ["worker 513 MiB, allowed 512"]);
-    }
-
-    #[test]
-    fn whatever_is_refused_or_lost_is_a_failure() {
-        let mut minute = minute(10, 100.0);
-        minute
-            .felt
-            .edits_failed
-            .insert("503 overloaded".to_owned(), 3);
-        minute.felt.untold = 2;
-        minute.worker.stopped = 1;
-        assert_eq!(
-            failures(vec![minute]),
-            [
-                "worker killed 1 times for its memory",
-                "3 × edit: 503 overloaded",
-                "2 × verdict: did not arrive in time",
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_kept_is_what_an_idle_minute_does_not_keep() {
-        let mut attacked = minute(10, 100.0);
-        attacked.grown_bytes = 5_000;
-        attacked.hostile = Some(Tally {
-            accepted: 8,
-            ..Tally::default()
-        });
-        let each = bytes_per_submission(&[attacked], &[minute(10, 100.0)]);
-        assert_eq!(each, Some(500.0));
-        assert_eq!(bytes_per_submission(&[minute(10, 100.0)], &[]), None);
-    }
 }

@@ -1,4 +1,5 @@
-//! Where the two teams live: the processes, the well-behaved team, and the minutes that begin with everything fresh.
+//! The surroundings of the two teams: the processes, the well-behaved team, and the minutes, which
+//! begin with everything fresh.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The report.
 
 use super::{
     Neighbours,
@@ -12,7 +12,7 @@ use crate::{
     report::{Line, Report},
 };
 
-/// How many ways to end are shown of each kind of request.
+/// How many outcomes are shown for each kind of request.
 const SHOWN: usize = 4;
 
 impl Report for Neighbours {
@@ -116,7 +116,7 @@ fn rows(against: &Against) -> Vec<Line> {
     lines
 }
 
-/// What the processes used at most, over the rounds, and how late the benchmark was.
+/// The most that the processes used in all rounds, and how late the benchmark was.
 fn usage(minutes: &[Minute]) -> Vec<Line> {
     let most = |of: fn(&Minute) -> Peak| {
         let peaks = minutes.iter().map(of);

@@ -1,5 +1,8 @@
 //! The well-behaved team: it submits at a steady rate and changes a small rule group once a second.
 
+mod edit;
+mod told;
+
 use std::{
     cell::RefCell,
     collections::BTreeMap,
@@ -7,13 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::ensure;
-use domain::event::EventKind;
 use futures::future::join_all;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use uuid::Uuid;
 
+use self::told::told;
 use crate::{
     http::{self, Answer, Client, Silence},
     latency::{Latencies, Percentiles},
@@ -23,17 +24,13 @@ use crate::{
     texts::Texts,
 };
 
-/// How long an answer or a webhook may take after the last submission was due. What comes later never came.
+/// How long an answer or a webhook may take after the last submission was due. Later ones count as
+/// lost.
 const PATIENCE: Duration = Duration::from_secs(30);
-const POLL: Duration = Duration::from_millis(20);
-/// Rule groups that are made and deleted a second.
-const EDITS: f64 = 1.0;
-/// How many of them may be under way.
-const EDITORS: usize = 4;
-/// How often a second the benchmark looks whether it is late itself.
+/// How often per second the benchmark checks whether it is late itself.
 const LOOKS: f64 = 100.0;
 
-/// The team, and where it goes.
+/// The team, and its server.
 pub(super) struct Victim {
     pub(super) api: SocketAddr,
     pub(super) token: String,
@@ -43,18 +40,18 @@ pub(super) struct Victim {
     pub(super) connections: usize,
 }
 
-/// What it felt.
+/// What the team observed.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Felt {
-    /// From the time a submission was due to its answer, whatever that was.
+    /// From the time a submission was due to its answer, whatever the answer was.
     pub(super) submit: Percentiles,
     /// From the time an accepted submission was due to the arrival of its `media.moderated`.
     pub(super) verdict: Percentiles,
-    /// From the time a rule group was to be made to its answer.
+    /// From the time the creation of a rule group was due to its answer.
     pub(super) edit: Percentiles,
-    /// Submissions that were not accepted, by what happened.
+    /// Submissions that were not accepted, by cause.
     pub(super) submissions_failed: BTreeMap<String, u64>,
-    /// Rule groups that could not be made or deleted, by what happened.
+    /// Rule groups that could not be made or deleted, by cause.
     pub(super) edits_failed: BTreeMap<String, u64>,
     /// Accepted submissions whose webhook did not come in time.
     pub(super) untold: u64,
@@ -82,7 +79,7 @@ impl Failures {
 }
 
 impl Victim {
-    /// Lives for so many seconds.
+    /// Submits and edits for this number of seconds.
     pub(super) async fn live(&self, receiver: &Receiver, seconds: u64) -> anyhow::Result<Felt> {
         receiver.clear();
         let end = Instant::now() + Duration::from_secs(seconds) + PATIENCE;
@@ -141,55 +138,9 @@ impl Victim {
         let text = &self.texts.get(number).body;
         http::submission(&site.key, &format!("neighbour-{number}"), text)
     }
-
-    /// Makes a small rule group and deletes it again, every second.
-    async fn edit(&self, seconds: u64, end: Instant, failures: &Failures) -> Latencies {
-        let ticks = Ticks::start(EDITS, ticks(EDITS, seconds));
-        let latencies = RefCell::new(Latencies::new());
-        let editors = (0..EDITORS).map(|_| async {
-            let mut client = Client::new(self.api);
-            while let Some(tick) = ticks.next().await {
-                let edited = if Instant::now() < end {
-                    self.edit_once(&mut client, end, tick.due, &latencies).await
-                } else {
-                    Err("no connection was free for it".to_owned())
-                };
-                if let Err(failure) = edited {
-                    failures.add(failure);
-                }
-            }
-        });
-        join_all(editors).await;
-        latencies.into_inner()
-    }
-
-    async fn edit_once(
-        &self,
-        client: &mut Client,
-        end: Instant,
-        due: Instant,
-        latencies: &RefCell<Latencies>,
-    ) -> Result<(), String> {
-        let group = json!({
-            "name": format!("Small {}", Uuid::now_v7()),
-            "rules": [{ "name": "A word", "type": "keyword", "keywords": ["blockedword"], "effect": "review" }],
-        });
-        let request = http::managed("POST", "/rule-groups", &self.token, Some(&group));
-        let made = within(end, client.send(&request)).await;
-        latencies.borrow_mut().record(due.elapsed());
-        let made = expect(201, &made?).and_then(|body| {
-            let made = serde_json::from_slice(body);
-            made.map_err(|_| "an answer without an id".to_owned())
-        });
-        let Accepted { id } = made?;
-        let path = format!("/rule-groups/{id}");
-        let request = http::managed("DELETE", &path, &self.token, None);
-        let deleted = within(end, client.send(&request)).await?;
-        expect(204, &deleted).map(drop)
-    }
 }
 
-/// An answer that comes before the end, or what happened instead.
+/// An answer before the end, or the reason why there is none.
 async fn within(
     end: Instant,
     answer: impl Future<Output = Result<Answer, Silence>>,
@@ -216,45 +167,7 @@ fn expect(status: u16, answer: &Answer) -> Result<&[u8], String> {
     }
 }
 
-/// How long verdicts took to arrive, and how many did not.
-async fn told(
-    receiver: &Receiver,
-    sent: &[Sent],
-    end: Instant,
-) -> anyhow::Result<(Latencies, u64)> {
-    let key = |sent: &Sent| (sent.media, EventKind::MediaModerated);
-    loop {
-        {
-            let seen = receiver.seen();
-            ensure!(
-                seen.complaints == 0,
-                "the receiver complains: {}",
-                seen.examples.join("; ")
-            );
-            let all = sent
-                .iter()
-                .all(|sent| seen.arrivals.contains_key(&key(sent)));
-            if all || Instant::now() >= end {
-                break;
-            }
-        }
-        tokio::time::sleep(POLL).await;
-    }
-    let seen = receiver.seen();
-    let (mut latencies, mut untold) = (Latencies::new(), 0);
-    for sent in sent {
-        if let Some(arrival) = seen.arrivals.get(&key(sent)) {
-            latencies.record(arrival.first - sent.due);
-        } else {
-            untold += 1;
-            // At least that long.
-            latencies.record(sent.due.elapsed());
-        }
-    }
-    Ok((latencies, untold))
-}
-
-/// How late the benchmark's own thread and runtime are: part of every other figure.
+/// How late the benchmark's own thread and runtime are. This is part of every other figure.
 async fn lateness(seconds: u64) -> Latencies {
     let ticks = Ticks::start(LOOKS, ticks(LOOKS, seconds));
     let mut latencies = Latencies::new();

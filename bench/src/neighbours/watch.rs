@@ -1,5 +1,6 @@
-//! Watches the processes during a minute: memory, open files and threads, several times a second. A process that takes too
-//! much memory is killed before it takes the machine with it, and started again as a supervisor would.
+//! Watches the processes during a minute: memory, open files and threads, several times a second. A
+//! process that takes too much memory is killed before it affects the machine, and started again,
+//! as a supervisor would do.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -50,7 +51,7 @@ pub(super) async fn watch<T>(
             process.start().await?;
         }
         let Some(pid) = process.pid() else { continue };
-        // It may end at any moment, which the next look finds.
+        // It may end at any moment. The next check notices that.
         let usage = peak.borrow_mut().add(pid);
         if usage.is_ok_and(|usage| usage.resident_mib > f64::from(stop_at_mib)) {
             eprintln!(

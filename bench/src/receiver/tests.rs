@@ -1,8 +1,16 @@
 //! What the receiver takes and what it refuses.
 
-use domain::signature::{SignatureHeaders, SigningSecrets};
+use std::time::SystemTime;
 
-use super::*;
+use bytes::Bytes;
+use domain::{
+    event::EventKind,
+    signature::{SignatureHeaders, SigningSecrets},
+};
+use hyper::HeaderMap;
+use uuid::Uuid;
+
+use super::{read::read, seen::Arrival, *};
 
 const BODY: &str = r#"{"event":"media.created","data":{"media_id":"00000000-0000-0000-0000-000000000001","status":"pending"}}"#;
 

@@ -1,4 +1,5 @@
-//! How the time to judge a text grows with the text: ordinary ones, and such as are made to cost time.
+//! How the time to judge a text grows with its length, for ordinary texts and for texts that are
+//! made to cost time.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use super::{
 use crate::report::Line;
 
 const SIZES: [usize; 5] = [1_000, 3_000, 10_000, 30_000, 100_000];
-/// Each point is the median of as many texts as are judged in this time, three at least.
+/// Each point is the median of the texts that are judged in this time, at least three.
 const POINT: Duration = Duration::from_millis(400);
 
 /// A point of a curve.
@@ -26,7 +27,7 @@ pub(super) struct Point {
     nanos: f64,
 }
 
-/// Rules with the texts that they are held against.
+/// Rules, and the texts that they judge.
 struct Curve {
     name: &'static str,
     group: CompiledGroup,

@@ -1,4 +1,4 @@
-//! Who looks for the patterns: ours, and the loop over single regular expressions.
+//! The engines: our rules, and the loop over single regular expressions.
 
 use std::time::{Duration, Instant};
 
@@ -16,12 +16,12 @@ use super::patterns::Patterns;
 /// A group has no more rules than 10,000, so keywords share rules.
 const KEYWORDS_PER_RULE: usize = 10;
 
-/// What looks for all patterns at once in a text, and counts those that it finds.
+/// Searches a text for all patterns, and counts those that it finds.
 pub(super) trait Engine {
     fn matches(&self, text: &str) -> usize;
 }
 
-/// Goes over all texts once: how long it took, and what was found.
+/// Searches all texts once. Returns how long it took, and how many matches there were.
 pub(super) fn measure(engine: &impl Engine, texts: &[String]) -> (Duration, usize) {
     let started = Instant::now();
     let found = texts.iter().map(|text| engine.matches(text)).sum();

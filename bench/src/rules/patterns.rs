@@ -1,21 +1,21 @@
-//! What is looked for: keywords and regular expressions as moderators write them, of invented words, the same for the
-//! same seed.
+//! The patterns: keywords and regular expressions like those of moderators, made of invented words,
+//! the same for the same seed.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 
-/// What is looked for.
+/// The patterns.
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
     pub(crate) keywords: Vec<String>,
     pub(crate) regexes: Vec<String>,
 }
 
-/// How many regular expressions need a certain literal, by which most texts can be told from those that match.
+/// How many regular expressions need a certain literal, which excludes most texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Literals {
-    /// Nine of ten: what moderators write.
+    /// Nine of ten, as in real rules.
     Most,
-    /// None: the worst that they can.
+    /// None, which is the worst case.
     None,
 }
 

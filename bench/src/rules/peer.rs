@@ -1,4 +1,4 @@
-//! RE2's Set and Hyperscan, each in a process of its own that is told when to go over the texts.
+//! RE2's Set and Hyperscan, each in its own process, which searches the texts on request.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -72,7 +72,8 @@ impl Running {
         self.compiled
     }
 
-    /// Goes over the texts of a round once: how long it took, and what was found.
+    /// Searches the texts of a round once. Returns how long it took, and how many matches there
+    /// were.
     pub(super) async fn measure(&mut self, round: usize) -> anyhow::Result<(Duration, usize)> {
         let answer: Answer = self.process.ask(&round.to_string()).await?;
         Ok((Duration::from_nanos(answer.nanos), answer.matches))

@@ -1,11 +1,11 @@
-//! The texts that are looked through: everyday English, put together anew for each, and texts made to cost time.
+//! The texts: random everyday English, and texts that are made to cost time.
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 
 const PROSE: &str = include_str!("prose.txt");
 const WORDS: &str = include_str!("words.txt");
 
-/// Texts of so many bytes, different for each number. In every second one stands one of the keywords.
+/// Texts of this many bytes, all different. Every second one contains one of the keywords.
 pub(crate) fn ordinary(
     number: u64,
     count: usize,

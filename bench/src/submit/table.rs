@@ -1,4 +1,4 @@
-//! What people see of it.
+//! The report.
 
 use super::Submitted;
 use crate::report::{Line, Report, against_goal, cost_lines};

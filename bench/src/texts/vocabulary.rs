@@ -9,7 +9,7 @@ pub(super) enum Spacing {
     None,
 }
 
-/// What sentences of a language are made of.
+/// The parts of a language's sentences.
 pub(super) struct Language {
     pub(super) words: Vec<&'static str>,
     pub(super) spacing: Spacing,
@@ -121,7 +121,7 @@ pub(super) const EXTRAS: [&str; 8] = [
     " …",
 ];
 
-/// What a score has to decide about.
+/// Phrases whose verdict depends on a score.
 pub(super) const RUDE: [&str; 10] = [
     "you are such an idiot",
     "shut up already",

@@ -71,6 +71,8 @@ pub struct Import {
 impl Chain for Import {
     const TABLE: &'static str = "hash_imports";
     const QUEUE: QueueName = jobs::HASH_IMPORTS;
+    const PLACE: &'static str = "next_chunk";
+    type Place = i32;
     type Job = HashImportJob;
 
     fn row(job: &HashImportJob) -> Uuid {

@@ -84,6 +84,7 @@ pub struct Scan {
 impl Chain for Scan {
     const TABLE: &'static str = "hash_scans";
     const QUEUE: QueueName = jobs::HASH_SCANS;
+    type Place = Option<Uuid>;
     type Job = HashScanJob;
 
     fn row(job: &HashScanJob) -> Uuid {

@@ -1,5 +1,6 @@
-//! Answers of providers to whole texts, for equal texts of the same site: spam repeats. Only sites that want it look for one. Whatever
-//! goes wrong with a look costs a request to the provider and nothing else.
+//! Kept answers of providers to whole texts, for equal texts of the same site, because spam
+//! repeats. Only sites that enabled this look for one. If a lookup fails, this costs one request to
+//! the provider and nothing else.
 
 use std::time::{Duration, Instant};
 
@@ -15,16 +16,16 @@ use tracing::{debug, warn};
 
 use crate::provider::{Answer, Guarded, Lookup};
 
-/// How long a look, or keeping an answer, may take.
+/// How long a lookup, or storing an answer, may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The answers that are kept; none where the operator wants none.
+/// The kept answers. None if the operator disabled them.
 #[derive(Clone)]
 pub(super) struct Cache {
     answers: Option<Answers>,
 }
 
-/// What stands for a question about a text.
+/// A question about a text, as a key for its answer.
 pub(super) struct Asking<'a> {
     answers: &'a Answers,
     item: &'a ToAnalyse,
@@ -36,20 +37,20 @@ pub(super) struct Found {
     pub(super) answer: Answer,
     /// The item that was shown to the provider.
     pub(super) media: MediaId,
-    /// How long the look took.
+    /// How long the lookup took.
     pub(super) elapsed: Duration,
 }
 
 impl Cache {
-    /// Answers of which each team may have so many.
+    /// Keeps at most `most` answers for each team.
     pub(super) fn new(pool: &PgPool, most: u32) -> Self {
         Self {
             answers: (most > 0).then(|| Answers::new(pool, most)),
         }
     }
 
-    /// What may be looked for before this provider is asked for these categories of the item's text; none if answers to it are not to be
-    /// kept.
+    /// The question to look up before this provider is asked about these categories of the item's
+    /// text. None if answers to it are not kept.
     pub(super) fn asking<'a>(
         &'a self,
         item: &'a ToAnalyse,
@@ -60,7 +61,7 @@ impl Cache {
             .answers
             .as_ref()
             .filter(|_| item.answers_hold.is_some())?;
-        // Whoever needs no request is asked.
+        // A provider without requests costs nothing to ask.
         let access = provider.profile().access.as_ref()?;
         let policy = item.policy.as_deref();
         let question = access
@@ -83,7 +84,7 @@ impl Cache {
 }
 
 impl Asking<'_> {
-    /// What this provider said of an equal text, if that is kept.
+    /// This provider's kept answer to an equal text.
     pub(super) async fn find(&self, provider: &Guarded) -> Option<Found> {
         let started = Instant::now();
         let looking = self.answers.find(self.item.team, self.item.site, self.key);
@@ -114,7 +115,7 @@ impl Asking<'_> {
         })
     }
 
-    /// Keeps an answer to all of the text, unless it leaves out something that was asked for: the next look may find it.
+    /// Keeps an answer to a whole text for the next lookup, unless a category is missing in it.
     pub(super) async fn keep(&self, answer: &Answer, categories: &[Category]) {
         let mut asked = categories.iter();
         if !asked.all(|category| answer.scores.get(*category).is_some()) {

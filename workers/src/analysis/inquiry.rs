@@ -1,18 +1,19 @@
-//! What is known of an item's text, or of its image, in the course of its analysis: what was scored, by whom, and who could
-//! not.
+//! An inquiry: what is known about an item's text, or about its image, during its analysis. It has
+//! the scores, their providers, and the providers that failed.
+
+mod end;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use domain::{
-    decision::{Gap, ImageProblem, Unchecked},
+    decision::{ImageProblem, Unchecked},
     id::MediaId,
     media::Modality,
     score::{Category, Scores},
 };
-use store::{
-    analysis::{Analysed, Part, Piece, ProviderReport, ToAnalyse},
-    progress::Stage,
-};
+use store::analysis::{Part, Piece, ProviderReport, ToAnalyse};
 
 use crate::provider::{Answer, ProviderError};
 
@@ -26,36 +27,37 @@ pub(super) struct Inquiry<'a> {
     wanted: Vec<Category>,
     /// Over all providers and runs.
     scores: Scores,
-    /// What providers that list it were asked for and did not score, in this run or before.
+    /// Categories that a provider was asked about and did not score, in this run or before.
     left_out: Vec<Category>,
-    /// Whether a provider has looked at it, in this run or before, whatever it saw.
+    /// Whether a provider has looked at it, in this run or before.
     seen: bool,
-    /// Why not all of the image could be shown, to whom it was shown; none if all could.
+    /// Why part of the image could not be shown. None if all of it was shown.
     unseen: Option<ImageProblem>,
     /// What was learned in this run.
     reports: Vec<ProviderReport>,
-    /// What was learned in this run of pieces of the text, or of frames of the image.
+    /// What was learned in this run about pieces of the text, or about frames of the image.
     pieces: Vec<Piece>,
-    /// Who failed for good, in this run or before.
+    /// The providers that failed permanently, in this run or before.
     failures: Vec<Failure>,
     pauses: Vec<Pause>,
 }
 
 struct Failure {
     unchecked: Unchecked,
-    /// What could have been scored.
+    /// The categories that it could have scored.
     categories: Vec<Category>,
 }
 
 struct Pause {
     provider: String,
     wait: Duration,
-    /// What it could score.
+    /// The categories that it could score.
     categories: Vec<Category>,
 }
 
 impl<'a> Inquiry<'a> {
-    /// One for the text and one for the image, as far as there are such, with what earlier runs have found.
+    /// One inquiry for the text and one for the image, if the item has them, with the findings of
+    /// earlier runs.
     pub(super) fn of(item: &'a ToAnalyse) -> Vec<Self> {
         let modalities = [
             (Modality::Text, item.text.is_some()),
@@ -99,14 +101,14 @@ impl<'a> Inquiry<'a> {
         self.modality
     }
 
-    /// What earlier runs found of this modality.
+    /// What earlier runs found about this modality.
     fn parts(&self) -> impl Iterator<Item = &'a Part> + use<'a> {
         let modality = self.modality;
         let parts = self.item.parts.iter();
         parts.filter(move |part| part.modality == modality)
     }
 
-    /// What is wanted and not scored.
+    /// The wanted categories that have no score.
     pub(super) fn missing(&self) -> Vec<Category> {
         let wanted = self.wanted.iter().copied();
         wanted
@@ -114,7 +116,8 @@ impl<'a> Inquiry<'a> {
             .collect()
     }
 
-    /// Whether this provider said something in an earlier run. That it failed for good is remembered.
+    /// Whether this provider answered or failed permanently in an earlier run. Notes which of the
+    /// two.
     pub(super) fn has_asked(&mut self, provider: &str, categories: &[Category]) -> bool {
         let Some(part) = self.parts().find(|part| part.provider == provider) else {
             return false;
@@ -128,7 +131,7 @@ impl<'a> Inquiry<'a> {
         true
     }
 
-    /// What a provider answered that was asked for these categories.
+    /// Records a provider's answer about these categories.
     pub(super) fn said(
         &mut self,
         provider: &str,
@@ -151,7 +154,7 @@ impl<'a> Inquiry<'a> {
         });
     }
 
-    /// What was said last was said of some of the image: the rest cannot be shown.
+    /// The latest answer is about a part of the image. The rest cannot be shown.
     pub(super) fn saw_in_part(&mut self, problem: ImageProblem) {
         self.unseen = Some(problem);
         if let Some(report) = self.reports.last_mut() {
@@ -159,7 +162,7 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// What a provider answered earlier about the equal text of another item.
+    /// Records what a provider answered earlier about the equal text of another item.
     pub(super) fn said_before(
         &mut self,
         provider: &str,
@@ -174,7 +177,8 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// What a provider said of pieces of the text, or of frames of the image, of which others are not done.
+    /// Records answers to some pieces of the text, or to some frames of the image, while others are
+    /// missing.
     pub(super) fn said_in_part(&mut self, pieces: Vec<Piece>) {
         self.pieces.extend(pieces);
     }
@@ -198,11 +202,11 @@ impl<'a> Inquiry<'a> {
         self.report_failure(provider, error.reason(), elapsed);
     }
 
-    /// The site names a provider that there is not. Nobody knows what it could have scored.
+    /// The site names a provider that does not exist. Nobody knows what it could have scored.
     pub(super) fn unknown(&mut self, provider: &str) {
         let detail = "it is not configured";
         self.note(provider, detail.to_owned(), &Category::ALL);
-        // It may be known to another worker, so that it is not failed for good.
+        // Another worker may know it, so this is not a permanent failure.
         self.report_failure(provider, UNKNOWN, Duration::ZERO);
     }
 
@@ -212,7 +216,7 @@ impl<'a> Inquiry<'a> {
         self.note("analysis", detail.to_owned(), &Category::ALL);
     }
 
-    /// The image cannot be shown to a provider who could have scored this.
+    /// The image cannot be shown to a provider that could have scored these categories.
     pub(super) fn unseen(&mut self, problem: ImageProblem, categories: &[Category]) {
         self.failures.push(Failure {
             unchecked: Unchecked::ImageNotAnalysed { problem },
@@ -220,7 +224,7 @@ impl<'a> Inquiry<'a> {
         });
     }
 
-    /// Remembers that a provider failed for good.
+    /// Records that a provider failed permanently.
     fn note(&mut self, provider: &str, detail: String, categories: &[Category]) {
         let unchecked = self.failure_of(provider, detail);
         self.failures.push(Failure {
@@ -249,128 +253,14 @@ impl<'a> Inquiry<'a> {
             cached_from: None,
         });
     }
-
-    /// How long to wait for something that is missing; none if nobody who is paused could score it.
-    pub(super) fn wait(&self) -> Option<Duration> {
-        let missing = self.missing();
-        let awaited = self
-            .pauses
-            .iter()
-            .filter(|pause| meet(&pause.categories, &missing));
-        awaited.map(|pause| pause.wait).min()
-    }
-
-    /// Whether anything was learned in this run.
-    pub(super) fn is_begun(&self) -> bool {
-        !self.reports.is_empty() || !self.pieces.is_empty()
-    }
-
-    /// What was learned in this run, to be kept until the next; none if that is nothing.
-    pub(super) fn begun(inquiries: Vec<Self>) -> Option<Stage> {
-        let media = inquiries.first()?.item.media;
-        let (mut reports, mut pieces) = (Vec::new(), Vec::new());
-        for inquiry in inquiries {
-            reports.extend(inquiry.reports);
-            pieces.extend(inquiry.pieces);
-        }
-        reports.retain(|report| report.failure.as_deref() != Some(UNKNOWN));
-        let is_begun = !reports.is_empty() || !pieces.is_empty();
-        is_begun.then_some(Stage::Begun {
-            media,
-            reports,
-            pieces,
-        })
-    }
-
-    /// The scores of all, what was learned in this run, and what could not be checked.
-    pub(super) fn end(item: &ToAnalyse, inquiries: Vec<Self>) -> Analysed {
-        let mut scores = Scores::default();
-        let mut analysed = Analysed {
-            media: item.media,
-            team: item.team,
-            scores: None,
-            image_scored: None,
-            providers: Vec::new(),
-            unchecked: Vec::new(),
-            gaps: Vec::new(),
-            has_parts: !item.parts.is_empty() || !item.pieces.is_empty(),
-        };
-        for inquiry in inquiries {
-            scores.merge_max(&inquiry.scores);
-            let mut unchecked = inquiry.unchecked();
-            let gap = inquiry.gap();
-            let nothing = inquiry.missing().len() == inquiry.wanted.len();
-            let unexplained = nothing && unchecked.is_empty() && gap.left_out.is_empty();
-            match inquiry.modality {
-                Modality::Text if unexplained => unchecked.push(Unchecked::TextNotScored),
-                Modality::Image if !nothing => analysed.image_scored = Some(true),
-                // Where nobody was there to look, the judge says so himself.
-                Modality::Image if unexplained && inquiry.seen => {
-                    analysed.image_scored = Some(false);
-                }
-                Modality::Text | Modality::Image => {}
-            }
-            analysed.gaps.push(gap);
-            analysed.unchecked.extend(unchecked);
-            analysed.providers.extend(inquiry.reports);
-        }
-        analysed.scores = (!scores.is_empty()).then_some(scores);
-        analysed
-    }
-
-    /// What has no score, although nobody failed or was paused who could have scored it.
-    fn gap(&self) -> Gap {
-        let failures = self.failures.iter().map(|failure| &failure.categories);
-        let pauses = self.pauses.iter().map(|pause| &pause.categories);
-        let told: Vec<Category> = failures.chain(pauses).flatten().copied().collect();
-        let mut unscored = self.missing();
-        unscored.retain(|category| !told.contains(category));
-        let mut left_out = self.missing();
-        left_out.retain(|category| self.left_out.contains(category));
-        Gap {
-            modality: self.modality,
-            unscored,
-            left_out,
-        }
-    }
-
-    /// Who could not be asked for what nobody else has scored, and why not all of the image was shown.
-    fn unchecked(&self) -> Vec<Unchecked> {
-        let missing = self.missing();
-        let failures = self.failures.iter();
-        let failures = failures.map(|failure| (failure.unchecked.clone(), &failure.categories));
-        let pauses = self.pauses.iter().map(|pause| {
-            let detail = "it was paused for as long as the item could wait".to_owned();
-            (self.failure_of(&pause.provider, detail), &pause.categories)
-        });
-        let mut unchecked: Vec<Unchecked> = failures
-            .chain(pauses)
-            .filter(|(_, categories)| meet(categories, &missing))
-            .map(|(unchecked, _)| unchecked)
-            .collect();
-        // Whatever was scored was scored of the rest.
-        let unseen = self
-            .unseen
-            .map(|problem| Unchecked::ImageNotAnalysed { problem });
-        unchecked.extend(unseen);
-        unchecked.dedup();
-        unchecked
-    }
 }
 
-/// Those that have no score.
+/// The categories that have no score.
 fn without(scores: &Scores, categories: &[Category]) -> impl Iterator<Item = Category> {
     let categories = categories.iter().copied();
     categories.filter(|category| scores.get(*category).is_none())
 }
 
-fn meet(some: &[Category], others: &[Category]) -> bool {
-    some.iter().any(|category| others.contains(category))
-}
-
 fn millis(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
-//! A text is shown to a provider in pieces that it takes, and an animation in some of its frames, a few at a time. Each piece is
-//! a request with a turn and a deadline of its own. What was said of a piece is kept until all are done, so that it is asked
-//! for, and paid for, once.
+//! A long text is shown to a provider in pieces, and an animation in some of its frames, a few at a
+//! time. Each piece is a request with its own turn and deadline. The answers to pieces are kept
+//! until all are done, so that each piece is asked about, and paid for, once.
 
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,7 @@ const AT_ONCE: usize = 4;
 pub(super) enum Asked {
     /// An answer to all of it, and how long that took in this run.
     Said(Answer, Duration),
-    /// Nobody is to ask again for so long.
+    /// The provider is paused for this time.
     Paused(Duration),
     /// No answer to one piece, and how long that took.
     Failed(ProviderError, Duration),
@@ -32,13 +32,13 @@ pub(super) enum Asked {
     OutOfTime,
 }
 
-/// What is shown, with one request.
+/// What one request shows.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'a> {
     content: Content<'a>,
     /// Where it begins, in bytes of the text, or which frame of the image it is.
     start: usize,
-    /// Its bytes of the text, or one frame.
+    /// The number of its bytes, or 1 for a frame.
     length: usize,
 }
 
@@ -79,15 +79,15 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A text or an image that is to be shown piece by piece.
+/// A text or an image, shown piece by piece.
 pub(super) struct Pieces<'a> {
     /// All of it.
     pub(super) shown: Vec<Shown<'a>>,
-    /// What is to be scored.
+    /// The categories to score.
     pub(super) categories: &'a [Category],
     /// The site's own policy.
     pub(super) policy: Option<&'a str>,
-    /// What is kept of earlier runs, by any provider.
+    /// The kept answers of earlier runs, by any provider.
     pub(super) kept: &'a [Piece],
     /// Whether the item has no further attempt.
     pub(super) is_last_attempt: bool,
@@ -96,21 +96,22 @@ pub(super) struct Pieces<'a> {
 /// How one piece ended.
 enum Ended {
     Replied(Reply),
-    /// It had no turn. There may be one in so long.
+    /// It had no turn. There may be one after this time.
     TurnedAway(Duration),
 }
 
-/// What is known of a piece.
+/// The answer to a piece.
 struct Said {
     scores: Scores,
     raw: Option<String>,
-    /// Whether it was said in this run.
+    /// Whether it was given in this run.
     is_new: bool,
 }
 
 impl Pieces<'_> {
-    /// Shows it to a provider, piece by piece, as long as there is time. A caller that has a turn already gives it to the first piece. What
-    /// was said of pieces, unless all of them are done, comes beside what became of it.
+    /// Shows it to a provider, piece by piece, while there is time. If the caller has a turn
+    /// already, the first piece uses it. Returns the outcome and, unless all pieces are done, the
+    /// answers to pieces.
     ///
     /// # Errors
     /// The provider's state could not be read.
@@ -127,7 +128,7 @@ impl Pieces<'_> {
             .map(|piece| self.kept(provider, *piece))
             .collect();
         provider.count(provider::Piece::Kept, said.iter().flatten().count());
-        // The next one is at the end.
+        // The last one is shown next.
         let mut waiting: Vec<usize> = (0..pieces.len()).rev().collect();
         waiting.retain(|piece| said[*piece].is_none());
         let mut under_way = FuturesUnordered::new();
@@ -163,7 +164,7 @@ impl Pieces<'_> {
                 Ended::Replied(Reply::Failed(error, elapsed)) => {
                     end = Some(Asked::Failed(error, elapsed));
                 }
-                // Another piece may be the one that tries for all.
+                // Another piece may be the probe that the others wait for.
                 Ended::TurnedAway(_) if end.is_none() && !under_way.is_empty() => {
                     waiting.push(piece);
                     hold = true;
@@ -183,7 +184,7 @@ impl Pieces<'_> {
             Some(self.piece(provider, *piece, said))
         });
         let learned = learned.collect();
-        // All that ended is `end`, or else something is missing without a reason.
+        // If no piece ended otherwise, something is missing without a reason.
         Ok((end.unwrap_or(Asked::OutOfTime), learned))
     }
 
@@ -209,7 +210,7 @@ impl Pieces<'_> {
         Ok(Ended::Replied(seat.ask(question).await))
     }
 
-    /// Whether a piece was shown in vain and is to be shown again.
+    /// Whether showing a piece failed and it should be shown again.
     fn is_to_repeat(&self, ended: &Ended) -> bool {
         match ended {
             Ended::Replied(Reply::Paused(_)) => true,
@@ -218,7 +219,7 @@ impl Pieces<'_> {
         }
     }
 
-    /// What was said of this piece in an earlier run, if all was asked for that is now.
+    /// The kept answer to this piece, if it covers all categories that are asked for now.
     fn kept(&self, provider: &Guarded, piece: Shown<'_>) -> Option<Said> {
         let place = (piece.modality(), piece.start, piece.length);
         let mut kept = self.kept.iter();

@@ -1,5 +1,5 @@
-//! A sample that somebody tries rules on: the providers are asked in the operator's order for what is wanted, once, and nothing
-//! of it is kept. Neither their limits nor their breakers hear of it.
+//! Analyses a sample text on which somebody tries rules. The providers are asked once, in the
+//! operator's order. Nothing is kept, and neither limits nor breakers count these requests.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use domain::{
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::time::timeout;
 
-use super::both;
+use super::ask::both;
 use crate::provider::{
     Answer, Content, Provider, ProviderError, Providers, Question, merge, pieces,
 };
 
-/// How long a provider may take that has no deadline of its own.
+/// The deadline of a provider without one of its own.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// Pieces that are under way at the same time.
 const AT_ONCE: usize = 4;
@@ -56,7 +56,8 @@ async fn ask_once(
     answer.unwrap_or(Err(ProviderError::TimedOut))
 }
 
-/// What the providers say of a text: the scores, none when none of them could score it, and who failed.
+/// The providers' scores for a text (none if no provider could score it), and the providers that
+/// failed.
 pub async fn analyse_sample(
     providers: &Providers,
     text: &str,

@@ -1,5 +1,5 @@
-//! The picture of an item, as providers are shown it. It is loaded when the first of them is ready to look, and decoded again for
-//! each: its file is kept, its pixels are not.
+//! The picture of an item, as providers see it. It is loaded when the first provider is ready, and
+//! decoded again for each provider: the file is kept in memory, its pixels are not.
 
 use std::time::Duration;
 
@@ -24,11 +24,12 @@ use crate::{
     provider::{Guarded, Turn},
 };
 
-/// What a picture takes while it is shown, in bytes: its file as it was taken in, and what is shown of it, which is mostly far smaller.
+/// The memory of a picture while it is shown, in bytes: its file, and its rendition, which is
+/// usually much smaller.
 const WEIGHT: usize = 2 * (10 << 20);
-/// How long a job waits for that. Its own place among the jobs is taken meanwhile.
+/// How long a job waits for that memory. Meanwhile it occupies a slot.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long it waits until an animation can be decoded. Each try loads the file again.
+/// How long it waits for room to decode an animation. Each try loads the file again.
 const ANIMATION_PATIENCE: Duration = Duration::from_secs(10);
 
 /// An item's picture.
@@ -41,12 +42,12 @@ pub(super) struct Sight<'a> {
     file: Option<Bytes>,
 }
 
-/// What became of a picture that was shown to a provider.
+/// The outcome of showing a picture to a provider.
 pub(super) struct Look {
     pub(super) asked: Asked,
-    /// What was said of frames, unless all of them are done.
+    /// The answers to frames, unless all of them are done.
     pub(super) learned: Vec<Piece>,
-    /// Why not all of it could be shown; none if all could.
+    /// Why part of it could not be shown. None if all of it was shown.
     pub(super) unseen: Option<ImageProblem>,
 }
 
@@ -60,12 +61,12 @@ impl Look {
     }
 }
 
-/// Why nobody can be shown it.
+/// Why it cannot be shown.
 #[derive(Debug)]
 pub(super) enum Unseen {
-    /// Its bytes have been removed meanwhile.
+    /// Its bytes were removed in the meantime.
     Gone,
-    /// It cannot be decoded, or not be made to obey the limits.
+    /// It cannot be decoded, or not be brought within the limits.
     Problem(ImageProblem),
     /// There was no room to decode it.
     Crowded,
@@ -97,7 +98,8 @@ impl<'a> Sight<'a> {
         self.held.is_some()
     }
 
-    /// Shows it to a provider, an animation frame by frame, as long as there is time. There must be room for it.
+    /// Shows it to a provider, an animation frame by frame, while there is time. Call
+    /// [`Self::has_room`] first.
     ///
     /// # Errors
     /// The provider's state, or the bytes, could not be read from the database.
@@ -114,7 +116,7 @@ impl<'a> Sight<'a> {
             Turn::Paused(wait) => return Ok(Ok(Look::new(Asked::Paused(wait)))),
         };
         let Some(limits) = provider.profile().limits else {
-            // It looks at none, and is not asked about any.
+            // A provider without limits takes no images and is not asked about any.
             return Ok(Err(Unseen::Gone));
         };
         let Some(file) = self.file().await? else {
@@ -123,7 +125,8 @@ impl<'a> Sight<'a> {
         let animation = self.darkroom.animation(&file);
         let unseen = animation.and_then(|animation| animation.unseen());
         let animation = animation.filter(|animation| !animation.is_first_frame_only());
-        // Decoding an animation may take long: meanwhile others use the place. A request that probes the provider keeps it.
+        // Decoding an animation may take long, so others use the place meanwhile. A request that
+        // probes the provider keeps it.
         let seat = Some(seat).filter(|seat| animation.is_none() || seat.is_probe());
         let reel = match animation {
             None => {

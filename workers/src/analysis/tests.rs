@@ -2,7 +2,7 @@
 
 use domain::{id::TeamId, media::OnFailure};
 use sqlx::PgPool;
-use store::schema;
+use store::{progress::Stage, schema};
 use uuid::Uuid;
 
 use super::*;

@@ -7,7 +7,7 @@ use std::{
 
 use domain::id::TeamId;
 
-/// Values with their weight in bytes, within a bound for all together.
+/// Values with their weight in bytes, and a limit for their sum.
 pub(super) struct Kept<K, V> {
     most_bytes: usize,
     bytes: usize,
@@ -32,7 +32,7 @@ struct Held<K> {
 }
 
 impl<K: Copy> Held<K> {
-    /// The least recently used, but for the one that was used then.
+    /// The least recently used, except the one that was used at `but`.
     fn oldest(&self, but: u64) -> Option<K> {
         let mut others = self.by_use.iter().filter(|(used, _)| **used != but);
         others.next().map(|(_, key)| *key)
@@ -90,7 +90,8 @@ impl<K: Copy + Eq + Hash, V: Clone> Kept<K, V> {
         evicted
     }
 
-    /// The least recently used entry of the team that holds the most, but for the one that was used then.
+    /// The least recently used entry of the team that holds the most, except the one that was used
+    /// at `but`.
     fn victim(&self, but: u64) -> Option<K> {
         let (_, held) = self
             .teams

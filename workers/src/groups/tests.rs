@@ -2,11 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{id::TeamId, reach::Reach, rules::RuleBody};
+use domain::{
+    id::{GroupVersionId, TeamId},
+    reach::Reach,
+    rules::{Rule, RuleBody},
+};
 use futures::future::join_all;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{plan, rule_group::NewVersion, schema, team};
+use store::{
+    plan,
+    rule_group::{self, NewVersion},
+    schema, team,
+};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 

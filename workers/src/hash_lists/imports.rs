@@ -1,4 +1,4 @@
-//! Import: a chunk of a file of hashes is read, line by line.
+//! Imports: a chunk of a file of hashes is read line by line.
 
 use apalis::prelude::BoxDynError;
 use domain::hash_list::parse_line;
@@ -15,14 +15,14 @@ use tokio::task::block_in_place;
 
 use crate::slices::Slices;
 
-/// What importing works with.
+/// What an import needs.
 #[derive(Clone)]
 pub struct Importer {
     pool: PgPool,
 }
 
 impl Importer {
-    /// An importer.
+    /// Imports into the lists of this database.
     pub fn new(pool: PgPool) -> Self {
         Self { pool }
     }

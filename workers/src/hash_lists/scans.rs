@@ -1,4 +1,5 @@
-//! Scan: a hash list is held against a slice of stored pictures. Nothing is fetched or decoded: their hashes are stored.
+//! Scans: a hash list is compared with a slice of stored pictures. Nothing is fetched or decoded,
+//! because the pictures' hashes are stored.
 
 use std::sync::Arc;
 
@@ -22,17 +23,18 @@ use crate::slices::Slices;
 /// Scans whose new entries are kept in memory; more than that rarely run at once.
 const KEPT: usize = 2;
 
-/// What scanning works with.
+/// What a scan needs.
 #[derive(Clone)]
 pub struct Scanner {
     lists: HashLists,
-    /// Entries that are newer than a revision, by scan: gathered once and held against every slice.
+    /// Entries that are newer than a revision, by scan. They are loaded once and compared with
+    /// every slice.
     newer: Arc<Cache<HashScanId, Option<Snapshot>>>,
     pool: PgPool,
 }
 
 impl Scanner {
-    /// A scanner who works with these lists.
+    /// Scans with these lists.
     pub fn new(pool: PgPool, lists: HashLists) -> Self {
         Self {
             lists,

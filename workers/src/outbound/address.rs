@@ -17,7 +17,8 @@ pub(super) fn classify(ip: IpAddr) -> Option<Refusal> {
     }
 }
 
-/// Whether a cloud answers here with credentials, also when the address is written as an IPv4-mapped one.
+/// Whether this is the address of a cloud's metadata service, which hands out credentials.
+/// IPv4-mapped forms count, too.
 pub(super) fn is_metadata(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => METADATA_V4.contains(&ip),
@@ -93,10 +94,10 @@ const SPECIAL_V4: [(Ipv4Net, Refusal); 19] = [
     (v4([240, 0, 0, 0], 4), Refusal::Reserved),
 ];
 
-/// The only IPv6 space handed out for global unicast; whatever lies outside is special.
+/// The only IPv6 range assigned for global unicast. Everything outside of it is special.
 const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
-/// The first match counts, so narrow ranges stand before the wide ones that hold them.
+/// The first match counts, so narrow ranges come before the wide ones that contain them.
 const SPECIAL_V6: [(Ipv6Net, Refusal); 18] = [
     (v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Refusal::Loopback), // "any": connecting to it reaches the machine itself
     (v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Refusal::Loopback),

@@ -1,8 +1,9 @@
-//! One HTTP/1.1 connection, driven by whoever uses it.
+//! One HTTP/1.1 connection, driven by the request that uses it.
 //!
-//! hyper splits a connection in two: one half takes requests, the other one reads and writes. Usually a task of its own runs
-//! the second half. Here the request does, so that dropping a [`Connection`] closes its socket at once, and whoever counts
-//! connections counts sockets.
+//! hyper splits a connection in two: one half takes requests, the other half reads and writes.
+//! Usually a separate task runs the second half. Here the request runs it. So dropping a
+//! [`Connection`] closes its socket at once, and the number of connections is the number of
+//! sockets.
 
 use std::{
     fmt,
@@ -42,7 +43,7 @@ type Wire = http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>;
 /// An open connection.
 pub(super) struct Connection {
     sender: SendRequest<Full<Bytes>>,
-    /// None as soon as the connection has ended.
+    /// None after the connection has ended.
     wire: Option<Wire>,
 }
 
@@ -52,7 +53,7 @@ impl Connection {
         Self::on(Box::new(stream)).await
     }
 
-    /// Speaks HTTP on this stream through TLS. The server must prove that it is `host`.
+    /// Speaks HTTP on this stream through TLS. The server needs a valid certificate for `host`.
     pub(super) async fn secure(
         stream: TcpStream,
         tls: &TlsConnector,
@@ -74,7 +75,8 @@ impl Connection {
         Ok(Self { sender, wire })
     }
 
-    /// Sends a request and waits for the head of its answer. The error has the request if nothing of it was sent.
+    /// Sends a request and waits for the head of its answer. The error contains the request if
+    /// nothing of it was sent.
     pub(super) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
@@ -83,13 +85,13 @@ impl Connection {
         drive(&mut self.wire, answer).await
     }
 
-    /// The next bytes of an answer's body; none: that was all.
+    /// The next bytes of an answer's body. None at its end.
     pub(super) async fn chunk(
         &mut self,
         body: &mut Incoming,
     ) -> Result<Option<Bytes>, hyper::Error> {
         while let Some(frame) = drive(&mut self.wire, body.frame()).await {
-            // Trailers are of no use here.
+            // Trailers are ignored.
             if let Ok(data) = frame?.into_data() {
                 return Ok(Some(data));
             }
@@ -97,7 +99,7 @@ impl Connection {
         Ok(None)
     }
 
-    /// Whether another request can be sent now: the last one is over, and nobody has closed the connection.
+    /// Whether another request can be sent now: the last one has ended, and the connection is open.
     pub(super) async fn is_free(&mut self) -> bool {
         poll_fn(|cx| {
             if let Some(wire) = &mut self.wire
@@ -112,14 +114,14 @@ impl Connection {
     }
 }
 
-/// Runs `work`, which waits for the connection, and the connection.
+/// Runs the connection until `work`, which waits for it, is done.
 async fn drive<T>(wire: &mut Option<Wire>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|cx| {
         if let Poll::Ready(done) = work.as_mut().poll(cx) {
             return Poll::Ready(done);
         }
-        // What went wrong is told to `work`, which is woken by it.
+        // `work` is woken and gets the error.
         if let Some(running) = wire
             && Pin::new(running).poll(cx).is_ready()
         {

@@ -7,7 +7,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use super::Socket;
 
-/// The other family of addresses is tried, too, when the first one has not answered for so long (RFC 8305).
+/// After this time without an answer, the other family of addresses is tried, too (RFC 8305).
 const HEAD_START: Duration = Duration::from_millis(300);
 
 /// Connects to the first address that answers, in the resolver's order. IPv4 and IPv6 are tried at the same time only if
@@ -45,7 +45,7 @@ async fn one_after_another(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     for address in addresses {
         match TcpStream::connect(address).await {
             Ok(stream) => {
-                // Requests are complete: waiting to send more together only delays them.
+                // Requests are written as a whole. Nagle's algorithm would only delay them.
                 stream.set_nodelay(true)?;
                 return Ok(stream);
             }

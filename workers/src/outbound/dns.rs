@@ -1,8 +1,9 @@
-//! Looking up names, a bounded number at a time.
+//! Looks up names, a limited number at a time.
 //!
-//! The operating system's resolver blocks a thread, up to half a minute if nobody answers, and cannot be interrupted. So
-//! a lookup keeps its place until the resolver returns, also when nobody waits for it any more: names that never resolve
-//! take their own team's places, and never the threads that others need.
+//! The operating system's resolver blocks a thread, up to half a minute without an answer, and
+//! cannot be interrupted. So a lookup keeps its place until the resolver returns, even if its
+//! caller has gone. Names that never resolve use up their own team's places, and never the threads
+//! that others need.
 
 use std::{
     fmt, io,
@@ -30,7 +31,7 @@ pub(super) struct Dns {
 }
 
 impl Dns {
-    /// Looks up so many names at once.
+    /// Looks up at most `bound` names at once.
     pub(super) fn new(bound: usize, resolver: Arc<Resolver>) -> Self {
         Self {
             resolver,

@@ -9,31 +9,33 @@ type Source = Box<dyn Error + Send + Sync>;
 
 /// Why there is no answer.
 ///
-/// What it displays may be shown to the tenant: no resolved address, no internal detail. The sources are for the log.
+/// Its `Display` form may be shown to the tenant: it has no resolved address and no internal
+/// detail. The sources are for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboundError {
     /// The egress rules forbid this address; nothing was sent.
     #[error("{0}")]
     Refused(Refusal),
-    /// Nothing was sent, because this process had no room for it in time. The receiver has nothing to do with it.
+    /// Nothing was sent, because this process had no free connection in time. This is not the
+    /// receiver's fault.
     #[error(transparent)]
     Busy(#[from] Busy),
     /// No complete answer within the deadline.
     #[error("no complete answer in time")]
     Timeout,
-    /// The name did not resolve, or nobody accepted the connection.
+    /// The name did not resolve, or the connection was not accepted.
     #[error("the connection could not be established")]
     Connect(#[source] Source),
     /// The TLS handshake failed, for instance because the certificate could not be verified.
     #[error("the TLS handshake failed or the certificate could not be verified")]
     Tls(#[source] Source),
-    /// The connection broke, or what came over it was not HTTP.
+    /// The connection broke, or the answer was not HTTP.
     #[error("the answer was not valid HTTP, or the connection broke")]
     Protocol(#[source] Source),
 }
 
 impl OutboundError {
-    /// What went wrong before there was a connection.
+    /// An error from before there was a connection.
     pub(super) fn connecting(error: io::Error) -> Self {
         if is_of_tls(&error) {
             Self::Tls(error.into())
@@ -57,7 +59,7 @@ fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
     iter::successors(Some(error), |error| next_cause(*error)).any(<dyn Error>::is::<rustls::Error>)
 }
 
-/// Like `source`, but also steps into what an I/O error wraps, which its own `source` skips.
+/// Like `source`, but also returns the error that an I/O error wraps, which its own `source` skips.
 fn next_cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match error.downcast_ref::<io::Error>() {
         Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),

@@ -1,4 +1,4 @@
-//! Fetching a file from an address that a tenant chose: GET, whole or not at all.
+//! Fetches a file from an address that a tenant chose: by GET, as a whole or not at all.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use url::Url;
 
 use super::{Connection, Outbound, OutboundError, Refusal, Socket, blocked, request, retry_after};
 
-/// A redirect more than this many is one too many.
+/// The most redirects that are followed.
 pub const MAX_REDIRECTS: usize = 3;
 
-/// A file to be fetched.
+/// A file to fetch.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetch<'a> {
-    /// Where from, as the tenant wrote it.
+    /// Its URL, as the tenant wrote it.
     pub url: &'a str,
     /// The header `Accept`.
     pub accept: &'static str,
-    /// Bytes at most; one more and there is no file.
+    /// The most bytes. A larger file is an error.
     pub limit: usize,
     /// The time for everything, redirects included.
     pub deadline: Duration,
@@ -33,13 +33,13 @@ pub struct Fetch<'a> {
 
 /// Why there is no file.
 ///
-/// What it displays may be shown to the tenant; it says nothing that the tenant's own server does not know.
+/// Its `Display` form may be shown to the tenant: it says only what the tenant's own server knows.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// There is no complete answer.
     #[error(transparent)]
     Outbound(#[from] OutboundError),
-    /// Something else than 200.
+    /// The answer is not a 200.
     #[error("the server answered {status}")]
     Status {
         /// The HTTP status code.
@@ -47,10 +47,11 @@ pub enum FetchError {
         /// The header `Retry-After`, when it is text.
         retry_after: Option<String>,
     },
-    /// A redirect to no URL, from https to http, or one too many.
+    /// A redirect without a URL, from https to http, or one too many.
     #[error("the redirect cannot be followed")]
     Redirect,
-    /// It is compressed, which was not asked for: how large it is would show only by unpacking it.
+    /// It is compressed, although that was not requested. Its size would be known only after
+    /// unpacking.
     #[error("the file came with a content encoding")]
     Encoded,
     /// It is larger than the limit.
@@ -69,7 +70,7 @@ impl FetchError {
                 | OutboundError::Protocol(_),
             ) => true,
             Self::Status { status, .. } => matches!(status, 408 | 425 | 429 | 500..=599),
-            // Nobody was asked: `Outbound::fetch` says so apart from failures.
+            // Nothing was sent, so this is not a failure of the server.
             Self::Outbound(OutboundError::Refused(_) | OutboundError::Busy(_))
             | Self::Redirect
             | Self::Encoded
@@ -79,8 +80,9 @@ impl FetchError {
 }
 
 impl Outbound {
-    /// Fetches a file for the team that has `socket`. Redirects are followed, each judged like the first URL and within the
-    /// same deadline; only 200 counts. Neither cookies nor a referer are sent, and no connection is kept.
+    /// Fetches a file for the team that has `socket`. Redirects are followed within the same
+    /// deadline, and each is checked like the first URL. Only a 200 counts. No cookies and no
+    /// referer are sent, and no connection is kept.
     pub async fn fetch(&self, socket: Socket, fetch: Fetch<'_>) -> Result<Vec<u8>, FetchError> {
         let file = tokio::time::timeout(fetch.deadline, self.follow(&socket, fetch))
             .await
@@ -96,7 +98,8 @@ impl Outbound {
         for _ in 0..=MAX_REDIRECTS {
             let to = self.0.admit(socket, &url)?;
             let request = request(Method::GET, &url, headers(fetch.accept), Bytes::new())?;
-            // The last hop's connection is closed by now: a socket is one connection.
+            // The connection of the previous hop is closed by now, because a socket allows one
+            // connection.
             let mut connection = self.0.connect(socket, &to).await?;
             let response = connection.send(request).await;
             let response = response.map_err(|error| OutboundError::from(error.into_error()))?;
@@ -132,7 +135,8 @@ fn headers(accept: &'static str) -> HeaderMap {
     ])
 }
 
-/// Where a redirect leads. Whoever asked for https did not ask for a file that anybody on the way may replace.
+/// Where a redirect leads. A redirect from https to http is refused, because anybody on the way
+/// could replace the file.
 pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, FetchError> {
     let mut locations = headers.get_all(LOCATION).iter();
     let (Some(location), None) = (locations.next(), locations.next()) else {
@@ -146,7 +150,7 @@ pub(super) fn target(from: &Url, headers: &HeaderMap) -> Result<Url, FetchError>
     Ok(to)
 }
 
-/// The whole body, or none of it.
+/// The whole body.
 async fn read_whole(
     limit: usize,
     mut connection: Connection,

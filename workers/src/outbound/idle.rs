@@ -1,7 +1,8 @@
-//! Connections kept for the next request: a limited number in all. At the limit, the team with the most loses one.
+//! Idle connections, kept for the next request. Their total number is limited. At the limit, the
+//! team with the most loses one.
 //!
-//! A connection belongs to the team for which it was opened. Teams share none, so what the operator opened for one team
-//! serves no other.
+//! A connection belongs to the team for which it was opened, and teams never share one. So an
+//! address that the operator opened for one team stays closed for others.
 
 use std::{
     cmp::Reverse,
@@ -37,7 +38,8 @@ pub(super) struct Idle {
 struct State {
     shelves: HashMap<TeamId, Shelf>,
     kept: usize,
-    /// Numbers the connections in the order in which they came.
+    /// The number of the next connection. Connections are numbered in the order in which they were
+    /// put here.
     next: u64,
     is_swept: bool,
 }
@@ -45,14 +47,14 @@ struct State {
 /// The idle connections of a team.
 #[derive(Debug, Default)]
 struct Shelf {
-    /// By where they lead, the oldest one first.
+    /// By destination, the oldest first.
     lines: HashMap<Origin, VecDeque<(u64, Connection)>>,
-    /// Of all lines, the oldest one first.
+    /// All of them, the oldest first.
     ages: BTreeMap<u64, (Instant, Origin)>,
 }
 
 impl Origin {
-    /// None for a URL that leads to no host.
+    /// None for a URL without a host.
     pub(super) fn of(url: &Url) -> Option<Self> {
         Some(Self {
             is_https: url.scheme() == "https",
@@ -63,7 +65,7 @@ impl Origin {
 }
 
 impl Idle {
-    /// Keeps up to `bound` connections, each for so long.
+    /// Keeps up to `bound` connections, each for at most `kept_for`.
     pub(super) fn new(bound: usize, kept_for: Duration) -> Arc<Self> {
         gauge!("gatehouse_outbound_idle_connections").increment(0.0);
         Arc::new(Self {
@@ -73,14 +75,17 @@ impl Idle {
         })
     }
 
-    /// The team's connection to this place that was used last: it is the likeliest to be still open.
+    /// The team's most recently used connection to this destination. It is the most likely to be
+    /// still open.
     pub(super) fn take(&self, team: TeamId, origin: &Origin) -> Option<Connection> {
         self.lock().take(team, origin)
     }
 
-    /// Keeps a connection. If there is no room, the team that has most loses the one that it has not used for longest.
+    /// Keeps a connection. If there is no room, the team with the most connections loses its least
+    /// recently used one.
     ///
-    /// The caller still has the right to the connection, so that there are never more than those in use and `bound`.
+    /// The caller still holds the socket of the connection, so there are never more than the
+    /// connections in use plus `bound`.
     pub(super) fn put(self: &Arc<Self>, team: TeamId, origin: Origin, connection: Connection) {
         if self.bound == 0 {
             return;
@@ -97,7 +102,8 @@ impl Idle {
         }
     }
 
-    /// Closes what has been idle for too long, and says when to come again; none: nothing is left.
+    /// Closes connections that were idle for too long, and returns when to call it again. None if
+    /// no connection is left.
     fn close_expired(&self) -> Option<Duration> {
         let now = Instant::now();
         let (expired, next) = {
@@ -148,7 +154,7 @@ impl State {
         self.count(1);
     }
 
-    /// Takes the oldest connection of the team that has most.
+    /// Takes the oldest connection of the team with the most.
     fn evict(&mut self) -> Option<Connection> {
         let most = |(_, of_team): &(&TeamId, &Shelf)| {
             let oldest = of_team.ages.keys().next().copied();

@@ -1,4 +1,5 @@
-//! Where tenants may make Gatehouse connect to, and what the operator opened beyond that, for all teams or for one.
+//! Where Gatehouse may connect to for tenants by default, and what the operator opened in addition,
+//! for all teams or for one.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -15,44 +16,44 @@ pub struct EgressPolicy {
     pub ports: BTreeSet<u16>,
     /// Networks that the operator opened, public or not.
     pub ranges: Vec<AllowedRange>,
-    /// What is contacted without being judged.
+    /// Hosts that are contacted without a check.
     pub exempt: Vec<Exemption>,
 }
 
-/// A network that the operator opened on some ports, and on no others. Metadata addresses inside it stay closed: they
-/// can only be exempted one by one.
+/// A network that the operator opened on some ports, and on no others. Metadata addresses inside it
+/// stay closed. They can only be exempted one by one.
 #[derive(Debug, Clone)]
 pub struct AllowedRange {
     /// The addresses.
     pub net: IpNet,
     /// The ports that are open there.
     pub ports: BTreeSet<u16>,
-    /// The only team that may go there; none: all teams may.
+    /// The only team that may connect there. None opens it for all teams.
     pub team: Option<TeamId>,
 }
 
-/// Exactly this host on exactly this port is contacted without being judged.
+/// Exactly this host on exactly this port is contacted without a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemption {
     /// The host and port.
     pub target: HostPort,
-    /// The only team that may go there; none: all teams may.
+    /// The only team that may connect there. None opens it for all teams.
     pub team: Option<TeamId>,
 }
 
-/// A host as a URL spells it after normalisation, with its port.
+/// A host as a normalised URL spells it, with its port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostPort {
     host: Host<String>,
     port: u16,
 }
 
-/// How an admitted URL is to be contacted.
+/// How a permitted URL is contacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
     /// The operator exempted exactly this host and port.
     Exempt,
-    /// To addresses that are judged.
+    /// The addresses are checked.
     Guarded,
 }
 
@@ -77,10 +78,10 @@ impl HostPort {
 }
 
 impl EgressPolicy {
-    /// Judges all that a URL of this team shows by itself: everything but the addresses behind a name.
+    /// Checks everything about a URL of this team except the addresses behind its name.
     ///
-    /// URL parsing has by then unified the spellings of a host: decimal, octal and hexadecimal numbers, short forms,
-    /// percent-encoding, full-width digits and upper case.
+    /// URL parsing has normalised the spellings of a host before: decimal, octal and hexadecimal
+    /// numbers, short forms, percent-encoding, full-width digits and upper case.
     pub(super) fn admit(&self, team: TeamId, url: &Url) -> Result<Route, Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal::Scheme);
@@ -106,12 +107,14 @@ impl EgressPolicy {
         Ok(Route::Guarded)
     }
 
-    /// Judges a URL of this team for whoever named it. What is behind its name is judged when it is connected to.
+    /// Checks a URL when a user of this team enters it. The addresses behind its name are checked
+    /// at each connection.
     ///
-    /// If host and port are both forbidden, the host is told: with another port the URL would be refused again.
+    /// If both host and port are forbidden, the reason names the host, because the URL would be
+    /// refused with any port.
     ///
     /// # Errors
-    /// Why it would not be contacted.
+    /// The reason why it would be refused.
     pub fn judge_url(&self, team: TeamId, url: &Url) -> Result<(), Refusal> {
         match self.admit(team, url) {
             Ok(_) => Ok(()),
@@ -120,7 +123,7 @@ impl EgressPolicy {
         }
     }
 
-    /// Judges an address to which this team is about to connect on `port`.
+    /// Checks an address before this team connects to it on `port`.
     pub(super) fn judge(&self, team: TeamId, ip: IpAddr, port: u16) -> Result<(), Refusal> {
         if address::is_metadata(ip) {
             return Err(Refusal::Metadata);
@@ -144,12 +147,12 @@ impl EgressPolicy {
     }
 }
 
-/// Whether what was opened for `only` (none: for all teams) is open to `team`.
+/// Whether something that was opened for `only` (none: for all teams) is open to `team`.
 fn serves(only: Option<TeamId>, team: TeamId) -> bool {
     only.is_none_or(|only| only == team)
 }
 
-/// Why this host is not contacted on any port.
+/// Why this host is refused on every port.
 fn forbidden_host(url: &Url) -> Option<Refusal> {
     match url.host()? {
         Host::Ipv4(ip) => address::classify(ip.into()),
@@ -158,7 +161,8 @@ fn forbidden_host(url: &Url) -> Option<Refusal> {
     }
 }
 
-/// Names that are refused whatever they resolve to. All others are judged by their addresses.
+/// Refuses names that are forbidden whatever they resolve to. All others are checked by their
+/// addresses.
 fn judge_name(name: &str) -> Result<(), Refusal> {
     const METADATA: [&str; 4] = [
         "metadata",

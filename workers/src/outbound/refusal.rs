@@ -1,9 +1,9 @@
-//! Why an address that a tenant chose is not contacted.
+//! Why an address that a tenant chose is refused.
 
-/// The reason of a refusal: a bounded set, fit for a metric label.
+/// The reason of a refusal: a closed set, so it can be a metric label.
 ///
-/// What it displays is meant for the tenant: it tells apart what the tenant can see in the URL, but says the same of
-/// every forbidden address, so that nobody maps the inner network with it.
+/// Its `Display` form is for the tenant. It distinguishes what the tenant can see in the URL. For
+/// all forbidden addresses it is the same, so that it does not help to map the internal network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Refusal {
     /// Not a URL.
@@ -39,7 +39,7 @@ pub enum Refusal {
     /// An IPv6 address with an IPv4 address inside: mapped, compatible, NAT64, 6to4, Teredo, ISATAP.
     #[error("this address is not permitted")]
     Translated,
-    /// Documentation, benchmarking, protocol assignments and everything not yet handed out.
+    /// Documentation, benchmarking, protocol assignments and everything that is not assigned yet.
     #[error("this address is not permitted")]
     Reserved,
 }
@@ -61,7 +61,7 @@ impl Refusal {
         Self::Reserved,
     ];
 
-    /// What whoever chose the address can do about it.
+    /// What the tenant can do about it.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::Url => "write it like https://example.com/hooks",

@@ -8,7 +8,8 @@ use metrics::{counter, gauge};
 use shares::{Limit, Share, Shares};
 use tokio::time::timeout;
 
-/// How long a request waits for a connection that its team may open. Then it makes way for others and comes again later.
+/// How long a request waits for a connection that its team may open. Then its job goes back to the
+/// queue.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The connections of a process.
@@ -22,14 +23,15 @@ pub struct Socket {
     _share: Share<TeamId>,
 }
 
-/// The team has as many connections open as it may have, and none became free in time. This is not the receiver's failure.
+/// The team has all the connections open that it may have, and none became free in time. This is
+/// not the receiver's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the team's other requests use all connections of its share")]
 pub struct Busy;
 
 impl Sockets {
     pub(super) fn new(bound: usize) -> Self {
-        // Shown from the start: a metric that first appears with its first incident has no increase then.
+        // Set to 0 at the start. Otherwise Prometheus would not see the first increase.
         gauge!("gatehouse_outbound_connections").increment(0.0);
         for outcome in ["served", "gave_up"] {
             waited(outcome).increment(0);
@@ -42,7 +44,7 @@ impl Sockets {
         self.0.capacity()
     }
 
-    /// Waits for its turn, but not for ever.
+    /// Waits for a turn, for a limited time.
     pub(super) async fn take(&self, team: TeamId) -> Result<Socket, Busy> {
         let mut taken = std::pin::pin!(self.0.take(team, 1, Limit::Fair));
         if let Some(share) = taken.as_mut().now_or_never() {
@@ -57,7 +59,7 @@ impl Sockets {
         }
     }
 
-    /// One more, if the team may have it now.
+    /// Another socket, if the team may have it now.
     pub(super) fn spare(&self, team: TeamId) -> Option<Socket> {
         let share = self.0.try_take(team, 1, Limit::Fair).ok()?;
         Some(Socket::new(team, share))
@@ -73,7 +75,7 @@ impl Socket {
         }
     }
 
-    /// Whose it is.
+    /// The team that has it.
     pub(super) fn team(&self) -> TeamId {
         self.team
     }

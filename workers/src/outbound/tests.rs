@@ -1,4 +1,5 @@
-//! The egress suite: attacks by URL and by DNS, and receivers that misbehave, all on real sockets.
+//! Tests of the egress guard: attacks by URL and by DNS, and receivers that misbehave, all on real
+//! sockets.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -22,12 +23,13 @@ mod teams;
 
 use receiver::Receiver;
 
-/// The team that asks, where it does not matter which.
+/// The team in tests for which it does not matter.
 const TEAM: TeamId = TeamId::from_uuid(Uuid::from_u128(1));
 /// Another one.
 const OTHER: TeamId = TeamId::from_uuid(Uuid::from_u128(2));
 
-/// A DNS whose answers are written down: each question for a name takes its next answer, and the last one stays.
+/// A DNS with prepared answers: each lookup of a name takes its next answer, and the last one
+/// stays.
 struct ScriptedDns;
 
 impl ScriptedDns {
@@ -55,14 +57,14 @@ impl ScriptedDns {
     }
 }
 
-/// The default rules, with `port` open too: otherwise most attacks would already fail for their port.
+/// The default rules with `port` open, because otherwise most attacks would fail for their port.
 fn open(port: u16) -> EgressPolicy {
     let mut policy = EgressPolicy::default();
     policy.ports.insert(port);
     policy
 }
 
-/// The rules with one loopback address opened on `port`, to stand for a public one.
+/// The rules with one loopback address opened on `port`, as a stand-in for a public address.
 fn open_at(ip: &str, port: u16) -> EgressPolicy {
     let range = AllowedRange {
         net: ip.parse::<IpAddr>().unwrap().into(),
@@ -158,10 +160,10 @@ async fn fetch_as(
     outbound.fetch(socket, file).await
 }
 
-/// Bytes of a file at most.
+/// The most bytes of a file.
 const LIMIT: usize = 100_000;
 
-/// What is asked of a receiver.
+/// The kind of request.
 #[derive(Clone, Copy, Debug)]
 enum Ask {
     Post,

@@ -1,5 +1,6 @@
-//! GIF, whose first frame counts. It must lie within the screen that the file declares: browsers enlarge the screen for one
-//! that does not, decoders cut it off, so that we would look at something else than they show.
+//! GIF. Its first frame counts. It must lie within the screen that the file declares. Otherwise
+//! browsers would enlarge the screen and decoders would cut the frame off, so that we would see
+//! another picture than people do.
 
 use domain::decision::ImageProblem;
 use gif::{ColorOutput, DecodeOptions, Decoder};
@@ -19,7 +20,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
     Ok(Header {
         width,
         height,
-        // A frame that is smaller than the screen is decoded beside it.
+        // A frame that is smaller than the screen needs memory of its own.
         memory: screen + if frame < screen { frame } else { 0 },
     })
 }

@@ -1,6 +1,7 @@
-//! JPEG. Its decoder takes a file that ends early for a whole one and fills the rest with grey. So a walk over the file's segments
-//! comes first: a whole file ends with a marker. What the compressed pixels themselves lack before that marker, only the
-//! decoder could know; it is strict, and tells what it notices.
+//! JPEG. Its decoder accepts a file that ends early, and fills the rest with grey. So this module
+//! first walks over the file's segments, because a complete file ends with a marker. Only the
+//! decoder can know whether compressed pixels are missing before that marker. It is strict, and
+//! reports what it notices.
 
 use domain::decision::ImageProblem;
 use image::{ColorType, metadata::Orientation};
@@ -17,10 +18,10 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
         match marker {
             SOF0..=SOF2 => match Frame::of(marker, content) {
                 Some(read) if frame.is_none() => frame = Some(read),
-                // Two frames, or one that is damaged.
+                // Two frames, or a damaged one.
                 Some(_) | None => return Err(ImageProblem::Undecodable),
             },
-            // Lossless, hierarchical and arithmetic ones, which browsers do not show either.
+            // Lossless, hierarchical and arithmetic JPEG, which browsers do not show either.
             0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf => {
                 return Err(ImageProblem::Unsupported);
             }
@@ -74,10 +75,10 @@ struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// The next marker and what belongs to it; none where the file ends.
+    /// The next marker and its content. None at the end of the file.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         loop {
-            // Decoders look for the next marker, whatever stands before it.
+            // Decoders skip everything up to the next marker.
             let at = self.rest.iter().position(|byte| *byte == 0xff)?;
             let marker = *self.rest.get(at + 1)?;
             match marker {
@@ -97,7 +98,7 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Passes over compressed pixels, which hold no marker but those that restart.
+    /// Skips compressed pixels. They contain no markers except restart markers.
     fn skip_entropy(&mut self) {
         while let Some(at) = self.rest.iter().position(|byte| *byte == 0xff) {
             match self.rest.get(at + 1) {
@@ -113,7 +114,7 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// What a frame's header says.
+/// The header of a frame.
 struct Frame {
     progressive: bool,
     precision: u8,
@@ -155,7 +156,7 @@ impl Frame {
         let down = u64::from(self.height.div_ceil(8 * self.unit.1));
         let row = across * self.blocks * SAMPLES;
         let whole = self.progressive || first_scan < self.components;
-        // Rows are kept before and after each step of their way to pixels.
+        // Rows are kept before and after each step of decoding.
         Header::pixels(self.width, self.height) * 3 + row * 8 + if whole { row * down } else { 0 }
     }
 }

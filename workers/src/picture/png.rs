@@ -1,5 +1,6 @@
-//! PNG. Its decoder checks the sums of its parts and ends with an error when the file does before the pixels do; what follows
-//! the last pixel is not read. An animated PNG is read like any other here: a still image comes first in it.
+//! PNG. Its decoder verifies checksums, and returns an error when the file ends before its pixels
+//! do. Anything after the last pixel is not read. An animated PNG is read like any other, because
+//! it begins with a still image.
 
 use std::io::Cursor;
 

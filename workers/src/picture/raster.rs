@@ -1,4 +1,5 @@
-//! Pixels in memory, brought to three bytes each in the memory that a decoder wrote them to, as far as it suffices.
+//! Pixels in memory, converted to three bytes each. The memory of the decoder is reused if it is
+//! large enough.
 
 use domain::decision::ImageProblem;
 use image::ColorType;
@@ -12,7 +13,8 @@ pub(super) struct Raster {
 }
 
 impl Raster {
-    /// From what a decoder wrote. What is transparent is laid on white, as a page shows it; of 16 bits the upper 8 stay.
+    /// Converts the output of a decoder. Transparent pixels are laid on white, as on a page. Of 16
+    /// bits, the upper 8 are kept.
     pub(super) fn of(
         width: u32,
         height: u32,
@@ -39,10 +41,10 @@ impl Raster {
         Ok(Self { width, height, rgb })
     }
 
-    /// What turning a decoder's pixels into ours takes at its peak, in bytes for each pixel.
+    /// The memory for converting a decoder's pixels at its peak, in bytes for each pixel.
     pub(super) fn memory_per_pixel(color: ColorType) -> u64 {
         match color {
-            // Grows: the old and the new stand side by side.
+            // The result is larger, so both are in memory.
             ColorType::L8 => 1 + 3,
             ColorType::La8 | ColorType::L16 => 2 + 3,
             other => u64::from(other.bytes_per_pixel()),
@@ -50,7 +52,7 @@ impl Raster {
     }
 }
 
-/// Pixels of `N` bytes, three or more, shrunk where they are.
+/// Converts pixels of `N` bytes, three or more, in place.
 fn in_place<const N: usize>(mut decoded: Vec<u8>, pixel: impl Fn([u8; N]) -> [u8; 3]) -> Vec<u8> {
     let count = decoded.len() / N;
     for i in 0..count {
@@ -68,7 +70,7 @@ fn pixels<const N: usize>(decoded: &[u8], pixel: impl Fn([u8; N]) -> [u8; 3]) ->
     wide.iter().flat_map(|wide| pixel(*wide)).collect()
 }
 
-/// The upper half of a pixel's n-th 16-bit channel, which is in the machine's order of bytes.
+/// The upper half of a pixel's n-th 16-bit channel, in the machine's byte order.
 fn upper(wide: &[u8], channel: usize) -> u8 {
     let (channels, _) = wide.as_chunks::<2>();
     u16::from_ne_bytes(channels[channel]).to_be_bytes()[0]

@@ -1,4 +1,4 @@
-//! What a provider is shown: the picture within the provider's limits.
+//! Renditions: a picture as a provider gets it, within the provider's limits.
 
 use std::fmt;
 
@@ -13,23 +13,23 @@ use image::{
 
 use super::raster::Raster;
 
-/// What a provider takes.
+/// The images that a provider takes.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of the file at most.
+    /// The most bytes of the file.
     pub bytes: usize,
-    /// Pixels of the shorter side at least.
+    /// The fewest pixels of the shorter side.
     pub min_side: u32,
-    /// Pixels of the longer side at most; at least `min_side`.
+    /// The most pixels of the longer side; at least `min_side`.
     pub max_side: u32,
-    /// The formats; JPEG is written if it is among them, else PNG.
+    /// The formats. JPEG is written if it is one of them, otherwise PNG.
     pub formats: &'static [ImageFormat],
 }
 
-/// A picture in a file of ours: upright, one frame, without metadata.
+/// A picture in a file that we wrote: upright, one frame, no metadata.
 #[derive(Clone)]
 pub struct Rendition {
-    /// What the file is.
+    /// The format of the file.
     pub format: ImageFormat,
     /// The file.
     pub bytes: Bytes,
@@ -45,7 +45,8 @@ impl fmt::Debug for Rendition {
     }
 }
 
-/// JPEG qualities, in their order. Below the last one, fewer pixels lose less.
+/// JPEG qualities, in the order in which they are tried. Below the last one, fewer pixels lose
+/// less.
 const QUALITIES: [u8; 4] = [90, 80, 65, 50];
 
 pub(super) fn of(
@@ -68,7 +69,8 @@ pub(super) fn of(
                 bytes: bytes.into(),
             });
         }
-        // From what it was, not from what was allowed: three quarters of its sides are about half of its pixels.
+        // Reduced from its actual size, not from the allowed size. Three quarters of the sides are
+        // about half of the pixels.
         let smaller = fitted.width().max(fitted.height()) / 4 * 3;
         if smaller < limits.min_side.max(1) {
             return Err(ImageProblem::TooLarge);
@@ -77,7 +79,7 @@ pub(super) fn of(
     }
 }
 
-/// The sides that a picture gets, with its aspect kept as far as a side of one pixel allows.
+/// The sides of a rendition. The aspect ratio is kept if the shorter side has at least one pixel.
 struct Fit {
     width: u32,
     height: u32,
@@ -88,7 +90,8 @@ impl Fit {
         let (width, height) = (f64::from(raster.width), f64::from(raster.height));
         let largest = f64::from(max_side) / width.max(height);
         let wanted = f64::from(min_side) / width.min(height);
-        // As it is, unless it is too small; but never too large. What is still too small then is padded.
+        // Enlarged if it is too small, but never beyond the maximum. If it is still too small, it
+        // is padded.
         let scale = wanted.max(1.0).min(largest);
         let side = |side: f64| {
             #[expect(
@@ -118,7 +121,7 @@ impl Fit {
         } else if self.width > raster.width || self.height > raster.height {
             imageops::resize(&source, self.width, self.height, FilterType::Triangle)
         } else {
-            // Averages pixels without any memory besides, which the other filters take a lot of.
+            // Averages pixels without additional memory. The other filters need a lot of it.
             imageops::thumbnail(&source, self.width, self.height)
         }
     }
@@ -130,7 +133,7 @@ fn upright(image: RgbImage, orientation: Orientation) -> RgbImage {
     image.into_rgb8()
 }
 
-/// Lays what is too narrow into the middle of white.
+/// Pads a picture that is too narrow with white on both sides.
 fn pad(image: RgbImage, min_side: u32) -> RgbImage {
     let (width, height) = (image.width().max(min_side), image.height().max(min_side));
     if (width, height) == image.dimensions() {
@@ -143,7 +146,7 @@ fn pad(image: RgbImage, min_side: u32) -> RgbImage {
     padded
 }
 
-/// A file of at most `limit` bytes; none if there is none.
+/// A file of at most `limit` bytes. None if that is not possible.
 fn encode(
     image: &RgbImage,
     format: ImageFormat,
@@ -166,7 +169,7 @@ fn encode(
                 )
                 .write_image(image, width, height, ExtendedColorType::Rgb8),
             };
-        // Only sides beyond what a format has could be refused.
+        // Encoding fails only for sides beyond the format's maximum.
         written.map_err(|_| ImageProblem::TooLarge)?;
         if file.len() <= limit {
             return Ok(Some(file));

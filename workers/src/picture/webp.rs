@@ -1,5 +1,6 @@
-//! WebP. Its decoder ends with an error when the file does before the pixels do. It believes the size that a lossy frame
-//! gives for itself before it compares it with the file's, so that is compared here first.
+//! WebP. Its decoder returns an error when the file ends before its pixels do. But it uses the size
+//! of a lossy frame before it compares it with the size of the file. So this module compares them
+//! first.
 
 use std::io::Cursor;
 
@@ -8,10 +9,10 @@ use image::{ColorType, ImageDecoder as _, codecs::webp::WebPDecoder, metadata::O
 
 use super::{Header, Raster, orientation, problem};
 
-/// What decoding takes for each pixel at its peak, in bytes. A lossy frame with compressed opacity: 1.5 for its planes, 4
-/// for the pixels, 4 and 1 for the opacity.
+/// The memory for decoding at its peak, in bytes for each pixel. A lossy frame with compressed
+/// opacity takes 1.5 for its planes, 4 for the pixels, and 4 and 1 for the opacity.
 pub(super) const STILL: u64 = 11;
-/// In an animation a frame, the canvas and what is asked for stand side by side.
+/// For an animation, a frame, the canvas and the result are in memory at the same time.
 const ANIMATED: u64 = 20;
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, ImageProblem> {
@@ -70,8 +71,9 @@ fn open(bytes: &[u8]) -> Result<WebPDecoder<Cursor<&[u8]>>, ImageProblem> {
     WebPDecoder::new(Cursor::new(bytes)).map_err(|error| problem(&error))
 }
 
-/// The sizes of everything that a decoder could take for a lossy frame, wherever it stands: a chunk's name, its length, three
-/// bytes, the start code, width and height (RFC 9649, RFC 6386 9.1). By chance that stands in no file.
+/// The sizes of all byte sequences, anywhere in the file, that a decoder could take for a lossy
+/// frame: a chunk's name, its length, three bytes, the start code, width and height (RFC 9649, RFC
+/// 6386 9.1). Such a sequence practically never occurs by chance.
 fn lossy_frames(bytes: &[u8]) -> impl Iterator<Item = (u32, u32)> {
     bytes.windows(18).filter_map(|window| match *window {
         [

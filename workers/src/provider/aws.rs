@@ -1,7 +1,9 @@
-//! What the services of AWS have in common: requests are signed by AWS's own `aws-sigv4`, and errors come with status 400 and a
-//! type, throttling among them.
+//! What the services of AWS have in common. Requests are signed by AWS's own `aws-sigv4`. Errors,
+//! including throttling, have status 400 and a type.
 
 mod role;
+#[cfg(test)]
+pub(crate) mod stand_in;
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -20,10 +22,11 @@ pub use self::role::{AwsRole, ContainerToken};
 use self::role::Holder;
 use super::{
     ProviderError,
-    wire::{Auth, Meaning, Proxy, Received, Wire, parsed},
+    remote::{Auth, Proxy},
+    wire::{Meaning, Received, Wire, parsed},
 };
 
-/// An access key of AWS's. The `Debug` form does not tell the secret.
+/// An AWS access key. The `Debug` form does not show the secret.
 #[derive(Clone)]
 pub struct AwsKey {
     /// Its id.
@@ -47,17 +50,17 @@ impl AwsKey {
     }
 }
 
-/// How we come by credentials of AWS's.
+/// Where AWS credentials come from.
 #[derive(Clone, Debug)]
 pub enum AwsAccess {
-    /// By a key that the operator gave us.
+    /// A key that the operator configured.
     Key(AwsKey),
-    /// By the role that we have where we run.
+    /// The role of the machine, container or pod.
     Role(AwsRole),
 }
 
 impl AwsAccess {
-    /// What tells these credentials from others; nothing of it is sent so.
+    /// Distinguishes these credentials from others. It is never sent.
     pub(super) fn auth(&self) -> Auth {
         Auth::Own(match self {
             Self::Key(key) => format!("{}:{}", key.id, key.secret),
@@ -79,7 +82,7 @@ enum Holding {
 }
 
 impl Signer {
-    /// A role's credentials are fetched through the proxy, if they come from where it is needed.
+    /// A role's credentials are fetched through the proxy if they come from AWS's service.
     pub(super) fn new(
         access: AwsAccess,
         service: &'static str,
@@ -97,8 +100,8 @@ impl Signer {
         })
     }
 
-    /// Posts this to a place, signed now. A role's credentials that AWS says have expired are renewed, and the request is sent once
-    /// more.
+    /// Posts this to a URL, signed with the current time. If AWS says that a role's credentials
+    /// have expired, they are renewed and the request is sent once more.
     pub(super) async fn post(
         &self,
         wire: &Wire,
@@ -165,20 +168,21 @@ impl Signer {
     }
 }
 
-/// Whether an error says that the session is over whose credentials signed the request.
+/// Whether an error says that the credentials of the request have expired.
 fn is_expired(code: &str) -> bool {
     matches!(code, "ExpiredTokenException" | "ExpiredToken")
 }
 
-/// An error as it is told in a body. Its type may have a namespace before it, and a URL after it.
+/// An error in a body. Its type may have a namespace before it, and a URL after it.
 #[derive(Deserialize)]
 struct Failure {
     #[serde(rename = "__type", alias = "code")]
     kind: String,
 }
 
-/// What an error says: nearly all have status 400. The codes of throttling are those that the official SDKs know, and Bedrock's of a
-/// quota that is used up. They are looked for where the SDKs look: in a header, else in the body.
+/// What an error means. Almost all have status 400. The codes for throttling are those of the
+/// official SDKs, and Bedrock's code for a used-up quota. They are read where the SDKs read them:
+/// from a header, otherwise from the body.
 pub(super) fn explain(headers: &HeaderMap, body: &[u8]) -> Option<Meaning> {
     let kind = match headers.get("x-amzn-errortype") {
         Some(kind) => kind.to_str().ok()?.to_owned(),

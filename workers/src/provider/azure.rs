@@ -1,8 +1,12 @@
 //! Azure AI Content Safety: `POST {endpoint}/contentsafety/text:analyze` and `image:analyze`.
 //!
-//! Source: Microsoft's published description of the API, version 2024-09-01. It answers with severities, of texts from 0 to 7 and
-//! of images 0, 2, 4 or 6, which mean the same on one scale: a score is a severity's part of 6, and 7 is no more than that. Its
-//! `Hate` includes what we call harassment, which it does not tell apart, so that harassment is absent.
+//! Source: Microsoft's published description of the API, version 2024-09-01. It answers with
+//! severities: 0 to 7 for texts, and 0, 2, 4 or 6 for images, on the same scale. A score is the
+//! severity divided by 6, at most 1. Its `Hate` includes what we call harassment without
+//! distinguishing it, so harassment is absent.
+
+#[cfg(test)]
+mod tests;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
@@ -15,18 +19,19 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Wire, parsed},
+    remote::Remote,
+    wire::{Received, Wire, parsed},
 };
 use crate::picture::Limits;
 
 /// The version of the API.
 const VERSION: &str = "api-version=2024-09-01";
-/// The highest severity of an image, and the one from which on a text's are called high. Texts are told apart more finely.
+/// The highest severity of an image. Texts count as high from this severity. Their scale is finer.
 const WORST: u8 = 6;
-/// The highest of all.
+/// The highest severity of a text.
 const HIGHEST: u8 = 7;
 
-/// What it takes. It says 7,200 pixels in one place and 2,048 in another.
+/// The images that it takes. Its documentation says 7,200 pixels in one place and 2,048 in another.
 const LIMITS: Limits = Limits {
     bytes: 4 << 20,
     min_side: 50,
@@ -67,7 +72,7 @@ struct Finding {
 }
 
 impl Azure {
-    /// What it can score, of texts as of images.
+    /// The categories that it can score, in texts and in images.
     pub const CATEGORIES: &[Category] = &[
         Category::Adult,
         Category::Violence,
@@ -76,7 +81,8 @@ impl Azure {
     ];
     /// The header that has the key.
     pub const KEY_HEADER: &str = "Ocp-Apim-Subscription-Key";
-    /// Bytes of text in one request. It takes 10,000 code points, and no code point has less than a byte.
+    /// Bytes of text in one request. It takes 10,000 code points, and a code point has at least a
+    /// byte.
     pub const PIECE_BYTES: usize = 10_000;
 
     /// The resource at `remote`, whose URL is its endpoint.
@@ -150,7 +156,7 @@ impl Harm {
     }
 }
 
-/// Reads a severity for each of these, neither more nor less.
+/// Reads exactly one severity for each of these.
 fn read(body: &[u8], harms: &[Harm]) -> Result<Scores, ProviderError> {
     let findings = parsed::<Response>(body)?.categories_analysis;
     let asked = harms
@@ -183,46 +189,5 @@ impl Provider for Azure {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
         self.ask(question).boxed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn answer(findings: &Value) -> Vec<u8> {
-        let answer = json!({ "blocklistsMatch": [], "categoriesAnalysis": findings });
-        serde_json::to_vec(&answer).unwrap()
-    }
-
-    #[test]
-    fn a_score_is_a_severity_s_part_of_6() {
-        for (severity, expected) in [(0, 0.0), (2, 1.0 / 3.0), (3, 0.5), (6, 1.0), (7, 1.0)] {
-            let body = answer(&json!([{ "category": "Violence", "severity": severity }]));
-            let scores = read(&body, &[Harm::Violence]).unwrap();
-            assert_eq!(scores.get(Category::Violence), Some(expected));
-            assert_eq!(scores.get(Category::Hate), None);
-        }
-    }
-
-    #[test]
-    fn everything_but_what_was_asked_for_is_malformed() {
-        let hate = json!({ "category": "Hate", "severity": 2 });
-        let violence = json!({ "category": "Violence", "severity": 2 });
-        for findings in [
-            json!([]),
-            json!([hate]),
-            json!([hate, hate]),
-            json!([hate, violence, violence]),
-            json!([hate, { "category": "Violence" }]),
-            json!([hate, { "category": "Violence", "severity": null }]),
-            json!([hate, { "category": "Violence", "severity": 8 }]),
-            json!([hate, { "category": "Violence", "severity": -1 }]),
-            json!([hate, { "category": "Gore", "severity": 2 }]),
-        ] {
-            let read = read(&answer(&findings), &[Harm::Hate, Harm::Violence]);
-            assert!(read.is_err(), "{findings}");
-        }
-        assert!(read(b"<html>", &[Harm::Hate]).is_err());
     }
 }

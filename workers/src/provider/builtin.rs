@@ -1,4 +1,4 @@
-//! The analyser that needs no network and no key: [`domain::builtin`], coarse but always there.
+//! The built-in analyser, [`domain::builtin`]. It is coarse, but needs no network and no key.
 
 use domain::{
     builtin::{Analyser, CATEGORIES},
@@ -15,10 +15,10 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// What it can score, of texts.
+    /// The categories that it can score in texts.
     pub const CATEGORIES: &[Category] = &CATEGORIES;
 
-    /// The analyser under a name, for some of what it can score.
+    /// The analyser under this name, for these categories.
     pub fn new(name: String, categories: Vec<Category>) -> Self {
         Self {
             profile: Profile {

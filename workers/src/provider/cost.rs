@@ -1,55 +1,56 @@
-//! What asking a provider costs, as metrics: requests, pieces of texts, and what the provider itself tells of tokens and units.
+//! The cost of providers as metrics: requests, pieces of texts, and the tokens and units that
+//! providers report.
 
 use domain::media::Modality;
 use metrics::{Counter, counter};
 use serde_json::Value;
 
-/// More than this in one answer is a mistake of the server's and is not counted.
+/// A larger number in one answer is a mistake of the server and is not counted.
 const MOST: u64 = 10_000_000;
 
-/// What an answer tells of its cost: where it stands, as a JSON pointer, and what it counts.
+/// Where an answer tells its cost, as JSON pointers, and what each number counts.
 pub(super) type Usage = &'static [(&'static str, Cost)];
 
-/// What a number in an answer counts.
+/// What is counted by a number in an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cost {
     /// Tokens of the question.
     Input,
     /// Tokens of the answer.
     Output,
-    /// Units by which the provider charges, with their name.
+    /// Units that the provider charges, with their name.
     Units(&'static str),
 }
 
-/// What servers with OpenAI's chat interface tell, and Mistral's moderation where it tells anything.
+/// The numbers of servers with OpenAI's chat interface. Mistral's moderation may return them, too.
 pub(super) const TOKENS: Usage = &[
     ("/usage/prompt_tokens", Cost::Input),
     ("/usage/completion_tokens", Cost::Output),
 ];
 
-/// What became of a piece of a text.
+/// The outcome for a piece of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
     /// It was shown to the provider.
     Asked,
-    /// It was not shown again: the answer to it was kept from an earlier run.
+    /// It was not shown again, because the answer of an earlier run was kept.
     Kept,
-    /// It was shown to the provider in vain, because of a failure or a limit, and is to be shown again.
+    /// Showing it failed, because of an error or a limit. It will be shown again.
     Repeated,
 }
 
-/// What became of a look for an earlier answer to an equal text.
+/// The outcome of a lookup of an earlier answer to an equal text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lookup {
     /// There was one.
     Hit,
     /// There was none.
     Miss,
-    /// The look failed, and the provider was asked.
+    /// The lookup failed, and the provider was asked.
     Failed,
 }
 
-/// Shows all counters of a provider as 0. A counter that first appears with its first count has no increase then.
+/// Sets all counters of a provider to 0. Otherwise Prometheus would not see the first increase.
 pub(super) fn show(provider: &str, told: Usage) {
     for modality in Modality::ALL {
         requests(provider, *modality).increment(0);
@@ -68,7 +69,7 @@ pub(super) fn show(provider: &str, told: Usage) {
     }
 }
 
-/// Counts what an answer tells of its cost, whatever else is wrong with it.
+/// Counts the cost that an answer tells, even if the answer is not usable.
 pub(super) fn count(provider: &str, told: Usage, body: &[u8]) {
     if told.is_empty() {
         return;
@@ -84,13 +85,13 @@ pub(super) fn count(provider: &str, told: Usage, body: &[u8]) {
     }
 }
 
-/// A request that is counted when it has ended, however it ends.
+/// A request, which is counted when it ends, whatever the outcome.
 pub(super) struct Request {
     counter: Option<Counter>,
 }
 
 impl Request {
-    /// One that is about to be sent.
+    /// A request that is about to be sent.
     pub(super) fn begin(provider: &str, modality: Modality) -> Self {
         Self {
             counter: Some(requests(provider, modality)),
@@ -131,7 +132,7 @@ pub(super) fn pieces(provider: &str, what: Piece) -> Counter {
     )
 }
 
-/// The counter of looks for earlier answers.
+/// The counter of lookups of earlier answers.
 pub(super) fn lookups(provider: &str, outcome: Lookup) -> Counter {
     let outcome = match outcome {
         Lookup::Hit => "hit",

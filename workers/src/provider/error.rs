@@ -1,41 +1,43 @@
-//! Why a provider has no scores. The `Display` form is stored with items and shown to tenants, so it tells nothing of the inside; the code
-//! and the cause are for operators: in the log, and in `gatehouse check`.
+//! Why a provider has no scores. The `Display` form is stored with items and shown to tenants, so
+//! it has no internal details. The code and the cause are for operators, in the log and in
+//! `gatehouse check`.
 
 use std::{error::Error, iter::successors, time::Duration};
 
-/// Characters of a cause that are told.
+/// The most characters of a cause.
 const LONGEST_CAUSE: usize = 256;
 
-/// Why a provider has no scores for a text or an image. Holds nothing of the content and no key.
+/// Why a provider has no scores for a text or an image. It contains no content and no key.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// It could not be reached, or went away.
+    /// It could not be reached, or the connection broke.
     #[error("it could not be reached: {0}")]
     Unreachable(#[source] reqwest::Error),
     /// It did not answer in time.
     #[error("it did not answer in time")]
     TimedOut,
-    /// It is overloaded or limits our requests; it may have said when to come again.
+    /// It is overloaded or limits our requests. It may have said when to try again.
     #[error("it limits our requests (HTTP {})", told.status)]
     Limited {
-        /// Mostly 429 or 503; some say it in the body of another.
+        /// Usually 429 or 503. Some providers use another status and say it in the body.
         told: Told,
         /// What it asked for.
         retry_after: Option<Duration>,
     },
-    /// It failed by itself.
+    /// It had an internal failure.
     #[error("it failed (HTTP {})", .0.status)]
     Failed(Told),
-    /// It refuses what it is sent.
+    /// It refuses this request.
     #[error("it refused the request (HTTP {})", .0.status)]
     Refused(Told),
-    /// It refuses whatever it is sent, because of the key, the account or the address: the operator must act.
+    /// It refuses every request, because of the key, the account or the address. The operator must
+    /// act.
     #[error("it accepts no request with this key at this address (HTTP {})", .0.status)]
     Denied(Told),
-    /// The role that we have on this machine gave us no credentials for it.
+    /// The role of this machine gave us no credentials.
     #[error("there are no valid credentials for it")]
     NoCredentials(NoCredentials),
-    /// Its answer is not of its documented form.
+    /// Its answer does not have the documented form.
     #[error("its answer could not be read: {0}")]
     Malformed(&'static str),
 }
@@ -45,7 +47,7 @@ pub enum ProviderError {
 pub struct Told {
     /// The status of its answer.
     pub status: u16,
-    /// The word for programs in its answer: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`.
+    /// The machine-readable code in its answer: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_`, `.` and `-`.
     pub code: Option<String>,
 }
 
@@ -66,7 +68,7 @@ impl ProviderError {
         "malformed",
     ];
 
-    /// In one word, as in reports and metrics.
+    /// The reason in one word, for reports and metrics.
     pub const fn reason(&self) -> &'static str {
         match self {
             Self::Unreachable(_) => "unreachable",
@@ -93,7 +95,7 @@ impl ProviderError {
         }
     }
 
-    /// What it said, if it answered.
+    /// What it answered, if it did.
     pub const fn told(&self) -> Option<&Told> {
         match self {
             Self::Limited { told, .. }
@@ -106,12 +108,13 @@ impl ProviderError {
         }
     }
 
-    /// The machine code that it told.
+    /// The code in its answer.
     pub fn code(&self) -> Option<&str> {
         self.told()?.code.as_deref()
     }
 
-    /// What lies behind the error, such as `Connection refused`: bounded, and without the URL, the key and the content.
+    /// The cause of the error, such as `Connection refused`. Its length is limited, and it has no
+    /// URL, key or content.
     pub fn cause(&self) -> Option<String> {
         match self {
             Self::Unreachable(error) => causes(error),
@@ -132,12 +135,13 @@ impl From<u16> for Told {
     }
 }
 
-/// The errors behind an error, the outermost first, each once. The error itself is left out: reqwest puts URLs there, and nowhere else.
+/// The causes of an error, the outermost first, each once. The error itself is left out, because
+/// only there reqwest puts URLs.
 pub(super) fn causes(error: &dyn Error) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
     for cause in successors(error.source(), |cause: &&dyn Error| (*cause).source()) {
         let cause = cause.to_string();
-        // Some repeat what lies behind them.
+        // Some errors repeat their cause.
         if !told.iter().any(|known| known.contains(&cause)) {
             told.push(cause);
         }
@@ -145,7 +149,8 @@ pub(super) fn causes(error: &dyn Error) -> Option<String> {
     (!told.is_empty()).then(|| bounded(&told.join(": ")))
 }
 
-/// As much as is told, in one line of plain characters: names in certificates are chosen by others.
+/// Limits the length to one line of plain characters, because strangers choose the names in
+/// certificates.
 fn bounded(text: &str) -> String {
     let plain = text.chars().map(|c| match c {
         ' '..='~' => c,

@@ -1,16 +1,18 @@
-//! What stands for a provider's configuration, as far as it may change what the provider says of a text. Answers that are kept belong
-//! to a fingerprint: another model, address, policy or version of Gatehouse finds none of them.
+//! A hash of the part of a provider's configuration that can change its answer to a text. Kept
+//! answers belong to a fingerprint, so another model, address, policy or version of Gatehouse does
+//! not find them.
 
 use sha2::{Digest as _, Sha256};
 
-use super::wire::Remote;
+use super::remote::Remote;
 
-/// SHA-256 of everything that may change an answer.
+/// SHA-256 of everything that can change an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// What all kinds have in common. Its own version stands for how Gatehouse asks, and for what an answer means to it.
+    /// The fingerprint of what all kinds have in common. Gatehouse's version is part of it, because
+    /// another version may ask differently or read answers differently.
     pub(super) fn new(remote: &Remote, kind: &str) -> Self {
         let Remote {
             name,
@@ -37,13 +39,14 @@ impl Fingerprint {
         })
     }
 
-    /// The same with something more that may change an answer.
+    /// The same with something more that can change an answer.
     #[must_use]
     pub(crate) fn and(self, part: &str) -> Self {
         self.and_bytes(part.as_bytes())
     }
 
-    /// Each step has a fixed length before what is new, so that no two lists of parts are taken for one another.
+    /// Each step hashes a fixed length before the new part, so that different lists of parts never
+    /// have the same input.
     fn and_bytes(self, part: &[u8]) -> Self {
         let hash = Sha256::new().chain_update(self.0).chain_update(part);
         Self(hash.finalize().into())
@@ -59,32 +62,16 @@ impl Fingerprint {
 mod tests {
     use std::time::Duration;
 
-    use domain::{breaker::BreakerSettings, score::Category};
-    use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
+    use domain::score::Category;
+    use reqwest::header::{ACCEPT, HeaderValue};
 
     use super::*;
-    use crate::provider::{Auth, Chat, ChatSettings, Hive, OpenAi, Provider, Scope, Style};
+    use crate::provider::Auth;
 
     fn remote() -> Remote {
-        Remote {
-            name: "mine".into(),
-            url: "http://a/".parse().unwrap(),
-            auth: Auth::Bearer("sk-1".into()),
-            headers: HeaderMap::new(),
-            scope: Scope {
-                text: vec![Category::Hate],
-                image: Vec::new(),
-            },
-            deadline: Duration::from_secs(1),
-            concurrency: 1,
-            breaker: BreakerSettings::default(),
-            piece_bytes: 1_000,
-            proxy: None,
-        }
-    }
-
-    fn of(provider: &impl Provider) -> Fingerprint {
-        provider.profile().access.as_ref().unwrap().fingerprint
+        let mut remote = Remote::example("http://a/", Auth::Bearer("sk-1".into()));
+        remote.scope.text.push(Category::Hate);
+        remote
     }
 
     #[test]
@@ -109,7 +96,7 @@ mod tests {
             assert!(!different[..place].contains(one), "{place}");
         }
         assert_ne!(different[0], Fingerprint::new(&remote(), "other"));
-        // A new key gets the same answers, and so does one who waits longer.
+        // A new key or a longer deadline gets the same answers.
         let same: [fn(&mut Remote); 2] = [
             |remote| remote.auth = Auth::Bearer("sk-2".into()),
             |remote| remote.deadline = Duration::from_secs(2),
@@ -117,30 +104,5 @@ mod tests {
         for change in same {
             assert_eq!(fingerprint(change), different[0]);
         }
-    }
-
-    #[test]
-    fn models_policies_and_what_is_flagged_change_it() {
-        let chat = |model: &str, usual: &str, settings| {
-            let usual = usual.to_owned();
-            of(&Chat::new(remote(), model.into(), Style::Policy { usual }, settings).unwrap())
-        };
-        let plain = chat("m", "p", ChatSettings::default());
-        assert_eq!(plain, chat("m", "p", ChatSettings::default()));
-        let warm = ChatSettings {
-            temperature: false,
-            ..ChatSettings::default()
-        };
-        assert_ne!(plain, chat("n", "p", ChatSettings::default()));
-        assert_ne!(plain, chat("m", "q", ChatSettings::default()));
-        assert_ne!(plain, chat("m", "p", warm));
-        let openai = |least| of(&OpenAi::new(remote(), "m".into(), least).unwrap());
-        assert_ne!(openai(0.5), openai(0.6));
-        // A key of Hive's is a project, and a project is a model.
-        let hive = |key: &str| {
-            let auth = Auth::Bearer(key.into());
-            of(&Hive::new(Remote { auth, ..remote() }).unwrap())
-        };
-        assert_ne!(hive("1"), hive("2"));
     }
 }

@@ -1,4 +1,5 @@
-//! One provider behind its gate: limits and breaker are asked before each request, and every request is measured.
+//! One provider behind its gate. Limits and the breaker are checked before each request, and every
+//! request is measured.
 
 use std::{
     sync::Arc,
@@ -16,32 +17,32 @@ use super::{
     gate::{Entry, Gate, Pass, show},
 };
 
-/// A provider, and the gate before it. A provider that runs in this process has no gate.
+/// A provider and its gate. A provider that runs in this process has no gate.
 pub(crate) struct Guarded {
     provider: Arc<dyn Provider>,
     gate: Option<Gate>,
 }
 
-/// Whether a question may be put now.
+/// Whether a question may be asked now.
 pub(crate) enum Turn<'a> {
-    /// Yes, one.
+    /// One question may be asked.
     Open(Seat<'a>),
     /// Not for this long: the provider limits requests, keeps failing, or is busy.
     Paused(Duration),
 }
 
-/// The right to put one question.
+/// The right to ask one question.
 pub(crate) struct Seat<'a> {
     provider: &'a Guarded,
     /// None if there is no gate.
     pass: Option<(&'a Gate, Pass)>,
 }
 
-/// What became of a question.
+/// The outcome of a question.
 pub(crate) enum Reply {
     /// An answer.
     Said(Answer),
-    /// Nobody is to ask again for so long, and this was no attempt.
+    /// The provider is paused for this time. This does not count as an attempt.
     Paused(Duration),
     /// No answer, and how long that took.
     Failed(ProviderError, Duration),
@@ -83,7 +84,7 @@ impl Guarded {
         access.map_or(Duration::ZERO, |access| access.deadline)
     }
 
-    /// Asks for a turn with a request of this size. What is to be shown need not be at hand before it is one's own.
+    /// Asks for a turn for a request of this size. Load the content after you have the turn.
     ///
     /// # Errors
     /// The provider's state could not be read.
@@ -101,7 +102,7 @@ impl Guarded {
         }))
     }
 
-    /// Whether asking it takes a request.
+    /// Whether asking it needs a network request.
     pub(crate) fn is_remote(&self) -> bool {
         self.profile().access.is_some()
     }
@@ -113,7 +114,7 @@ impl Guarded {
         }
     }
 
-    /// Counts a look for an earlier answer to an equal text.
+    /// Counts a lookup of an earlier answer to an equal text.
     pub(crate) fn count_lookup(&self, outcome: Lookup) {
         cost::lookups(self.name(), outcome).increment(1);
     }
@@ -153,7 +154,7 @@ impl Guarded {
         (answer, elapsed)
     }
 
-    /// Shows its state.
+    /// Updates the metrics of its state.
     pub(super) async fn look(&self) {
         if let Some(gate) = &self.gate {
             gate.look().await;
@@ -162,7 +163,8 @@ impl Guarded {
 }
 
 impl Seat<'_> {
-    /// Whether nobody else may ask until this one has: its answer tests whether the provider works.
+    /// Whether this question is a probe: nobody else may ask until its answer shows whether the
+    /// provider works.
     pub(crate) fn is_probe(&self) -> bool {
         self.pass.as_ref().is_some_and(|(_, pass)| pass.is_probe())
     }

@@ -1,28 +1,30 @@
 //! AWS Bedrock's `ApplyGuardrail`: the content filters of a guardrail that the operator made in Bedrock.
 //!
-//! Source: AWS's published description of the operation. With `FULL` scope an answer tells of each filter that the guardrail has how
-//! confident it is, in four words. A filter that the guardrail does not have is not told of, so that its category is absent. An account
-//! or an organisation may enforce further guardrails, each with an assessment of its own: of all of them the most confident counts.
+//! Source: AWS's published description of the operation. With `FULL` scope, an answer has the
+//! confidence of each filter of the guardrail, as one of four words. Filters that the guardrail
+//! does not have are missing, so their categories are absent. An account or an organisation may
+//! enforce more guardrails, each with its own assessment. The most confident one counts.
+
+mod response;
+#[cfg(test)]
+mod tests;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use domain::{
-    image::ImageFormat,
-    media::Modality,
-    score::{Category, Scores},
-};
+use domain::{image::ImageFormat, media::Modality, score::Category};
 use futures::{FutureExt as _, future::BoxFuture};
-use serde::Deserialize;
 use serde_json::json;
 
+use self::response::read;
 use super::{
     Answer, AwsAccess, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
     aws::{Signer, explain},
     cost::{Cost, Usage},
-    wire::{Remote, Wire, parsed},
+    remote::Remote,
+    wire::Wire,
 };
 use crate::picture::Limits;
 
-/// What it takes.
+/// The images that it takes.
 const LIMITS: Limits = Limits {
     bytes: 4_000_000,
     min_side: 1,
@@ -30,7 +32,8 @@ const LIMITS: Limits = Limits {
     formats: &[ImageFormat::Jpeg, ImageFormat::Png],
 };
 
-/// Each policy of the guardrail is charged for by itself: texts by units of a thousand characters, images one by one.
+/// Each policy of the guardrail is charged separately: texts in units of a thousand characters,
+/// images one by one.
 const UNITS: Usage = &[
     ("/usage/contentPolicyUnits", Cost::Units("content_policy")),
     (
@@ -71,52 +74,8 @@ pub struct GuardrailId {
     pub version: String,
 }
 
-#[derive(Deserialize)]
-struct Response {
-    assessments: Vec<Assessment>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Assessment {
-    #[serde(default)]
-    content_policy: Option<ContentPolicy>,
-}
-
-#[derive(Deserialize)]
-struct ContentPolicy {
-    filters: Vec<Filter>,
-}
-
-#[derive(Deserialize)]
-struct Filter {
-    #[serde(rename = "type")]
-    kind: String,
-    confidence: Confidence,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-enum Confidence {
-    None,
-    Low,
-    Medium,
-    High,
-}
-
-impl Confidence {
-    const fn score(self) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Low => 0.35,
-            Self::Medium => 0.7,
-            Self::High => 1.0,
-        }
-    }
-}
-
 impl Guardrail {
-    /// What its filters score, of texts as of images.
+    /// The categories that its filters score, in texts and in images.
     pub const CATEGORIES: &[Category] = &[
         Category::Adult,
         Category::Violence,
@@ -124,15 +83,17 @@ impl Guardrail {
         Category::Harassment,
         Category::Illicit,
     ];
-    /// Bytes of text in one request: it charges by a thousand characters, and takes 25 of such units.
+    /// Bytes of text in one request. It charges by thousand characters, and takes 25 of these
+    /// units.
     pub const PIECE_BYTES: usize = 8_000;
 
-    /// Where it is in a region of AWS's; in China it has other names.
+    /// Its URL in a region of AWS. In China, the names are different.
     pub fn url(region: &str) -> String {
         format!("https://bedrock-runtime.{region}.amazonaws.com")
     }
 
-    /// The guardrail at `remote`, whose own `auth` is of no use here, in this region, for who has this access.
+    /// The guardrail at `remote` in this region, with this access. The `auth` of `remote` is
+    /// ignored.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
@@ -182,40 +143,6 @@ impl Guardrail {
     }
 }
 
-/// Reads what the filters of these categories say.
-fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
-    let response: Response = parsed(body)?;
-    if response.assessments.is_empty() {
-        return Err(ProviderError::Malformed("no assessment"));
-    }
-    let policies = response.assessments.iter();
-    let policies = policies.filter_map(|assessment| assessment.content_policy.as_ref());
-    let filters: Vec<&Filter> = policies.flat_map(|policy| &policy.filters).collect();
-    let mut scores = Scores::default();
-    for category in categories {
-        let told = filters
-            .iter()
-            .filter(|filter| Some(filter.kind.as_str()) == filter_of(*category))
-            .map(|filter| filter.confidence.score());
-        if let Some(score) = told.reduce(f64::max) {
-            scores.set(*category, score);
-        }
-    }
-    Ok(scores)
-}
-
-/// Its filter for one of our categories.
-const fn filter_of(ours: Category) -> Option<&'static str> {
-    match ours {
-        Category::Adult => Some("SEXUAL"),
-        Category::Violence => Some("VIOLENCE"),
-        Category::Hate => Some("HATE"),
-        Category::Harassment => Some("INSULTS"),
-        Category::Illicit => Some("MISCONDUCT"),
-        Category::SelfHarm | Category::SexualMinors | Category::Spam => None,
-    }
-}
-
 impl Provider for Guardrail {
     fn profile(&self) -> &Profile {
         self.wire.profile()
@@ -226,88 +153,5 @@ impl Provider for Guardrail {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
         self.ask(question).boxed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-
-    fn assessment(filters: &[(&str, &str)]) -> Value {
-        let filters: Vec<Value> = filters
-            .iter()
-            .map(|(kind, confidence)| {
-                json!({ "type": kind, "confidence": confidence, "filterStrength": "HIGH", "action": "NONE" })
-            })
-            .collect();
-        json!({ "contentPolicy": { "filters": filters }, "invocationMetrics": {} })
-    }
-
-    fn answer_of(assessments: &[Value]) -> Vec<u8> {
-        let answer = json!({
-            "usage": { "contentPolicyUnits": 1 },
-            "action": "NONE",
-            "outputs": [],
-            "assessments": assessments,
-        });
-        serde_json::to_vec(&answer).unwrap()
-    }
-
-    fn answer(filters: &[(&str, &str)]) -> Vec<u8> {
-        answer_of(&[assessment(filters)])
-    }
-
-    #[test]
-    fn of_several_guardrails_the_most_confident_counts() {
-        let own = assessment(&[("VIOLENCE", "LOW"), ("HATE", "MEDIUM"), ("SEXUAL", "NONE")]);
-        let enforced = assessment(&[("VIOLENCE", "HIGH"), ("HATE", "LOW")]);
-        let without_filters = json!({ "topicPolicy": { "topics": [] } });
-        let body = answer_of(&[own, enforced, without_filters]);
-        let scores = read(&body, Guardrail::CATEGORIES).unwrap();
-        assert_eq!(
-            scores.iter().collect::<Vec<_>>(),
-            [
-                (Category::Adult, 0.0),
-                (Category::Violence, 1.0),
-                (Category::Hate, 0.7),
-            ]
-        );
-    }
-
-    #[test]
-    fn words_are_scores_and_a_filter_that_the_guardrail_lacks_is_absent() {
-        let body = answer(&[
-            ("SEXUAL", "NONE"),
-            ("VIOLENCE", "LOW"),
-            ("HATE", "MEDIUM"),
-            ("MISCONDUCT", "HIGH"),
-            ("PROMPT_ATTACK", "HIGH"),
-        ]);
-        let scores = read(&body, Guardrail::CATEGORIES).unwrap();
-        assert_eq!(
-            scores.iter().collect::<Vec<_>>(),
-            [
-                (Category::Adult, 0.0),
-                (Category::Violence, 0.35),
-                (Category::Hate, 0.7),
-                (Category::Illicit, 1.0),
-            ]
-        );
-        let nothing = serde_json::to_vec(&json!({ "assessments": [{}] })).unwrap();
-        assert!(read(&nothing, Guardrail::CATEGORIES).unwrap().is_empty());
-    }
-
-    #[test]
-    fn everything_else_is_malformed() {
-        for body in [
-            answer(&[("HATE", "SURE")]),
-            b"{}".to_vec(),
-            br#"{"assessments":[]}"#.to_vec(),
-            b"<html>".to_vec(),
-        ] {
-            assert!(read(&body, &[Category::Hate]).is_err());
-        }
     }
 }

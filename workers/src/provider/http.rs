@@ -1,5 +1,5 @@
-//! Any service that speaks our own small schema: `POST {url}` with `{"text", "categories"}` or `{"image", "categories"}`,
-//! answered by `{"scores"}`. It is described in `docs/providers.md`.
+//! Any service with our own small interface: `POST {url}` with `{"text", "categories"}` or
+//! `{"image", "categories"}`, answered by `{"scores"}`. `docs/providers.md` describes it.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Received, Remote, Wire, once, parsed, score},
+    remote::Remote,
+    wire::{Received, Wire, once, parsed, score},
 };
 use crate::picture::{Limits, Rendition};
 
-/// What it is shown: JPEG, so that a service needs to read one format only.
+/// Images are sent as JPEG, so that a service needs to read only one format.
 const LIMITS: Limits = Limits {
     bytes: 8 << 20,
     min_side: 1,
@@ -25,7 +26,7 @@ const LIMITS: Limits = Limits {
     formats: &[ImageFormat::Jpeg],
 };
 
-/// A service of the operator's.
+/// A service of the operator.
 pub struct Http {
     wire: Wire,
 }
@@ -37,7 +38,7 @@ struct Request<'a> {
     categories: &'a [Category],
 }
 
-/// The one member that tells what is to be scored.
+/// The member with the content.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Shown<'a> {
@@ -55,10 +56,10 @@ struct Response {
 }
 
 impl Http {
-    /// Bytes of text in one request, unless less is asked for: every text whole.
+    /// Bytes of text in one request by default: enough for every text.
     pub const PIECE_BYTES: usize = 102_400;
 
-    /// The service at `remote`, whose URL is posted to as it is.
+    /// The service at `remote`. Requests go exactly to its URL.
     ///
     /// # Errors
     /// [`ProviderError::Unreachable`] when the HTTP client cannot be set up.
@@ -101,7 +102,7 @@ impl Http {
     }
 }
 
-/// Reads a score, or an express null, for each category, neither more nor less.
+/// Reads exactly one score or `null` for each category.
 fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
     let answer = parsed::<Response>(body)?.scores;
     let asked = categories

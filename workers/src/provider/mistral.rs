@@ -1,7 +1,8 @@
 //! Mistral's moderation endpoint, `POST {base}/v1/moderations`.
 //!
-//! Source: Mistral's published description of the API and of its models. `mistral-moderation-2603` tells dangerous from criminal
-//! content, which the model before did not: whichever is told is illicit here.
+//! Source: Mistral's published description of the API and of its models. `mistral-moderation-2603`
+//! distinguishes dangerous and criminal content, which the model before did not. Both are `illicit`
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use serde_json::json;
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
     cost::TOKENS,
-    wire::{Remote, Wire, once, parsed, score},
+    remote::Remote,
+    wire::{Wire, once, parsed, score},
 };
 
 /// The moderation endpoint and our key to it.
@@ -34,7 +36,7 @@ struct Judgement {
 }
 
 impl Mistral {
-    /// What it can score, of texts.
+    /// The categories that it can score in texts.
     pub const CATEGORIES: &[Category] = &[
         Category::Adult,
         Category::Violence,
@@ -42,9 +44,9 @@ impl Mistral {
         Category::SelfHarm,
         Category::Illicit,
     ];
-    /// Where it is.
+    /// Its URL.
     pub const URL: &str = "https://api.mistral.ai";
-    /// Its model, unless another is named.
+    /// The default model.
     pub const MODEL: &str = "mistral-moderation-latest";
     /// Bytes of text in one request, well within the model's 8,192 tokens.
     pub const PIECE_BYTES: usize = 8_000;
@@ -95,7 +97,7 @@ fn read(body: &[u8], categories: &[Category]) -> Result<Scores, ProviderError> {
         .collect()
 }
 
-/// Their categories for one of ours: of each model in turn, the newest first.
+/// Their categories for one of ours, for each model, the newest first.
 const fn names(ours: Category) -> &'static [&'static [&'static str]] {
     match ours {
         Category::Adult => &[&["sexual"]],

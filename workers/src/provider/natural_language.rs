@@ -1,7 +1,11 @@
 //! Google Cloud Natural Language's text moderation, `POST {base}/v2/documents:moderateText`.
 //!
-//! Source: Google's published description of the API, version 2. It answers with a confidence for each of its categories, and says
-//! whether it knows the text's language: where it does not, nothing is scored. What it calls toxic or an insult is harassment here.
+//! Source: Google's published description of the API, version 2. It answers with a confidence for
+//! each of its categories, and says whether it knows the text's language. If it does not, nothing
+//! is scored. Its `Toxic` and `Insult` are harassment here.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +16,8 @@ use serde_json::json;
 
 use super::{
     Answer, Content, Profile, Provider, ProviderError, Question,
-    wire::{Remote, Wire, parsed, score},
+    remote::Remote,
+    wire::{Wire, parsed, score},
 };
 
 /// The service, and our key to it.
@@ -23,7 +28,7 @@ pub struct NaturalLanguage {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    /// All of its categories, whatever the text.
+    /// All of its categories, for every text.
     moderation_categories: Vec<Confidence>,
     /// proto3 leaves false out of JSON.
     #[serde(default)]
@@ -39,7 +44,7 @@ struct Confidence {
 }
 
 impl NaturalLanguage {
-    /// What it can score, of texts.
+    /// The categories that it can score in texts.
     pub const CATEGORIES: &[Category] = &[
         Category::Adult,
         Category::Violence,
@@ -47,11 +52,11 @@ impl NaturalLanguage {
         Category::Harassment,
         Category::Illicit,
     ];
-    /// Where it is.
+    /// Its URL.
     pub const URL: &str = "https://language.googleapis.com";
     /// The header that has the key.
     pub const KEY_HEADER: &str = "x-goog-api-key";
-    /// Bytes of text in one request. It charges by a thousand characters.
+    /// Bytes of text in one request. It charges by thousand characters.
     pub const PIECE_BYTES: usize = 8_000;
 
     /// The service at `remote`, whose URL is the base.
@@ -126,79 +131,5 @@ impl Provider for NaturalLanguage {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
         self.ask(question).boxed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value;
-
-    use super::*;
-
-    fn answer(confidences: &[(&str, Value)], is_known: bool) -> Vec<u8> {
-        let categories: Vec<Value> = confidences
-            .iter()
-            .map(|(name, confidence)| json!({ "name": name, "confidence": confidence }))
-            .collect();
-        let answer = json!({
-            "moderationCategories": categories, "languageCode": "en", "languageSupported": is_known,
-        });
-        serde_json::to_vec(&answer).unwrap()
-    }
-
-    const ALL: [(&str, f64); 7] = [
-        ("Toxic", 0.5),
-        ("Insult", 0.75),
-        ("Derogatory", 0.25),
-        ("Violent", 0.125),
-        ("Sexual", 0.0),
-        ("Illicit Drugs", 0.0625),
-        ("Politics", 0.9),
-    ];
-
-    #[test]
-    fn categories_are_mapped_by_the_maximum() {
-        let told = ALL.map(|(name, score)| (name, json!(score)));
-        let scores = read(&answer(&told, true), NaturalLanguage::CATEGORIES).unwrap();
-        assert_eq!(
-            scores.iter().collect::<Vec<_>>(),
-            [
-                (Category::Adult, 0.0),
-                (Category::Violence, 0.125),
-                (Category::Hate, 0.25),
-                (Category::Harassment, 0.75),
-                (Category::Illicit, 0.0625),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_text_in_an_unknown_language_is_not_scored() {
-        let told = ALL.map(|(name, score)| (name, json!(score)));
-        let scores = read(&answer(&told, false), NaturalLanguage::CATEGORIES).unwrap();
-        assert!(scores.is_empty());
-    }
-
-    #[test]
-    fn of_a_category_that_is_told_twice_the_higher_confidence_counts() {
-        let body = answer(&[("Violent", json!(0.97)), ("Violent", json!(0.01))], true);
-        let scores = read(&body, &[Category::Violence]).unwrap();
-        assert_eq!(scores.get(Category::Violence), Some(0.97));
-    }
-
-    #[test]
-    fn half_an_answer_is_malformed() {
-        let told = |name, score: Value| answer(&[(name, score)], true);
-        for body in [
-            told("Insult", json!(0.5)),
-            told("Toxic", json!(1.5)),
-            told("Toxic", json!("0.5")),
-            answer(&[], true),
-            b"{}".to_vec(),
-            b"[]".to_vec(),
-            b"<html>".to_vec(),
-        ] {
-            assert!(read(&body, &[Category::Harassment]).is_err());
-        }
     }
 }

@@ -11,9 +11,9 @@ use tracing::warn;
 
 use super::{Providers, guarded::Guarded};
 
-/// How often the state of each provider is shown.
+/// How often the metrics of each provider's state are updated.
 const LOOK: Duration = Duration::from_secs(10);
-/// Of those, every how many tells the others which providers there are.
+/// After this many updates, the process reports its providers.
 const TELL: u32 = 6;
 
 /// The providers of this process.
@@ -45,7 +45,7 @@ impl Panel {
         self.providers.iter().map(Guarded::name)
     }
 
-    /// Reports this process's providers and their states, for ever.
+    /// Reports this process's providers and their states until it is dropped.
     pub(crate) async fn tell(&self) {
         let mut ticks = interval(LOOK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,5 +1,5 @@
-//! A provider is asked once, to see whether it answers: with a harmless text and a small picture of ours, outside the gate, and nothing of
-//! it is kept.
+//! Asks a provider once, with a harmless text and a small picture, to see whether it answers. The
+//! request passes no gate, and nothing is kept.
 
 use std::{
     io::Cursor,
@@ -14,24 +14,24 @@ use tokio::time::timeout;
 use super::{Answer, Content, Provider, ProviderError, Question};
 use crate::picture::{Limits, Picture, Rendition};
 
-/// How long a provider may take that has no deadline of its own.
+/// The deadline of a provider without one of its own.
 const DEADLINE: Duration = Duration::from_secs(10);
 const TEXT: &str = "The library opens at nine, and the garden behind it is free for everybody.";
-/// Pixels of the picture's sides: none of the providers wants more.
+/// Pixels of the picture's sides. No provider requires more.
 const SIDE: u32 = 256;
 
-/// What became of it.
+/// The outcome of one request.
 #[derive(Debug)]
 pub struct Trial {
     /// What it was shown.
     pub modality: Modality,
     /// How long it took.
     pub elapsed: Duration,
-    /// The categories that it is to score and left out.
+    /// The categories that it should score and left out.
     pub outcome: Result<Vec<Category>, ProviderError>,
 }
 
-/// Asks a provider for each thing that it looks at.
+/// Asks a provider about a text and about a picture, if it takes them.
 pub async fn try_out(provider: Arc<dyn Provider>) -> Vec<Trial> {
     let mut trials = Vec::new();
     for modality in Modality::ALL.iter().copied() {

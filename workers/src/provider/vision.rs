@@ -1,7 +1,11 @@
 //! Google Cloud Vision's `SafeSearch`, `POST {base}/v1/images:annotate`.
 //!
-//! Source: Google's published description of the API. It answers with likelihoods in words. `UNKNOWN`, which proto3 leaves out of
-//! JSON, is no score. An error with an image comes with status 200, within the answer to that image.
+//! Source: Google's published description of the API. It answers with likelihoods in words.
+//! `UNKNOWN`, which proto3 leaves out of JSON, is not a score. An error about an image has status
+//! 200, and is in the answer to that image.
+
+#[cfg(test)]
+mod tests;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{
@@ -14,11 +18,13 @@ use serde_json::json;
 
 use super::{
     Answer, Content, IMAGE_SIDE, Profile, Provider, ProviderError, Question,
-    wire::{Meaning, Remote, Wire, parsed, told},
+    remote::Remote,
+    wire::{Meaning, Wire, parsed, told},
 };
 use crate::picture::Limits;
 
-/// What it takes: JSON of 10 MB, in which an image is a third larger than it is.
+/// The images that it takes. A request may have 10 MB of JSON, in which an image is larger by a
+/// third.
 const LIMITS: Limits = Limits {
     bytes: 7_000_000,
     min_side: 1,
@@ -50,7 +56,7 @@ struct Annotated {
     error: Option<Status>,
 }
 
-/// What we use of it. Theirs are `spoof`, `medical` and `racy`, too, which are no categories of ours.
+/// The categories that we use. `spoof`, `medical` and `racy` have no category of ours.
 #[derive(Deserialize)]
 struct SafeSearch {
     #[serde(default)]
@@ -92,12 +98,13 @@ struct Status {
 }
 
 impl Status {
-    /// What a `google.rpc.Code` says.
+    /// The meaning of a `google.rpc.Code`.
     const fn meaning(&self) -> Meaning {
         match self.code {
             // RESOURCE_EXHAUSTED
             8 => Meaning::Limited,
-            // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE, DATA_LOSS; and none at all.
+            // CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, ABORTED, INTERNAL, UNAVAILABLE, DATA_LOSS, or
+            // no code.
             0 | 1 | 2 | 4 | 10 | 13 | 14 | 15 => Meaning::Failed,
             // PERMISSION_DENIED, UNAUTHENTICATED.
             7 | 16 => Meaning::Denied,
@@ -107,9 +114,9 @@ impl Status {
 }
 
 impl Vision {
-    /// What it can score, of images.
+    /// The categories that it can score in images.
     pub const CATEGORIES: &[Category] = &[Category::Adult, Category::Violence];
-    /// Where it is.
+    /// Its URL.
     pub const URL: &str = "https://vision.googleapis.com";
     /// The header that has the key.
     pub const KEY_HEADER: &str = "x-goog-api-key";
@@ -172,62 +179,5 @@ impl Provider for Vision {
         question: Question<'a>,
     ) -> BoxFuture<'a, Result<Answer, ProviderError>> {
         self.ask(question).boxed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read_one(annotated: &serde_json::Value) -> Result<Scores, ProviderError> {
-        let body = serde_json::to_vec(&json!({ "responses": [annotated] })).unwrap();
-        read(&body, Vision::CATEGORIES)
-    }
-
-    #[test]
-    fn likelihoods_are_quarters_and_an_unknown_one_is_absent() {
-        for (adult, violence, expected) in [
-            (
-                json!("VERY_UNLIKELY"),
-                json!("VERY_LIKELY"),
-                [Some(0.0), Some(1.0)],
-            ),
-            (json!("UNLIKELY"), json!("LIKELY"), [Some(0.25), Some(0.75)]),
-            (json!("POSSIBLE"), json!("UNKNOWN"), [Some(0.5), None]),
-        ] {
-            let found = json!({ "adult": adult, "violence": violence, "racy": "VERY_LIKELY" });
-            let scores = read_one(&json!({ "safeSearchAnnotation": found })).unwrap();
-            let found = Vision::CATEGORIES.iter().map(|c| scores.get(*c));
-            assert_eq!(found.collect::<Vec<_>>(), expected);
-        }
-        let unsaid = read_one(&json!({ "safeSearchAnnotation": { "adult": "LIKELY" } })).unwrap();
-        assert_eq!(unsaid.get(Category::Violence), None);
-    }
-
-    #[test]
-    fn an_error_within_an_answer_is_one() {
-        let told = |code| read_one(&json!({ "error": { "code": code, "message": "m" } }));
-        assert!(matches!(told(8), Err(ProviderError::Limited { .. })));
-        assert!(matches!(told(14), Err(ProviderError::Failed(_))));
-        assert!(matches!(told(3), Err(ProviderError::Refused(_))));
-        let both =
-            json!({ "error": { "code": 3 }, "safeSearchAnnotation": { "adult": "UNLIKELY" } });
-        assert!(read_one(&both).is_err());
-    }
-
-    #[test]
-    fn everything_else_is_malformed() {
-        for annotated in [
-            json!({}),
-            json!(null),
-            json!({ "safeSearchAnnotation": null }),
-            json!({ "safeSearchAnnotation": { "adult": "SURELY" } }),
-            json!({ "safeSearchAnnotation": { "adult": 5 } }),
-        ] {
-            assert!(read_one(&annotated).is_err(), "{annotated}");
-        }
-        for body in ["{}", r#"{"responses":[]}"#, "<html>"] {
-            assert!(read(body.as_bytes(), Vision::CATEGORIES).is_err(), "{body}");
-        }
     }
 }

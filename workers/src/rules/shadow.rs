@@ -1,5 +1,5 @@
-//! Shadows: an item is judged once more with a version in the place of its group's, all other groups as they are. Whatever
-//! goes wrong with a shadow, the verdict does not hear of it.
+//! Shadows: an item is judged once more with another version of one group. All other groups stay as
+//! they are. A failure of a shadow never changes the verdict.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
     judges::Judges,
 };
 
-/// What the item's shadows say about it. One that cannot judge says nothing.
+/// The results of the item's shadows. A shadow that cannot judge has none.
 pub(super) async fn judge(
     item: &Arc<ToJudge>,
     live: &[Examined],
@@ -25,7 +25,7 @@ pub(super) async fn judge(
     let end = Instant::now() + PATIENCE / 2;
     let mut shadowed = Vec::with_capacity(item.shadows.len());
     for version in &item.shadows {
-        // A panic would fail the job, and with it the verdict.
+        // A panic would fail the job and lose the verdict.
         let judging = AssertUnwindSafe(judge_with(item, live, judges, *version)).catch_unwind();
         let said = match timeout_at(end, judging).await {
             Ok(Ok(said)) => said,

@@ -14,7 +14,7 @@ use tracing::debug;
 use super::{Courier, message::Message};
 use crate::outbound::{Answer, OutboundError, Socket};
 
-/// Shows all metrics as 0 from the start: a counter that first appears with its first attempt has no increase then.
+/// Sets all counters to 0 at the start. Otherwise Prometheus would not see the first increase.
 pub(super) fn expect_none() {
     for outcome in OUTCOMES {
         attempts(outcome).increment(0);
@@ -48,7 +48,7 @@ pub(super) async fn attempt(
     Some(attempted)
 }
 
-/// What an attempt means for its delivery.
+/// What the outcome of an attempt means for its delivery.
 fn judge(
     delivery: &ToDeliver,
     answer: Result<Answer, OutboundError>,
@@ -118,7 +118,7 @@ pub(super) const fn failure(error: &OutboundError) -> &'static str {
     }
 }
 
-/// How attempts end; `busy` is none.
+/// The outcomes of attempts. `busy` is not an attempt.
 const OUTCOMES: [&str; 8] = [
     "delivered",
     "gone",

@@ -11,17 +11,17 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT
 
 use crate::outbound::{Answer, Outbound, OutboundError, Post, Socket};
 
-/// An event on its way to an endpoint.
+/// An event for an endpoint.
 pub(super) struct Message<'a> {
     /// The event's name.
     pub(super) event: &'a str,
     pub(super) id: EventId,
     pub(super) delivery: DeliveryId,
     pub(super) secrets: &'a SigningSecrets,
-    /// What the endpoint's owner wants on every request.
+    /// The headers that the endpoint's owner wants on every request.
     pub(super) custom: &'a [CustomHeader],
     pub(super) body: &'a [u8],
-    /// Says when it is signed.
+    /// Gives the time of the signature.
     pub(super) clock: &'a Clock,
 }
 
@@ -55,7 +55,7 @@ impl Message<'_> {
                 HeaderValue::from_str(value).expect("values were checked"),
             );
         };
-        // Ours last: whatever the owner wants, nobody else signs in our name.
+        // Our headers come last, so that no custom header replaces a signature.
         for header in self.custom {
             set(header.name(), header.expose());
         }

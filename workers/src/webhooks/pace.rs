@@ -1,8 +1,8 @@
-//! How many jobs of a process send at once, divided among the teams.
+//! Limits how many jobs of a process send at once, and divides them among the teams.
 //!
-//! A job has a *place* until its request turns out to take long. So requests that are answered at once do not wait for
-//! each other in thousands, and jobs that only wait for a receiver leave their places to others. A job loads several bodies at once
-//! only while it has a place: that bounds their memory.
+//! A job has a *place* until its request turns out to be slow. So thousands of fast requests do not
+//! delay each other, and jobs that only wait for a receiver leave their places to others. A job
+//! loads several bodies at once only while it has a place, which limits their memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,15 +10,15 @@ use shares::{Limit, Share, Shares};
 use store::delivery::Asker;
 use tokio::time::timeout;
 
-/// How long a job waits for a place. Then it makes way for others and comes again later.
+/// How long a job waits for a place. Then it goes back to the queue.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A request that takes longer than this is a slow one,
+/// A request that takes longer than this is slow,
 const SLOW: Duration = Duration::from_millis(50);
-/// or than this, while the process has much to do: then the fault may be ours.
+/// or longer than this while the process is busy, because then the delay may be our own.
 const SLOW_FOR_THE_BUSY: Duration = Duration::from_millis(200);
 
-/// The process has little to do as long as no more than one of so many places is taken.
+/// The process is calm while at most one in this number of places is taken.
 const CALM: usize = 16;
 
 /// The places of a process.
@@ -40,12 +40,12 @@ impl Pace {
             .ok()
     }
 
-    /// Whether so little is under way that more may be sent at once.
+    /// Whether the process is calm, so that more may be sent at once.
     pub(super) fn is_calm(&self) -> bool {
         self.0.in_use() * CALM <= self.0.capacity()
     }
 
-    /// After how long a request is a slow one.
+    /// After how long a request counts as slow.
     pub(super) fn slow(&self) -> Duration {
         if self.is_calm() {
             SLOW

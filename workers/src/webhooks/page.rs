@@ -1,11 +1,16 @@
 //! A run of a page: its deliveries are sent one after the other.
 //!
-//! That is right for endpoints that answer at once. When one does not, or a request fails, the rest of the page becomes jobs
-//! of one turn each, which run side by side up to the cap of the endpoint's lane. When the endpoint wants nothing now (its breaker is
-//! open, its limit is reached) the rest waits as one page.
+//! This is good for endpoints that answer at once. If an endpoint is slow or a request fails, the
+//! rest of the page becomes jobs of one turn each. They run in parallel, up to the cap of the
+//! endpoint's lane. If the endpoint takes nothing now (its breaker is open, or its limit is
+//! reached), the rest waits as one page.
 //!
-//! What was sent is recorded while the page goes on, together with what it has still to send. A page whose worker dies sends
-//! again only what was not recorded.
+//! Sent deliveries are recorded while the page continues, together with those that are left. If the
+//! worker dies, only deliveries that were not recorded are sent again.
+
+mod load;
+mod progress;
+mod spread;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -18,7 +23,6 @@ use domain::{
     breaker::Right,
     id::{DeliveryId, EndpointId},
 };
-use metrics::{Counter, counter};
 use queue::{Checkpoint, Finish, NotRecorded, Run};
 use store::{
     Error,
@@ -26,8 +30,10 @@ use store::{
     jobs::{self, DeliveryJob},
 };
 use tokio::time::timeout;
-use tracing::{debug, warn};
+use tracing::warn;
 
+use self::spread::Spread;
+pub(super) use self::spread::expect_none;
 use super::{
     Courier,
     attempt::attempt,
@@ -35,51 +41,13 @@ use super::{
     turn::{Turn, soon, turn},
 };
 
-/// How long what was sent stays unrecorded at most while the page goes on, but for the request that is under way.
+/// The longest time that sent deliveries stay unrecorded while the page continues, in addition to
+/// the current request.
 const UNRECORDED: Duration = Duration::from_millis(250);
 
-/// After so long, the rest makes way for other pages: runs have a deadline, and stops wait for them.
+/// After this time, the rest of the page goes back to the queue: runs have a deadline, and a
+/// stopping process waits for them.
 const LONGEST: Duration = Duration::from_secs(5);
-
-/// Turns that are loaded at once, after the first, which shows whether the endpoint answers quickly.
-const AHEAD: usize = 8;
-
-/// How long it is believed what was loaded.
-const FRESH: Duration = Duration::from_secs(1);
-
-/// Why a page was spread.
-#[derive(Clone, Copy)]
-enum Spread {
-    /// A request took long.
-    Slow,
-    /// A request failed.
-    Failed,
-    /// The process has little else to do.
-    Idle,
-    /// An earlier run did not come to its end: one of the deliveries may be the reason.
-    Rerun,
-}
-
-impl Spread {
-    const ALL: [Self; 4] = [Self::Slow, Self::Failed, Self::Idle, Self::Rerun];
-
-    fn counter(self) -> Counter {
-        let reason = match self {
-            Self::Slow => "slow",
-            Self::Failed => "failed",
-            Self::Idle => "idle",
-            Self::Rerun => "rerun",
-        };
-        counter!("gatehouse_webhook_pages_spread_total", "reason" => reason)
-    }
-}
-
-/// Shows all metrics as 0 from the start.
-pub(super) fn expect_none() {
-    for reason in Spread::ALL {
-        reason.counter().increment(0);
-    }
-}
 
 /// How a run ends.
 enum End {
@@ -87,7 +55,7 @@ enum End {
     Done,
     /// A single delivery failed, and is tried again after this time.
     Failed(Duration),
-    /// What is left waits so long.
+    /// The rest waits for this time.
     Later(Duration),
 }
 
@@ -97,20 +65,21 @@ pub(super) struct Page<'a> {
     checkpoint: &'a Checkpoint,
     endpoint: EndpointId,
     team: Asker,
-    /// It is no page, but a delivery that stays in its job until it ends.
+    /// It is not a page, but a single delivery, which stays in its job until it ends.
     is_single: bool,
     is_rerun: bool,
-    /// When it had its first place.
+    /// When it got its first place.
     began: Instant,
     place: Option<Place>,
-    /// What is still to be sent. No turn is empty. The first one stays here until its request has ended.
+    /// What is left to send. No turn is empty. The first one stays here until its request has
+    /// ended.
     turns: VecDeque<jobs::Turn>,
     loaded: HashMap<DeliveryId, Option<Loaded>>,
-    /// When that was loaded; none: nothing was yet.
+    /// When they were loaded. None before the first load.
     loaded_at: Option<Instant>,
-    /// Deliveries of which this run has made an attempt.
+    /// Deliveries that this run has attempted.
     made: HashSet<DeliveryId>,
-    /// When all was recorded that is not below.
+    /// When everything before `attempted` and `handed_on` was recorded.
     recorded_at: Instant,
     attempted: Vec<Attempted>,
     handed_on: Vec<HandedOn>,
@@ -150,7 +119,7 @@ impl<'a> Page<'a> {
     pub(super) async fn run(mut self) -> Result<Finish<Option<Progress>>, BoxDynError> {
         let end = match self.send_all().await {
             Ok(end) => end,
-            // What was sent must be recorded, whatever happened then.
+            // What was sent must be recorded, whatever happened afterwards.
             Err(Failure::Store(error)) if !self.is_recorded() => {
                 warn!(%error, endpoint.id = %self.endpoint, "the rest of a webhook page must wait");
                 End::Later(soon())
@@ -196,7 +165,7 @@ impl<'a> Page<'a> {
                     }
                 }
                 Some(Loaded::Unreadable) if self.is_single => return Err(Failure::Unreadable),
-                // Its own job says so again and again, and nobody else suffers from it.
+                // It gets a job of its own, which fails again and again without delaying others.
                 Some(Loaded::Unreadable) => {
                     self.remove_first();
                     self.hand_on(vec![delivery], Duration::ZERO);
@@ -208,7 +177,7 @@ impl<'a> Page<'a> {
         Ok(End::Done)
     }
 
-    /// Sends the first delivery. None: the next one may follow.
+    /// Sends the first delivery. Returns none if the next one may follow.
     async fn send(&mut self, delivery: &ToDeliver) -> Result<Option<End>, Failure> {
         self.team = Some(delivery.team);
         if delivery.disabled {
@@ -255,7 +224,7 @@ impl<'a> Page<'a> {
             return Ok(Some(End::Done));
         }
         if right != Right::Everybody || is_gone {
-            // The others wait for what has been found out.
+            // The others wait until this result is known.
             return Ok(Some(End::Later(Duration::ZERO)));
         }
         match state {
@@ -272,7 +241,7 @@ impl<'a> Page<'a> {
         Ok(None)
     }
 
-    /// Waits for a place, unless it has one. False: the job comes again later.
+    /// Waits for a place, unless it has one. False if the job must try again later.
     async fn has_place(&mut self) -> Result<bool, Failure> {
         if self.place.is_none() {
             let courier = self.courier;
@@ -287,33 +256,8 @@ impl<'a> Page<'a> {
         Ok(self.place.is_some())
     }
 
-    /// The first delivery, and with it those that follow.
-    async fn load(&mut self, delivery: DeliveryId) -> Result<Option<Loaded>, Failure> {
-        if self.loaded_at.is_some_and(|at| at.elapsed() > FRESH) {
-            self.loaded.clear();
-        }
-        if let Some(found) = self.loaded.remove(&delivery) {
-            return Ok(found);
-        }
-        let ahead = if self.loaded_at.is_none() { 1 } else { AHEAD };
-        let wanted: Vec<DeliveryId> = self.turns.iter().take(ahead).flatten().copied().collect();
-        let loader = &self.courier.deliveries;
-        let found = loader.load_all_for(self.team, &wanted).await;
-        self.loaded_at = Some(Instant::now());
-        for (delivery, found) in wanted.into_iter().zip(found) {
-            let found = match found {
-                Err(Error::Unreadable(error)) if !self.is_single => {
-                    debug!(%error, delivery.id = %delivery, "cannot read a delivery of a webhook page");
-                    Some(Loaded::Unreadable)
-                }
-                found => found?,
-            };
-            self.loaded.insert(delivery, found);
-        }
-        Ok(self.loaded.remove(&delivery).flatten())
-    }
-
-    /// The request that is under way takes long: its job waits for nothing but its answer, and leaves all else to others.
+    /// Called when the current request is slow. The job then waits only for its answer, and leaves
+    /// everything else to other jobs.
     async fn make_room(&mut self) -> Result<(), NotRecorded> {
         self.place = None;
         self.loaded.clear();
@@ -323,22 +267,7 @@ impl<'a> Page<'a> {
         self.record().await
     }
 
-    /// Makes a job of its own of each turn from this one on.
-    fn spread_from(&mut self, first: usize, reason: Spread) {
-        reason.counter().increment(1);
-        for turn in self.turns.split_off(first) {
-            self.hand_on(turn, Duration::ZERO);
-        }
-    }
-
-    fn hand_on(&mut self, turn: jobs::Turn, delay: Duration) {
-        self.handed_on.push(HandedOn {
-            turns: vec![turn],
-            delay,
-        });
-    }
-
-    /// Takes the first delivery out of the page.
+    /// Removes the first delivery from the page.
     fn remove_first(&mut self) {
         if let Some(turn) = self.turns.front_mut() {
             turn.remove(0);
@@ -347,36 +276,9 @@ impl<'a> Page<'a> {
             }
         }
     }
-
-    fn is_recorded(&self) -> bool {
-        self.attempted.is_empty() && self.handed_on.is_empty()
-    }
-
-    /// Records what was sent and handed on, and what is still to be sent.
-    async fn record(&mut self) -> Result<(), NotRecorded> {
-        match self.take_progress() {
-            Some(progress) => self.checkpoint.record(progress).await,
-            None => Ok(()),
-        }
-    }
-
-    fn take_progress(&mut self) -> Option<Progress> {
-        self.recorded_at = Instant::now();
-        if self.is_recorded() {
-            return None;
-        }
-        let rest = !self.is_single && !self.turns.is_empty();
-        Some(Progress {
-            endpoint: self.endpoint,
-            team: self.team?,
-            attempted: std::mem::take(&mut self.attempted),
-            handed_on: std::mem::take(&mut self.handed_on),
-            rest: rest.then(|| self.turns.iter().cloned().collect()),
-        })
-    }
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 enum Failure {
     Store(Error),
     Unreadable,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{attempt::failure, message::Message};
 use crate::outbound::{Busy, Outbound, OutboundError};
 
-/// Sends `webhook.test.ping`, with everything that real events carry, and says how that went.
+/// Sends `webhook.test.ping`, with everything that real events have, and returns the outcome.
 ///
 /// # Errors
 /// Nothing was sent, because the team has no free connection now.

@@ -1,5 +1,6 @@
-//! Whether it is a delivery's turn: its endpoint is not paused, takes one more request this second, and has been
-//! told what goes before, and its team may open another connection. Whatever has to wait is charged no attempt.
+//! Whether it is a delivery's turn. Its endpoint must not be paused, must take another request this
+//! second, and must have received what goes before. Its team must be able to open another
+//! connection. Waiting is not charged as an attempt.
 
 use std::time::Duration;
 
@@ -17,19 +18,20 @@ use crate::outbound::{Outbound, Socket};
 
 /// What a delivery may do.
 pub(super) enum Turn {
-    /// Be sent, through this.
+    /// Send it through this socket.
     Now(Right, Socket),
-    /// Come back in so long: something else goes before it.
+    /// Try again after this time: something else goes before it.
     Held(Duration),
-    /// Come back in so long, like all others to its endpoint.
+    /// Try again after this time, like all other deliveries to its endpoint.
     Later(Duration),
 }
 
-/// How long the one that probes an endpoint may take, with the record of what it found.
+/// How long a probe of an endpoint may take, including the record of its result.
 const PROBE_LEASE: Duration = ATTEMPT_DEADLINE.saturating_add(Duration::from_secs(5));
 
-/// The shortest and the longest time between two looks whether what goes before has been told. In between a delivery has
-/// waited as long as it waits next, so that few looks suffice and the wait at most doubles.
+/// The shortest and the longest time between two checks whether the earlier event was delivered.
+/// Between these limits, a delivery waits as long again as it has waited, so few checks are needed
+/// and the wait at most doubles.
 const SHORTEST_LOOK: Duration = Duration::from_millis(20);
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
@@ -41,7 +43,7 @@ pub(super) async fn turn(
 ) -> Result<Turn, Error> {
     let allowed = delivery.health.breaker.allows(delivery.at);
     match allowed {
-        // Only while the endpoint is well: one that is probed gets whatever comes first.
+        // Only while the endpoint works. A probe sends whatever comes first.
         Allowed::Asking if is_held => return Ok(Turn::Held(next_look(delivery))),
         Allowed::Nothing(until) => {
             let wait = (until - delivery.at).to_std().unwrap_or_default();
@@ -49,11 +51,12 @@ pub(super) async fn turn(
         }
         Allowed::Asking | Allowed::Probing => {}
     }
-    // Before all that others wait for: this may take some seconds.
+    // Before everything that others wait for, because this may take some seconds.
     let Ok(socket) = outbound.socket(delivery.team).await else {
         return Ok(Turn::Later(soon()));
     };
-    // Before the probe: its holder must send at once, or it would keep the others out for nothing.
+    // Before the probe, because its holder must send at once. Otherwise it would block others for
+    // nothing.
     if let Some(max) = delivery.max_per_second
         && let Some(wait) = endpoint::permit(pool, delivery.endpoint, max).await?
     {
@@ -70,7 +73,8 @@ pub(super) async fn turn(
     )
 }
 
-/// When a delivery comes again for which there was no connection. Not all at once.
+/// When a delivery without a connection is tried again: after a random delay, so that not all come
+/// back at once.
 pub(super) fn soon() -> Duration {
     Duration::from_secs_f64(1.0 + 4.0 * rand::random::<f64>())
 }

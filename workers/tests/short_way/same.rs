@@ -16,12 +16,12 @@ const TEXTS: [&str; 7] = [
     "see review-2024 for the details",
     "I will kill you, you worthless piece of shit",
     "this is a b.l.o.c.k.e.d.w.o.r.d, and I will kill you",
-    // The built-in analyser knows no Chinese: nobody scored this.
+    // The built-in analyser does not know Chinese, so this has no scores.
     "今天天气很好，我们去公园散步",
     "call me at http://example.org/ for a free prize",
 ];
 
-/// What is stored of a verdict, but for how long it took.
+/// A stored verdict, without the time that it took.
 #[derive(Debug, PartialEq, sqlx::FromRow)]
 struct Stored {
     body: String,
@@ -72,7 +72,7 @@ async fn stored(pool: &PgPool) -> Vec<Stored> {
     stored
 }
 
-/// What shadows said, without the slots of those who counted.
+/// The results of shadows, without the slots of their counters.
 async fn shadows(pool: &PgPool) -> Vec<(String, String, bool, i64)> {
     sqlx::query_as(
         "select live_status, shadow_status, unscored, sum(items)::bigint
@@ -92,7 +92,7 @@ async fn reset(fixture: &Fixture) {
         .await;
 }
 
-/// Judges all texts, and says what is stored of them and how many jobs that took.
+/// Judges all texts. Returns what is stored, and how many jobs that took.
 async fn judged(
     fixture: &Fixture,
     versions: &[GroupVersionId],
@@ -120,7 +120,7 @@ async fn one_run_decides_exactly_as_two_runs_do(pool: PgPool) {
     let (_, strict) = fixture
         .version(&[json!({"name": "all", "type": "regex", "pattern": ".", "effect": "review"})])
         .await;
-    // A version of another group stands in: what matters is that it judges in the place of the live one.
+    // A version of another group is used: it only matters that it judges instead of the live one.
     let mut conn = fixture.pool.acquire().await.unwrap();
     shadow::set(&mut conn, group, Some(strict)).await.unwrap();
     drop(conn);
@@ -173,7 +173,7 @@ async fn an_item_takes_one_job_and_each_of_its_events_is_told_once(pool: PgPool)
     }
     fixture.decided().await;
     let items = i64::try_from(TEXTS.len()).unwrap();
-    // What the queue itself takes of the sequence is nothing.
+    // The queue itself takes no number of the sequence.
     let jobs = fixture
         .count("select last_value from queue.jobs_id_seq")
         .await

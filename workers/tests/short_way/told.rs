@@ -1,4 +1,4 @@
-//! The acceptance is told before its item's verdict wherever that takes longer, and once.
+//! If the verdict takes long, the acceptance is sent before it, and only once.
 
 use domain::id::MediaId;
 use queue::{Effect as _, FinishTx, JobId, NewJobs, Survivor};
@@ -15,7 +15,7 @@ const CREATED: &str = "select count(*) from events where kind = 'media.created'"
 const MODERATED: &str = "select count(*) from events where kind = 'media.moderated'";
 const DELIVERIES: &str = "select count(*) from deliveries";
 
-/// Has an acceptance told, as a checkpoint does; the number of deliveries.
+/// Sends an acceptance, as a checkpoint does. Returns the number of deliveries.
 async fn tell(fixture: &Fixture, media: MediaId) -> usize {
     let created = Created {
         media,
@@ -46,7 +46,7 @@ async fn a_judgement_that_fails_tells_the_acceptance_before_it_is_tried_again(po
     fixture.decided().await;
     let created = fixture.count(CREATED).await;
     let moderated = fixture.count(MODERATED).await;
-    // There is no such version: judging fails, until it is there.
+    // The version does not exist, so judging fails until it does.
     let missing = uuid::Uuid::now_v7();
     fixture.submit(&[missing.into()], false, "a text").await;
     fixture
@@ -86,7 +86,7 @@ async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: P
             fixture.count(MODERATED).await,
             fixture.count(DELIVERIES).await,
         ];
-        // As long as nobody has noticed that the worker is gone, or anew by hand: a job of the short way.
+        // A job of the short way, because nobody has noticed yet that the worker is gone.
         fixture.submit(&[live], uses_ai, "a text").await;
         fixture
             .execute(
@@ -96,7 +96,7 @@ async fn a_job_that_died_has_told_the_acceptance_and_its_item_is_decided(pool: P
                  delete from queue.jobs where queue = 'webhooks'",
             )
             .await;
-        // Its attempts are spent by workers that died.
+        // Workers that died have used up its attempts.
         sqlx::query(
             "update queue.jobs
              set format = 1, attempt = max_attempts, state = 3, cause = 'worker_lost',
@@ -129,7 +129,7 @@ async fn an_acceptance_is_told_once_however_often_it_is_asked_for(pool: PgPool) 
     assert_eq!(tell(&fixture, media).await, 0);
     assert_eq!(fixture.count(CREATED).await, 1);
     assert_eq!(fixture.count(DELIVERIES).await, 1);
-    // The item was decided long ago, and the event is forgotten: nobody hears of it again.
+    // The item was decided long ago, and the event was deleted. It is not sent again.
     fixture
         .execute(
             "truncate events, deliveries;
@@ -138,7 +138,7 @@ async fn an_acceptance_is_told_once_however_often_it_is_asked_for(pool: PgPool) 
         .await;
     assert_eq!(tell(&fixture, media).await, 0);
     assert_eq!(fixture.count(CREATED).await, 0);
-    // One that somebody else has decided a moment ago is told of.
+    // The acceptance of an item that was decided a moment ago is sent.
     fixture.execute("update media set created_at = now()").await;
     assert_eq!(tell(&fixture, media).await, 1);
 }
@@ -186,7 +186,8 @@ async fn a_recovery_of_what_an_endpoint_missed_gets_what_was_accepted_before_it_
     let (_, live) = fixture.version(&[]).await;
     let media = fixture.submit(&[live], false, "a text").await;
     fixture.execute("truncate events, deliveries").await;
-    // Two endpoints that were added since. The owner of one has what it missed sent to it, and that has ended.
+    // Two endpoints that were added since. A recovery has sent to one of them what it missed, and
+    // has ended.
     fixture
         .execute(
             "insert into webhook_endpoints (id, site_id, url, events)

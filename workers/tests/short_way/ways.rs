@@ -1,4 +1,5 @@
-//! What holds the rules or the analysis back is minded, and the acceptance is told all the same.
+//! Pauses and caps of the rules or the analysis are respected, and the acceptance is sent
+//! nevertheless.
 
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ async fn rules_that_are_held_back_judge_nothing_and_the_acceptance_is_told(pool:
 async fn while_the_first_job_would_wait_acceptances_are_told_at_once(pool: PgPool) {
     let fixture = Fixture::new(pool).await;
     let (_, live) = fixture.version(&[]).await;
-    // Nobody works: the acceptance is told at once.
+    // No worker runs, so the acceptance is sent at once.
     fixture.submit(&[live], true, "a text").await;
     assert_eq!(fixture.count(CREATED).await, 1);
     let working = fixture.work(&[ANALYSIS, RULES]);
@@ -95,7 +96,7 @@ async fn while_the_first_job_would_wait_acceptances_are_told_at_once(pool: PgPoo
             } else {
                 queues::pause(&mut conn, queue, None).await.unwrap();
             }
-            // The look is taken once a second.
+            // This is checked once a second.
             fixture
                 .until("told at once", async || {
                     let created = fixture.count(CREATED).await;
@@ -118,7 +119,7 @@ async fn while_the_first_job_would_wait_acceptances_are_told_at_once(pool: PgPoo
     }
     drop(conn);
     working.stop().await;
-    // An orderly stop is told, so that nobody relies on this process any more.
+    // An orderly stop is reported, so that nobody relies on this process any more.
     fixture
         .until("nobody works", async || {
             let created = fixture.count(CREATED).await;

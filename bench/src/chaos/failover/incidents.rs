@@ -1,4 +1,4 @@
-//! The incidents. Each breaks something, holds it broken for a while and does what an operator does: no more.
+//! The incidents. Each breaks something for a while, and does only what an operator would do.
 
 use std::{
     convert::Infallible,
@@ -14,14 +14,14 @@ use tokio::time::{sleep, timeout};
 use super::pair::Pair;
 use crate::{cluster::Cluster, stack::Stack};
 
-/// How long an outage lasts that the operator ends.
+/// The length of an outage that the operator ends.
 const OUTAGE: Duration = Duration::from_secs(10);
 /// How long a name leads to the wrong server.
 const MISLED: Duration = Duration::from_secs(5);
 /// How long an operator takes to promote a standby.
 const NOTICE: Duration = Duration::from_secs(4);
 const POLL: Duration = Duration::from_millis(100);
-/// How long it may take until it is broken.
+/// How long it may take until the failure has begun.
 const BEGINS: Duration = Duration::from_mins(1);
 /// Between two attempts to connect.
 const MOMENT: Duration = Duration::from_millis(10);
@@ -77,7 +77,7 @@ pub(super) struct Scene<'a> {
     pub(super) pair: &'a mut Pair,
 }
 
-/// An incident that was, and what was seen of it.
+/// A past incident, and what was observed.
 pub(super) struct Past {
     /// When the database could be written to again.
     pub(super) writable: Instant,
@@ -85,7 +85,7 @@ pub(super) struct Past {
 }
 
 impl Scene<'_> {
-    /// Lets it happen, and mends it.
+    /// Lets an incident happen, and repairs it.
     pub(super) async fn play(&mut self, kind: Kind) -> anyhow::Result<Past> {
         match kind {
             Kind::WrongServer => self.wrong_server().await,
@@ -191,7 +191,7 @@ impl Scene<'_> {
             .fetch_one(&mut first)
             .await?;
         let most: usize = most.parse()?;
-        // Many try at once, or the service would be quicker to replace its own.
+        // Many try at once. Otherwise the service would be faster to replace its own.
         let taking = try_join_all((1..most).map(|_| take(cluster)));
         let others = tokio::select! {
             others = timeout(BEGINS, taking) => others.context("the service still has connections")??,

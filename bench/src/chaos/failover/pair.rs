@@ -13,7 +13,8 @@ use crate::{
     processes::free_address,
 };
 
-/// Of both servers. As few connections as a small database has, and little room for the log, so that both can be used up.
+/// The settings of both servers: few connections and little room for the log, as in a small
+/// database, so that both can be used up.
 const SETTINGS: &str = "
 max_connections = 150
 max_wal_size = 128MB
@@ -27,14 +28,14 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long an incident may take to begin.
 const BEGINS: Duration = Duration::from_mins(1);
 
-/// What there is of the database beside the primary, which is the ground's cluster.
+/// The parts of the database except the primary, which is the ground's cluster.
 pub(super) struct Pair {
-    /// What the URL calls the first host. It leads to the primary.
+    /// The first host of the URL. It leads to the primary.
     pub(super) name: Name,
     pub(super) primary: std::net::SocketAddr,
     /// The second host.
     pub(super) standby_address: std::net::SocketAddr,
-    /// Until it is the primary.
+    /// None after it was promoted.
     pub(super) standby: Option<Cluster>,
     pub(super) probe: Probe,
 }
@@ -108,7 +109,7 @@ impl Probe {
     /// Waits until no write succeeds.
     ///
     /// # Errors
-    /// Writes go on succeeding: the incident does not do what it should.
+    /// Writes still succeed, so the incident does not do what it should.
     pub(super) async fn until_down(&self) -> anyhow::Result<()> {
         let begun = Instant::now();
         while self.writes().await {

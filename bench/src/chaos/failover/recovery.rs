@@ -1,4 +1,5 @@
-//! How soon the service works again: from the moment at which the database can be written to, until all of it does its work.
+//! How soon the service works again: from the moment when the database can be written to, until all
+//! processes work.
 
 use std::{
     cell::{Cell, RefCell},
@@ -17,7 +18,7 @@ use crate::{
     stack::Stack,
 };
 
-/// What takes longer is not waited for.
+/// The longest wait.
 const LIMIT: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(50);
 /// The texts that are submitted here have higher numbers than all others.
@@ -67,7 +68,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Sees all of it work, or gives up after a minute.
+    /// Waits until all processes work, for at most a minute.
     pub(super) async fn observe(
         &self,
         stack: &Stack,
@@ -103,7 +104,7 @@ impl<'a> Observer<'a> {
     }
 }
 
-/// What is not answered yet is not decided yet.
+/// Whether the item is decided. False if there is no answer.
 async fn is_decided(client: &mut Client, query: &[u8]) -> anyhow::Result<bool> {
     #[derive(Deserialize)]
     struct Told {

@@ -1,5 +1,5 @@
-//! Ten connections that make, try, edit and import heavy rule groups: of 60 patterns, of as many as a group may have, and of
-//! some that are small enough to be accepted.
+//! Ten connections that make, try, edit and import heavy rule groups: with 60 patterns, with as
+//! many as a group may have, and with few enough to be accepted.
 
 use std::rc::Rc;
 
@@ -53,7 +53,7 @@ async fn edit(team: &Team, connection: usize, groups: Rc<[Value]>) {
                     ("POST", "/rule-groups"),
                     Some(&body),
                 );
-                // What was accepted makes room again.
+                // Accepted groups are deleted to free their place.
                 if let Said::Done(made) = made.await
                     && let Some(made) = id(&made)
                 {

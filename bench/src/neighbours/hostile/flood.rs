@@ -11,7 +11,7 @@ use super::{
 use crate::http;
 
 const CONNECTIONS: usize = 64;
-/// These submit, so that there is something to list.
+/// Connections that submit, so that there is something to list.
 const SUBMITTERS: usize = 2;
 
 pub(super) async fn attack(team: &Team) {

@@ -1,10 +1,10 @@
-//! Rule groups that are heavy to compile and to keep. Each is allowed by the limits of numbers; how heavy it is shows only
-//! when it is compiled.
+//! Rule groups that are heavy to compile and to keep. Each is within the limits of numbers. Only
+//! compiling shows how heavy it is.
 
 use rand::{RngExt as _, rngs::StdRng};
 use serde_json::{Value, json};
 
-/// A Unicode class, repeated: some 20 KB of automaton for each time.
+/// Repetitions of a Unicode class. Each makes about 20 KB of automaton.
 const REPEATED: u32 = 190;
 /// Characters of a keyword or an exception; 100 are allowed.
 const TERM: usize = 95;
@@ -33,7 +33,7 @@ impl Weight {
         }
     }
 
-    /// As many as are allowed: a group's patterns have at most 30,000 positions.
+    /// The most that are allowed: a group's patterns have at most 30,000 positions.
     pub(super) const fn most(self) -> usize {
         match self {
             Self::Patterns => 157,
@@ -41,7 +41,7 @@ impl Weight {
         }
     }
 
-    /// How many are tried first: what was seen to be too heavy.
+    /// How many are tried first: a number that was observed to be too heavy.
     pub(super) const fn first(self) -> usize {
         match self {
             Self::Patterns => 40,
@@ -49,7 +49,7 @@ impl Weight {
         }
     }
 
-    /// The rules of a group. No two of different `variant` are alike, and no two patterns.
+    /// The rules of a group. Groups with different `variant` differ, and so do all patterns.
     pub(super) fn rules(self, count: usize, variant: u32, random: &mut StdRng) -> Value {
         match self {
             Self::Patterns => patterns(count, variant),

@@ -1,5 +1,6 @@
-//! The hostile team's own servers: receivers of webhooks and hosts of images. They stand on every address of 127.0.0.0/8, so
-//! each address is another host to the service, and they keep every connection open.
+//! The hostile team's own servers: receivers of webhooks and hosts of images. They listen on every
+//! address of 127.0.0.0/8, so each address is another host for the service, and they keep every
+//! connection open.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -9,7 +10,7 @@ use tokio::{
     time::sleep,
 };
 
-/// What a long answer has: as much as the service reads.
+/// Bytes of a long answer: as many as the service reads.
 const LONG: usize = 16 << 10;
 const MAX_HEADERS: usize = 64;
 /// A picture of one pixel.
@@ -31,7 +32,7 @@ pub(super) async fn serve(listener: TcpListener) {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) if peer.ip().is_loopback() => {
-                // A connection that breaks is the other side's affair.
+                // Broken connections are ignored.
                 tokio::spawn(async move { answer(stream).await });
             }
             Ok(_) => {}

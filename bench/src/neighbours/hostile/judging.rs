@@ -10,7 +10,7 @@ use super::{
 
 /// As long as a text may be.
 const TEXT: usize = 102_400;
-/// Copies of a class in a pattern; its last state depends on all of the text before.
+/// Copies of a class in a pattern. Its last state depends on all of the text before.
 const COPIES: usize = 930;
 /// Patterns that are tried first. With all repetitions written out, a group may have 30,000 positions.
 const PATTERNS: usize = 30;
@@ -46,7 +46,8 @@ pub(super) async fn attack(team: &Team) {
     );
 }
 
-/// Each has to remember where every `a` stood, in exponentially many ways, so no automaton can be built for it ahead.
+/// Each must remember the position of every `a`, in exponentially many combinations, so no
+/// automaton can be built ahead of time.
 fn patterns(count: usize) -> Value {
     let rules = (0..count).map(|number| {
         json!({
@@ -57,7 +58,8 @@ fn patterns(count: usize) -> Value {
     rules.collect()
 }
 
-/// The `c` is there, so nothing is excluded ahead, and never where a pattern wants it.
+/// The text contains `c`, so no pattern is excluded early, but never at the position that a pattern
+/// needs.
 fn text(team: &Team) -> String {
     let mut random = team.random();
     let letters = (1..TEXT).map(|_| if random.random::<bool>() { 'a' } else { 'b' });

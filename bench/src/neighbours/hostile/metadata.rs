@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// 16 KiB of arrays within arrays.
 const DEEPEST: usize = 8_000;
-/// What is permitted at least, the object itself included.
+/// The depth that is always permitted, including the object itself.
 const PERMITTED: usize = 31;
 /// Bytes that metadata may have, with some room.
 const BYTES: usize = 16_000;
@@ -68,19 +68,19 @@ async fn send(team: &Team, site: &OwnSite, what: &str, render: impl Fn(&str) -> 
     join_all(clients).await;
 }
 
-/// Metadata goes in as it is written: nothing parses it here.
+/// Inserts metadata as written, without parsing it.
 fn with_metadata(key: &str, metadata: &str) -> Bytes {
     let body = format!(r#"{{"api_key":"{key}","body":"x","metadata":{metadata}}}"#);
     http::submission_of(&body).into()
 }
 
-/// Arrays within arrays within an object, so many.
+/// An object with arrays nested to this depth.
 fn nested(depth: usize) -> String {
     let (open, close) = ("[".repeat(depth - 1), "]".repeat(depth - 1));
     format!(r#"{{"a":{open}{close}}}"#)
 }
 
-/// An object that is full of arrays as deep as they may be.
+/// An object full of arrays with the greatest permitted depth.
 fn many(depth: usize) -> String {
     let one = format!("{}{}", "[".repeat(depth - 2), "]".repeat(depth - 2));
     let count = BYTES / (one.len() + 1);

@@ -1,8 +1,8 @@
 //! Rule groups as heavy as the service accepts, each made known to the workers by one-byte texts.
 //!
-//! How heavy that is, is searched for. Then more of the same are made, as many as permitted, then new versions of them, and
-//! shadows. All are attached to one site, so that one item needs many at once, and named by submissions one by one, so
-//! that no cache keeps them.
+//! It searches for the heaviest accepted group. Then it makes as many of them as permitted, then
+//! new versions and shadows of them. All are attached to one site, so that one item needs many of
+//! them at once. Submissions also name them one by one, so that no cache keeps them.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::http::Client;
 
-/// So many answers that say nothing about a size mean that it is too heavy.
+/// After this many answers that say nothing about a size, it counts as too heavy.
 const GIVE_UP: u32 = 5;
 const CONNECTIONS: usize = 8;
 const BETWEEN_BACKTESTS: Duration = Duration::from_secs(2);
@@ -152,7 +152,7 @@ impl Definer<'_> {
         Some(Made { id, revision })
     }
 
-    /// Makes new versions of a group without end, by turns live and in the shadow.
+    /// Makes new versions of a group without end, alternately live and as a shadow.
     async fn publish(&mut self, size: usize, group: Made) {
         let Made { id, mut revision } = group;
         for variant in self.made + 1.. {
@@ -194,7 +194,7 @@ impl Definer<'_> {
     }
 }
 
-/// As many as permitted are there.
+/// The permitted number is reached.
 struct Permitted;
 
 /// Replays what was judged by heavy groups, one after the other.

@@ -10,7 +10,7 @@ use super::team::Team;
 use crate::http;
 
 const CONNECTIONS: usize = 1_500;
-/// Of so many connections one sends a body.
+/// One connection in this number sends a body.
 const BODIES: usize = 5;
 const BEAT: Duration = Duration::from_secs(1);
 /// What a body gets each second: more than the 16 KiB that are asked for.
@@ -20,10 +20,10 @@ const BODY: usize = 16 << 20;
 pub(super) async fn attack(team: &Team) {
     team.note(format!("{CONNECTIONS} connections at once"));
     let connections = (0..CONNECTIONS).map(|number| async move {
-        // Not all in the same moment.
+        // Not all at the same moment.
         sleep(BEAT * u32::try_from(number).unwrap_or(0) / 1_500).await;
         loop {
-            // It ends when the service closes it, which is what it is for.
+            // It ends when the service closes it, as intended.
             let _ = hold(team, number).await;
             sleep(BEAT).await;
         }

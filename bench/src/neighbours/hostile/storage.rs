@@ -37,7 +37,7 @@ pub(super) async fn attack(team: &Team) {
     );
 }
 
-/// Has everything sent once more that was delivered.
+/// Lets everything be sent again that was delivered.
 async fn recover(team: &Team, site: &OwnSite) {
     let mut client = team.client(2);
     for number in 0.. {

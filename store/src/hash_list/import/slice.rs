@@ -1,7 +1,6 @@
 //! A chunk of a file of hashes: what a job reads, and the effect of having read it.
 
 use domain::{
-    chain::State,
     hash_list::{Line, LineFault},
     id::{ActorId, HashEntryId, HashImportId, HashListId, TeamId},
     image_hash::HashAlgorithm,
@@ -11,9 +10,10 @@ use queue::{Effect, FinishTx, Survivor};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{LISTED, drop_chunks};
+use super::{Import, LISTED};
 use crate::{
     Error,
+    chain::{self, End, Step},
     hash_list::{
         MAX_ENTRIES, count,
         entry::{NewEntry, insert},
@@ -116,7 +116,7 @@ impl Effect for Imported {
         // Lists are locked in one order by all who lock several.
         effects.sort_by_key(|effect| effect.list);
         for effect in effects {
-            if effect.store(tx.conn).await? && !effect.last {
+            if effect.store(tx.conn).await? {
                 tx.jobs
                     .push(jobs::import(effect.import, effect.list, effect.team));
             }
@@ -126,17 +126,18 @@ impl Effect for Imported {
 }
 
 impl Imported {
-    /// False: the import was stopped, or is not where the chunk stands.
+    /// Whether there is another chunk to read.
     async fn store(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
         // First the list, as whoever deletes it does.
         let Some(raised) = raise(conn, self.list).await? else {
             return Ok(false);
         };
-        if !self.stands(conn).await? {
-            return Ok(false);
-        }
         let room = usize::try_from(MAX_ENTRIES - raised.entries).unwrap_or(0);
         let (fitting, rest) = self.entries.split_at(self.entries.len().min(room));
+        let is_full = !rest.is_empty();
+        if !self.advance(conn, is_full).await? {
+            return Ok(false);
+        }
         let new: Vec<(HashEntryId, NewEntry<'_>)> = fitting
             .iter()
             .map(|(id, line)| {
@@ -153,47 +154,36 @@ impl Imported {
         count(conn, self.list, added).await?;
         let existing = i64::try_from(fitting.len()).unwrap_or(i64::MAX) - added;
         self.list_refusals(conn).await?;
-        let full = !rest.is_empty();
-        self.advance(conn, added, existing, full).await?;
+        self.count(conn, added, existing).await?;
         self.drop_chunk(conn).await?;
-        Ok(!full)
+        Ok(!is_full && !self.last)
     }
 
-    async fn stands(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let stands = sqlx::query_scalar!(
-            "select id from hash_imports where id = $1 and state = 'running' and next_chunk = $2 for no key update",
-            self.import.as_uuid(),
-            self.number,
-        )
-        .fetch_optional(conn)
-        .await?;
-        Ok(stands.is_some())
+    /// False: the import was stopped, or is not where the chunk begins.
+    async fn advance(&self, conn: &mut PgConnection, is_full: bool) -> Result<bool, sqlx::Error> {
+        let end = if is_full {
+            End::Failed("there are as many entries as there may be")
+        } else {
+            End::of(self.last)
+        };
+        let step = Step {
+            from: self.number,
+            to: self.number + 1,
+            end,
+        };
+        chain::advance::<Import>(conn, self.import.as_uuid(), step).await
     }
 
-    async fn advance(
+    async fn count(
         &self,
         conn: &mut PgConnection,
         added: i64,
         existing: i64,
-        full: bool,
     ) -> Result<(), sqlx::Error> {
-        let state = match (full, self.last) {
-            (true, _) => State::Failed,
-            (false, true) => State::Finished,
-            (false, false) => State::Running,
-        };
         sqlx::query!(
             "
             update hash_imports
-            set
-                next_chunk = next_chunk + 1,
-                lines = lines + $2,
-                added = added + $3,
-                existing = existing + $4,
-                refused = refused + $5,
-                state = $6,
-                ended_at = case when $6 <> 'running' then clock_timestamp() end,
-                error = $7
+            set lines = lines + $2, added = added + $3, existing = existing + $4, refused = refused + $5
             where id = $1
             ",
             self.import.as_uuid(),
@@ -201,14 +191,9 @@ impl Imported {
             added,
             existing,
             i64::try_from(self.refused.len()).unwrap_or(i64::MAX),
-            state.as_str(),
-            full.then_some("there are as many entries as there may be"),
         )
-        .execute(&mut *conn)
+        .execute(conn)
         .await?;
-        if full {
-            drop_chunks(conn, self.import).await?;
-        }
         Ok(())
     }
 

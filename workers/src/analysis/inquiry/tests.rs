@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use domain::media::OnFailure;
+use domain::{decision::Gap, media::OnFailure};
+use store::analysis::Analysed;
 use uuid::Uuid;
 
 use super::*;

@@ -14,7 +14,7 @@ fn table() -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Pairs of a reason's label and what is refused for it.
+/// Pairs of a reason's label and a URL or host that is refused for it.
 pub(super) fn cases(group: &str) -> Vec<(String, String)> {
     let table = table();
     let reasons = table[group].as_object().unwrap().iter();
@@ -26,7 +26,7 @@ pub(super) fn cases(group: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Those hosts that are plain IP addresses.
+/// The hosts among them that are plain IP addresses.
 fn addresses() -> Vec<(String, IpAddr)> {
     let plain = |host: &str| {
         host.strip_prefix('[')

@@ -23,7 +23,7 @@ async fn a_file_comes_whole_up_to_the_limit_and_not_at_all_beyond() {
     let error = fetched(with_body(&file)).await.unwrap_err();
     assert!(matches!(error, FetchError::TooLarge) && !error.is_passing());
 
-    // Without a length that would tell.
+    // Without a length that would reveal the size.
     let head = b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n".to_vec();
     for (bytes, fits) in [(&file[1..], true), (&file[..], false)] {
         let answer = [head.clone(), bytes.to_vec()].concat();

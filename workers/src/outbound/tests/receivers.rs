@@ -2,6 +2,7 @@
 
 use std::{io::Read, net::TcpListener};
 
+use domain::webhook::KEPT_ANSWER_BYTES;
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
 
 use super::*;

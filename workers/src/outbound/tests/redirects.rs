@@ -85,7 +85,7 @@ async fn case_24_every_place_in_the_table_is_refused_as_the_target_of_a_redirect
     let hosts = attacks::cases("hosts").into_iter();
     let hosts = hosts.map(|(reason, host)| (reason, format!("http://{host}:{port}/")));
     for (reason, url) in hosts.chain(attacks::cases("urls")) {
-        // What no header can carry, and what is no absolute URL, is another matter.
+        // Without those that cannot be in a header or are not absolute URLs.
         let absolute = url::Url::parse(&url).is_ok();
         let header = url.bytes().all(|byte| (0x21..0x7f).contains(&byte));
         if !absolute || !header {
@@ -98,7 +98,8 @@ async fn case_24_every_place_in_the_table_is_refused_as_the_target_of_a_redirect
             Err(FetchError::Outbound(OutboundError::Refused(refusal))) => {
                 assert_eq!(refusal.label(), reason, "{url}");
             }
-            // `http:127.0.0.1` is relative where a base has the same scheme; it stays where it was.
+            // `http:127.0.0.1` is a relative URL when the base has the same scheme, so it leads to
+            // the same host.
             other if !url.contains("//") => {
                 assert!(other.is_err(), "{url}");
                 continue;

@@ -1,4 +1,5 @@
-//! What one team can open at the expense of others: connections in use, idle ones, and threads that look up names.
+//! What one team can use up at the expense of others: connections in use, idle connections, and
+//! threads for lookups.
 
 use std::sync::{Condvar, mpsc};
 
@@ -10,7 +11,7 @@ use super::*;
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 const LONG: Duration = Duration::from_secs(30);
 
-/// Every address of 127.0.0.0/8 reaches the same receiver, so it stands for any number of hosts.
+/// Every address of 127.0.0.0/8 leads to the same receiver, so the tests have any number of hosts.
 fn many_hosts(port: u16, bounds: Bounds) -> Outbound {
     let range = AllowedRange {
         net: "127.0.0.0/8".parse().unwrap(),
@@ -28,7 +29,7 @@ fn host(n: usize, port: u16) -> String {
     format!("http://127.1.{}.{}:{port}/", n / 250, n % 250 + 1)
 }
 
-/// Well before idle connections are closed for their age.
+/// Waits less than the time after which idle connections are closed.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -147,7 +148,7 @@ async fn case_39_receivers_that_never_answer_take_their_own_teams_share() {
         let answer = post_as(OTHER, &outbound, &well.url(), LONG).await;
         assert_eq!(answer.unwrap().status, 200);
     }
-    // The others give up after a while. Nothing was sent, and nobody takes it for the receiver's failure.
+    // The others give up after a while. Nothing was sent, so this is not the receiver's fault.
     for _ in 0..16 {
         let ended = attacks.join_next().await.unwrap().unwrap();
         assert!(matches!(ended, Err(OutboundError::Busy(_))), "{ended:?}");

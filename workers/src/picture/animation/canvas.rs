@@ -7,19 +7,19 @@ use super::super::{Limits, Rendition, raster::Raster, rendition};
 
 /// Bytes of a pixel of the canvas: red, green, blue and opacity.
 const PIXEL: usize = 4;
-/// What the canvas takes for each of its pixels at its peak, in bytes: itself, what a frame covered, and what becomes of it when it is
-/// shown.
+/// The memory of a canvas at its peak, in bytes for each pixel: the canvas, the part that a frame
+/// covered, and what is made of it when it is shown.
 pub(super) const MEMORY: u64 = 4 + 4 + 4 + 3;
 
-/// What viewers show at one time.
+/// The picture that viewers show at one time.
 pub(super) struct Canvas {
     width: u32,
     height: u32,
     /// `width * height * 4` bytes.
     rgba: Vec<u8>,
-    /// What is done before the next frame.
+    /// What happens to the last frame before the next one.
     dispose: Option<(Area, Dispose)>,
-    /// What the last frame covered, if it is to be restored.
+    /// The pixels that the last frame covered, if they must be restored.
     covered: Vec<u8>,
 }
 
@@ -32,18 +32,18 @@ pub(super) struct Area {
     pub(super) height: u32,
 }
 
-/// What becomes of a frame when the next one is shown.
+/// What happens to a frame when the next one is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dispose {
     /// It stays.
     Keep,
     /// Its area becomes transparent.
     Clear,
-    /// Its area shows again what it did before.
+    /// Its area is restored.
     Restore,
 }
 
-/// What a file stores of a frame.
+/// A frame as a file stores it.
 pub(super) struct Patch<'a> {
     pub(super) area: Area,
     /// Rows of pixels, from the top.
@@ -51,7 +51,8 @@ pub(super) struct Patch<'a> {
     pub(super) color: Color,
     /// Bytes from one row to the next.
     pub(super) stride: usize,
-    /// Whether what lies below shows through; else it is replaced, transparency included.
+    /// Whether the canvas below shows through. Otherwise it is replaced, including its
+    /// transparency.
     pub(super) is_blended: bool,
     pub(super) dispose: Dispose,
 }
@@ -86,7 +87,7 @@ impl Color {
 }
 
 impl Canvas {
-    /// A transparent one.
+    /// A transparent canvas.
     pub(super) fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -151,7 +152,7 @@ impl Canvas {
         Ok(())
     }
 
-    /// Does with the last frame what it asked for.
+    /// Disposes of the last frame as it requires.
     fn dispose(&mut self) {
         let Some((area, dispose)) = self.dispose.take() else {
             return;
@@ -174,7 +175,7 @@ impl Canvas {
         }
     }
 
-    /// Remembers what a frame is about to cover.
+    /// Copies the pixels that a frame will cover.
     fn cover(&mut self, area: Area) {
         let mut covered = std::mem::take(&mut self.covered);
         covered.clear();
@@ -190,7 +191,7 @@ impl Canvas {
         &mut self.rgba[start * PIXEL..][..area.width as usize * PIXEL]
     }
 
-    /// What it shows, on white and upright.
+    /// Its rendition, on white and upright.
     pub(super) fn rendition(
         &self,
         orientation: Orientation,
@@ -204,7 +205,7 @@ impl Canvas {
 /// A pixel over another one. Neither is multiplied with its opacity.
 fn over(above: [u8; PIXEL], below: [u8; PIXEL]) -> [u8; PIXEL] {
     let (a, b) = (u32::from(above[3]), u32::from(below[3]));
-    // All of these are 255 times 255 at most.
+    // All products are at most 255 times 255.
     let (above_part, below_part) = (a * 255, b * (255 - a));
     let opacity = above_part + below_part;
     if opacity == 0 {

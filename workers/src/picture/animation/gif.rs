@@ -1,4 +1,5 @@
-//! Animated GIF (`GIF89a`). Its blocks are walked here; the frames are decoded as those of still pictures are.
+//! Animated GIF (`GIF89a`). This module walks its blocks. The frames are decoded like still
+//! pictures.
 
 use domain::decision::ImageProblem;
 use gif::{ColorOutput, DecodeOptions, DisposalMethod};
@@ -9,7 +10,8 @@ use super::{
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
-/// What decoding a frame takes for each pixel, in bytes: its index in the palette, and red, green, blue and opacity.
+/// The memory for decoding a frame, in bytes for each pixel: its index in the palette, and red,
+/// green, blue and opacity.
 const FRAME: u64 = 1 + 4;
 
 // Blocks, GIF89a, appendix A.
@@ -24,7 +26,7 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
         survey.damaged();
     }
     if survey.frames == 0 {
-        // Nothing tells that there was to be more than one.
+        // Nothing shows that there should be more than one.
         return None;
     }
     Some(Layout {
@@ -34,7 +36,8 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     })
 }
 
-/// Counts the frames. None if the file ends within a block, or something else than a block follows.
+/// Counts the frames. None if the file ends within a block, or if something follows that is not a
+/// block.
 fn walk(bytes: &[u8], mut at: usize, survey: &mut Survey) -> Option<()> {
     loop {
         match bytes.get(at) {
@@ -54,7 +57,8 @@ fn walk(bytes: &[u8], mut at: usize, survey: &mut Survey) -> Option<()> {
     }
 }
 
-/// Where the next block begins after parts of up to 255 bytes, each after its length. The last one has none.
+/// Where the next block begins, after parts of up to 255 bytes. Each part follows its length. The
+/// last one is empty.
 fn skip_data(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match usize::from(*bytes.get(at)?) {
@@ -83,7 +87,7 @@ pub(super) fn play(bytes: &[u8], canvas: &mut Canvas, each: Each<'_>) -> Result<
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::RGBA);
     options.check_frame_consistency(true);
-    // Viewers pass over extensions that they do not know.
+    // Viewers skip extensions that they do not know.
     options.allow_unknown_blocks(true);
     let mut decoder = options.read_info(bytes).map_err(|_| DAMAGED)?;
     while let Some(frame) = decoder.next_frame_info().map_err(|_| DAMAGED)? {

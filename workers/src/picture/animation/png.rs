@@ -1,7 +1,8 @@
-//! Animated PNG (PNG, third edition). Its chunks are walked here, because it may lie about the number of its frames.
+//! Animated PNG (PNG, third edition). This module walks its chunks, because a file may lie about
+//! the number of its frames.
 //!
-//! Viewers that know no animations show the default image, which need not be part of the animation. It is the first frame here in
-//! either case.
+//! Viewers without animations show the default image, which may or may not be part of the
+//! animation. Here it is always the first frame.
 
 use std::io::Cursor;
 
@@ -14,7 +15,7 @@ use super::{
     canvas::{self, Area, Canvas, Color, Dispose, Patch},
 };
 
-/// What decoding a frame takes for each pixel of the canvas, in bytes.
+/// The memory for decoding a frame, in bytes for each pixel of the canvas.
 const FRAME: u64 = 4;
 /// Bytes before the first chunk.
 const SIGNATURE: usize = 8;
@@ -39,18 +40,18 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     })
 }
 
-/// What the chunks say.
+/// What the chunks contain.
 #[derive(Default)]
 struct Found {
-    /// Of the canvas.
+    /// The size of the canvas.
     size: Option<(u32, u32)>,
-    /// How many frames the animation says that it has; none if the file is no animation.
+    /// The number of frames that the animation declares. None if the file is not an animation.
     told: Option<u32>,
     /// Whether the default image is part of the animation.
     has_first: bool,
-    /// Whether the default image was met.
+    /// Whether the default image was seen.
     has_default: bool,
-    /// The size of a frame whose pixels have not begun.
+    /// The size of a frame before its pixels.
     announced: Option<(u32, u32)>,
 }
 
@@ -69,7 +70,7 @@ fn walk(bytes: &[u8], survey: &mut Survey, found: &mut Found) -> Option<()> {
             }
             b"fcTL" => found.announced = Some((word(content, 4)?, word(content, 8)?)),
             b"IDAT" if !found.has_default => {
-                // It is no animation: nothing else matters.
+                // It is not an animation, so nothing else matters.
                 found.told?;
                 found.has_default = true;
                 found.has_first = found.announced.take().is_some();
@@ -85,7 +86,7 @@ fn walk(bytes: &[u8], survey: &mut Survey, found: &mut Found) -> Option<()> {
             _ => {}
         }
     }
-    // Whether the last chunk, with its sum, was all there.
+    // Whether the last chunk was complete, including its checksum.
     (at == bytes.len()).then_some(())
 }
 
@@ -129,7 +130,7 @@ pub(super) fn play(bytes: &[u8], canvas: &mut Canvas, each: Each<'_>) -> Result<
             },
             pixels: &pixels,
             color,
-            // The decoder puts the rows of interlaced frames as far apart as those of the canvas.
+            // The decoder stores the rows of interlaced frames with the stride of the canvas.
             stride: if info.interlaced {
                 info.width as usize * color.bytes()
             } else {

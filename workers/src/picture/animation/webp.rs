@@ -1,5 +1,6 @@
-//! Animated WebP (RFC 9649). A frame is stored like a still picture: it is decoded as one, in a file of its own. `image-webp` could
-//! decode animations, but does not clear what a frame asks to be cleared, so that it shows something else than viewers do.
+//! Animated WebP (RFC 9649). A frame is stored like a still picture, so it is decoded as a file of
+//! its own. `image-webp` can decode animations, but it does not clear areas when a frame asks for
+//! it, so its pictures differ from those of viewers.
 
 use domain::decision::ImageProblem;
 use image::ColorType;
@@ -31,7 +32,7 @@ pub(super) fn survey(bytes: &[u8], survey: &mut Survey) -> Option<Layout> {
     }
     let (width, height) = (side(head, 4)?, side(head, 7)?);
     let told = u32::from_le_bytes(bytes.get(4..8)?.try_into().ok()?) as usize;
-    // Some writers leave out a last byte that evens the length.
+    // Some writers leave out the last byte, which makes the length even.
     if bytes.len() + 1 < told.saturating_add(8) {
         survey.damaged();
     }
@@ -65,7 +66,7 @@ fn chunk(bytes: &[u8]) -> Option<(&[u8; 4], &[u8], &[u8])> {
     let (length, rest) = rest.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;
     let content = rest.get(..length)?;
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     let next = rest.get(length + length % 2..).unwrap_or_default();
     Some((name, content, next))
 }
@@ -75,7 +76,7 @@ fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes([low, middle, high, 0]))
 }
 
-/// Stored as one less.
+/// A side, which is stored minus one.
 fn side(bytes: &[u8], at: usize) -> Option<u32> {
     Some(number(bytes, at)? + 1)
 }

@@ -1,7 +1,8 @@
-//! Credentials of the role that a machine, container or pod has: fetched when they are first needed, renewed before they expire.
+//! Credentials of the role of a machine, container or pod. They are fetched when they are first
+//! needed, and renewed before they expire.
 //!
-//! One request at a time asks for new ones. While the old ones are valid nobody waits for that, and if it fails they are used until they
-//! expire.
+//! One request at a time asks for new credentials. While the old ones are valid, nobody waits for
+//! it. If it fails, the old ones are used until they expire.
 
 mod source;
 
@@ -18,51 +19,53 @@ use url::Url;
 use crate::provider::{
     ProviderError,
     error::NoCredentials,
-    wire::{Http, Proxy, client},
+    remote::{Http, Proxy, client},
 };
 
-/// So long before they expire, credentials are renewed. AWS has new ones at least five minutes before.
+/// How long before their end credentials are renewed. AWS has new ones at least five minutes
+/// before.
 const EARLY: Duration = Duration::from_mins(5);
 /// How long to wait after an attempt to renew credentials that are still valid.
 const PAUSE: Duration = Duration::from_secs(30);
-/// How long asking may take. What answers is near, but for the Security Token Service.
+/// How long a request may take. Except for the Security Token Service, the servers are near.
 const DEADLINE: Duration = Duration::from_secs(5);
 const CONNECTING: Duration = Duration::from_secs(2);
 
 /// Where a role's credentials come from, as the environment says.
 #[derive(Clone, Debug)]
 pub enum AwsRole {
-    /// From the Security Token Service, for a token of the pod's service account: IAM roles for service accounts in EKS.
+    /// From the Security Token Service, in exchange for a token of the pod's service account (IAM
+    /// roles for service accounts in EKS).
     WebIdentity {
         /// The service.
         sts: Url,
         /// The role's ARN.
         role: String,
-        /// What the session is called in AWS's logs.
+        /// The name of the session in AWS's logs.
         session: String,
-        /// Where the token is. It changes, and is read each time.
+        /// The file with the token. It changes, so it is read each time.
         token_file: PathBuf,
     },
     /// From the container's own endpoint: ECS, or Pod Identity in EKS.
     Container {
         /// The endpoint.
         url: Url,
-        /// What is shown there.
+        /// The token for the endpoint.
         token: Option<ContainerToken>,
     },
     /// From the metadata of an EC2 instance, version 2.
     Instance {
-        /// Where they are, `http://169.254.169.254` as a rule.
+        /// The address of the metadata, usually `http://169.254.169.254`.
         endpoint: Url,
     },
 }
 
-/// What a container shows to get its role's credentials.
+/// The token that a container needs to get its role's credentials.
 #[derive(Clone)]
 pub enum ContainerToken {
     /// This.
     Value(String),
-    /// What the file has. It changes, and is read each time.
+    /// The content of this file. It changes, so it is read each time.
     File(PathBuf),
 }
 
@@ -76,7 +79,7 @@ impl std::fmt::Debug for ContainerToken {
 }
 
 impl AwsRole {
-    /// What tells this role from others, as far as it is known.
+    /// Distinguishes this role from others, as far as it is known.
     pub(super) fn identity(&self) -> String {
         match self {
             Self::WebIdentity { role, .. } => format!("role:{role}"),
@@ -86,11 +89,11 @@ impl AwsRole {
     }
 }
 
-/// A role and the credentials that it has at present.
+/// A role and its current credentials.
 pub(super) struct Holder {
     role: AwsRole,
     http: Http,
-    /// The task that asks for credentials holds this lock.
+    /// Held by the task that requests credentials.
     asking: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -110,7 +113,8 @@ struct Issued {
 }
 
 impl Holder {
-    /// Nothing is asked yet. Metadata is asked directly, AWS's service through the proxy, if there is one.
+    /// Requests nothing yet. Metadata is requested directly, and AWS's service through the proxy,
+    /// if there is one.
     pub(super) fn new(role: AwsRole, proxy: Option<&Proxy>) -> Result<Arc<Self>, ProviderError> {
         let proxy = match role {
             AwsRole::WebIdentity { .. } => proxy,
@@ -136,7 +140,7 @@ impl Holder {
         Ok(issued.credentials)
     }
 
-    /// Other credentials than these, which AWS says have expired.
+    /// New credentials instead of these, which AWS calls expired.
     pub(super) async fn instead_of(
         self: &Arc<Self>,
         expired: &Credentials,
@@ -156,7 +160,7 @@ impl Holder {
     /// Waits for new credentials.
     async fn renewed(self: &Arc<Self>) -> Result<Credentials, ProviderError> {
         let (holder, since) = (Arc::clone(self), Instant::now());
-        // A task of its own: whoever waits may give up, and others wait for the same answer.
+        // A separate task, because a caller may give up while others wait for the same answer.
         let renewing = tokio::spawn(async move {
             let _turn = holder.asking.lock().await;
             let is_answered = |(ended, _): &(Instant, _)| *ended >= since;
@@ -179,7 +183,7 @@ impl Holder {
         })))
     }
 
-    /// Renews them while the present ones are used, unless somebody does so or did so a moment ago.
+    /// Renews the credentials in the background, unless a renewal is running or ended recently.
     fn renew_aside(self: &Arc<Self>) {
         let is_recent = |(ended, _): &(Instant, _)| ended.elapsed() < PAUSE;
         if self.state().last.as_ref().is_some_and(is_recent) {
@@ -196,7 +200,7 @@ impl Holder {
         });
     }
 
-    /// Asks once, and keeps what comes. What was there stays if nothing does.
+    /// Requests credentials once, and keeps them. If that fails, the old ones stay.
     async fn ask(&self) {
         let asked = tokio::time::timeout(DEADLINE, source::fetch(&self.http, &self.role)).await;
         let asked = asked.unwrap_or_else(|_| {

@@ -1,4 +1,5 @@
-//! What Sightengine says of a text: how certain each class of the models `general` and `self-harm` is.
+//! Sightengine's answers about a text: how certain each class of the models `general` and
+//! `self-harm` is.
 
 use domain::score::{Category, Scores};
 use serde::Deserialize;

@@ -1,16 +1,18 @@
-//! The word in which a provider tells programs why it refuses: bounded, so that nothing else of an answer reaches a log.
+//! The machine-readable code of an error. Its form is limited, so that nothing else of an answer
+//! reaches a log.
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// The longest word that is told.
+/// The most characters of a code.
 const LONGEST: usize = 64;
 
-/// The header in which AWS tells it, mostly with a URL behind it.
+/// AWS's header for the code. Usually a URL follows it.
 const AWS_HEADER: &str = "x-amzn-errortype";
 
-/// Where such words stand in the bodies of errors, the most telling first: OpenAI's and Azure's code and type, Google's status, AWS's
-/// type, Mistral's type. Google's reason, which tells more, is in one of the details.
+/// Where codes are in the bodies of errors, the most specific first: OpenAI's and Azure's code and
+/// type, Google's status, AWS's type, Mistral's type. Google's reason is more specific, and is in
+/// one of the details.
 const PLACES: [&str; 7] = [
     "/error/code",
     "/error/type",
@@ -21,7 +23,8 @@ const PLACES: [&str; 7] = [
     "/errors/0/code",
 ];
 
-/// Words of those who refuse everything until somebody acts: what was paid for is used up, or the key is wrong.
+/// Codes of providers that refuse everything until somebody acts: the paid amount is used up, or
+/// the key is wrong.
 const LASTING: [&str; 14] = [
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -39,7 +42,7 @@ const LASTING: [&str; 14] = [
     "UnrecognizedClientException",
 ];
 
-/// The word in an error, if there is one.
+/// The code of an error, if there is one.
 pub(crate) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
     let header = headers
         .get(AWS_HEADER)
@@ -58,18 +61,18 @@ pub(crate) fn code(headers: &HeaderMap, body: &[u8]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// AWS puts a namespace before its word, `com.amazonaws#`, and a URL behind it, `:http://...`.
+/// AWS puts a namespace before its code, `com.amazonaws#`, and a URL after it, `:http://...`.
 fn without_namespace(word: &str) -> &str {
     let word = word.split_once(":http").map_or(word, |(word, _)| word);
     word.rsplit_once('#').map_or(word, |(_, word)| word)
 }
 
-/// Whether the next request would be refused for the same reason, whatever it shows.
+/// Whether every other request would be refused for the same reason.
 pub(super) fn is_lasting(code: &str) -> bool {
     LASTING.contains(&code)
 }
 
-/// Whether it may be told: text that somebody wrote has spaces, or is longer.
+/// Whether this can be a code. Other text has spaces, or is longer.
 pub(crate) fn is_word(word: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=LONGEST).contains(&word.len()) && word.bytes().all(is_plain)

@@ -1,5 +1,5 @@
-//! Objects of JSON in which each member is there once. Which of two counts is not defined, and the second could be there to hide the
-//! first.
+//! JSON objects in which each member occurs once. With two members of one name, it is not defined
+//! which of them counts, and the second could hide the first.
 
 use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
@@ -11,7 +11,7 @@ use serde::{
 /// Reads an object, for `#[serde(deserialize_with)]`.
 ///
 /// # Errors
-/// It is no object, or a member is there twice.
+/// It is not an object, or a member occurs twice.
 pub(crate) fn once<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! For how long a provider wants no requests, by the headers of its answer.
+//! How long a provider wants no requests, by the headers of its answer.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use reqwest::{
     header::{HeaderMap, RETRY_AFTER},
 };
 
-/// No provider keeps us waiting for longer with one answer.
+/// The longest pause after one answer.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// How long an error asks us to stay away, if it says so: in milliseconds, as OpenAI and Azure say it, or else in seconds, of
-/// which a fraction counts, or by a date.
+/// The pause that an error asks for, if it does: in milliseconds (OpenAI and Azure), otherwise in
+/// seconds, which may have a fraction, or by a date.
 pub(super) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     let value = |name: &str| headers.get(name)?.to_str().ok();
     let milliseconds = ["retry-after-ms", "x-ms-retry-after-ms"]
@@ -29,7 +29,7 @@ pub(super) fn wait(status: StatusCode, headers: &HeaderMap) -> Option<Duration> 
         .map(|wait| wait.min(LONGEST))
 }
 
-/// A number of so many seconds each, which may have a fraction.
+/// A number of units of this many seconds, which may have a fraction.
 fn duration_of(text: &str, unit: f64) -> Option<Duration> {
     let text = text.trim();
     let is_number = text
@@ -39,8 +39,8 @@ fn duration_of(text: &str, unit: f64) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(number * unit).unwrap_or(LONGEST))
 }
 
-/// How long nothing more is allowed, by `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`: OpenAI's headers, which others
-/// have taken up.
+/// How long no more requests are allowed, by `x-ratelimit-remaining-*` and `x-ratelimit-reset-*`.
+/// These are OpenAI's headers, which others use, too.
 pub(super) fn spent(headers: &HeaderMap) -> Option<Duration> {
     let value = |name: &str| headers.get(name)?.to_str().ok();
     ["requests", "tokens"]

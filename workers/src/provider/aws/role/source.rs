@@ -15,15 +15,17 @@ use url::Url;
 use super::{AwsRole, ContainerToken, Issued};
 use crate::provider::{
     error::{NoCredentials, causes},
-    wire::{Http, code_of, is_word, read},
+    remote::Http,
+    wire::{code_of, is_word, read},
 };
 
 /// A role's credentials take a few kilobytes.
 const MOST: usize = 64 << 10;
-/// For how long a token of the instance's metadata is asked, in seconds. It is used at once.
+/// The lifetime that is requested for a token of the instance's metadata, in seconds. The token is
+/// used at once.
 const TOKEN_SECONDS: &str = "60";
 
-/// What container and instance answer.
+/// The answer of a container's or an instance's endpoint.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Answer {
@@ -56,7 +58,7 @@ impl From<Answer> for Issued {
     }
 }
 
-/// Asks the place that a role's credentials come from.
+/// Fetches a role's credentials from their source.
 pub(super) async fn fetch(http: &Http, role: &AwsRole) -> Result<Issued, NoCredentials> {
     let issued = match role {
         AwsRole::WebIdentity {
@@ -111,7 +113,7 @@ async fn of_container(
     issued(&send(request).await?)
 }
 
-/// Version 2 of the metadata: every question shows a token, which is asked for by PUT.
+/// Version 2 of the metadata: every request needs a token, which a PUT creates.
 async fn of_instance(http: &Http, endpoint: &Url) -> Result<Issued, String> {
     let at = |path: &str| {
         let mut url = endpoint.clone();
@@ -169,7 +171,8 @@ async fn of_web_identity(
     Ok(answer.into())
 }
 
-/// What stands in the first element of this name. None of what we read has characters that XML escapes.
+/// The content of the first element with this name. What we read has no characters that XML
+/// escapes.
 fn element<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = xml.split_once(&format!("<{name}>"))?;
     Some(rest.split_once(&format!("</{name}>"))?.0.trim())

@@ -1,11 +1,12 @@
-//! The operator's proxy, through which providers are reached where there is no other way out.
+//! The operator's proxy for requests to providers.
 
 use std::fmt;
 
 use url::Url;
 
-/// A forward proxy: `http` providers are asked through it, and `https` providers through a tunnel (`CONNECT`), of which it sees the name
-/// of the host only. The `Debug` form does not tell the password.
+/// A forward proxy. Requests to `http` providers go through it. Requests to `https` providers use a
+/// tunnel (`CONNECT`), so the proxy sees only the name of the host. The `Debug` form does not show
+/// the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     url: Url,
@@ -17,19 +18,19 @@ pub enum NoProxy {
     /// It is not `http://host:port` or `https://host:port`, with or without a user.
     #[error("is not a URL such as http://proxy.internal:3128 or http://user@proxy.internal:3128")]
     Url,
-    /// There is a password in it, which would be shown with it.
+    /// It contains a password, which would be shown with it.
     #[error("has a password in its URL")]
     PasswordInUrl,
-    /// There is a password and no user.
+    /// There is a password, but no user.
     #[error("has a password and no user; write http://user@host:port")]
     NoUser,
 }
 
 impl Proxy {
-    /// The proxy at this address, whose user stands in it.
+    /// The proxy at this address. The address may contain a user.
     ///
     /// # Errors
-    /// It cannot be one.
+    /// The address is not valid for a proxy.
     pub fn new(url: &str, password: Option<String>) -> Result<Self, NoProxy> {
         let mut url: Url = url.parse().map_err(|_| NoProxy::Url)?;
         if url.password().is_some() {
@@ -43,7 +44,8 @@ impl Proxy {
             if url.username().is_empty() {
                 return Err(NoProxy::NoUser);
             }
-            // Decoded again when it is shown; `set_password` leaves this one character as it is.
+            // The password is decoded again when it is sent. `set_password` does not encode this
+            // character.
             let password = password.replace('%', "%25");
             url.set_password(Some(&password))
                 .map_err(|()| NoProxy::Url)?;

@@ -1,4 +1,4 @@
-//! How we show a provider who we are.
+//! How we authenticate to a provider.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use reqwest::{
 };
 use sha2::Sha256;
 
-/// How we show who we are. The `Debug` form does not tell the key.
+/// How we authenticate. The `Debug` form does not show the key.
 #[derive(Clone)]
 pub enum Auth {
     /// Not at all.
@@ -18,7 +18,7 @@ pub enum Auth {
     Bearer(String),
     /// The header with this name has the key.
     Header(HeaderName, String),
-    /// In the body, or by a signature that the provider makes: nothing is added to what it sends.
+    /// The provider's own way, in the body or by a signature. Nothing is added to its requests.
     Own(String),
     /// `X-Gatehouse-Timestamp`, in Unix seconds, and `X-Gatehouse-Signature`: `sha256=` and the hex HMAC-SHA256, by the key,
     /// of the timestamp, a full stop and the body.
@@ -45,7 +45,7 @@ impl Auth {
         }
     }
 
-    pub(super) fn show(
+    pub(crate) fn show(
         &self,
         request: RequestBuilder,
         body: &[u8],
@@ -80,9 +80,10 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::provider::wire::client;
+    use crate::provider::remote::client;
 
-    /// With HMAC the signature is what `printf '1800000000.{"text":"x"}' | openssl dgst -sha256 -hmac a-key` prints.
+    /// The expected HMAC signature is what `printf '1800000000.{"text":"x"}' | openssl dgst -sha256
+    /// -hmac a-key` prints.
     #[test]
     fn requests_show_who_we_are_in_the_documented_way() {
         let shown = |auth: Auth| {
