@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 pub use ai_threshold::AiThreshold;
 pub use budget::Limits;
-pub(crate) use budget::trie_states;
 pub use compiled::{CompiledGroup, Content};
 pub use content::MAX_EXCEPTIONS;
 pub use error::{Place, RuleError, RuleErrors};

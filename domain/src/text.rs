@@ -10,6 +10,7 @@ mod disguise;
 mod fold;
 mod loose;
 mod matcher;
+mod trie;
 
 use std::ops::Range;
 
@@ -19,6 +20,7 @@ use disguise::windows;
 pub(crate) use fold::Folded;
 use loose::Loose;
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
+pub(crate) use trie::trie_states;
 
 /// The most characters of a masked text; longer ones lose stars, so that a match of a whole text stays small.
 pub const MAX_MASKED_CHARS: usize = 100;

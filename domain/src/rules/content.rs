@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::budget::{Meter, Over, trie_states};
+use super::budget::{Meter, Over};
 use super::{Evidence, Rule, RuleEffect, RuleType, View, Violation};
 use crate::id::{RuleGroupId, RuleId};
-use crate::text::{Folded, Readings, mask};
+use crate::text::{Folded, Readings, mask, trie_states};
 
 /// The most exceptions of a rule.
 pub const MAX_EXCEPTIONS: usize = 1_000;

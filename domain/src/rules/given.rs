@@ -13,8 +13,8 @@ use super::error::{Faults, Place, RuleError, RuleErrors};
 use super::{Limits, MAX_RULES, Rule, RuleKind};
 use crate::id::RuleId;
 
-pub(crate) use member::{Given, InYaml, Member, Placing, Unplaced};
-pub(crate) use read::{RulesReader, unknown_member};
+pub(crate) use member::{Given, InYaml, Member, Placing, Unplaced, unknown_member};
+pub(crate) use read::RulesReader;
 
 /// The rules of a group as a request or a file gives them, right or wrong.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, MatchKind};
 
 use super::boundary::{is_unspaced, joined};
 use super::loose::Loose;
+use super::trie::trie_states;
 use super::{Folded, Readings};
-use crate::rules::trie_states;
 
 /// What must stand around a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,8 +3,7 @@
 use uuid::Uuid;
 
 use super::GivenRule;
-use super::member::{Given, List};
-use super::read::unknown_member;
+use super::member::{Given, List, unknown_member};
 use crate::id::HashListId;
 use crate::rules::error::{Place, RuleErrors};
 use crate::rules::{

@@ -13,12 +13,6 @@ use super::{GivenRule, GivenRules};
 use crate::rules::MAX_RULES;
 use crate::rules::error::{Place, RuleErrors};
 
-/// Says that there is no such member, and which there are.
-pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
-    let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
-    format!("is no member of {of}, which has {}", members.join(", "))
-}
-
 impl<'de> Deserialize<'de> for GivenRules {
     /// Fails only if the text is not JSON.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

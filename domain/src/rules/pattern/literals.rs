@@ -10,7 +10,8 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use super::rewrite::{Edges, in_small_letters};
 use super::set::{Set, SetCaches, cache_bytes};
-use crate::rules::budget::{Meter, Over, trie_states};
+use crate::rules::budget::{Meter, Over};
+use crate::text::trie_states;
 
 /// Shorter literals are in most texts, and would not spare a search.
 const SHORTEST: usize = 3;
