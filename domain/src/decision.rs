@@ -274,7 +274,7 @@ fn reason(
             .iter()
             .map(|v| format!("`{}`", v.rule_name))
             .collect();
-        clauses.push(format!("Review asked for by {}", listed(&rules)));
+        clauses.push(format!("Review requested by {}", listed(&rules)));
     }
     if !unchecked.is_empty() {
         let parts: Vec<_> = unchecked.iter().map(ToString::to_string).collect();

@@ -57,7 +57,7 @@ pub enum LineFault {
     #[error("names a kind of hash that is neither `pdq` nor `sha256`")]
     UnknownKind,
     /// The word about it is none.
-    #[error("has a note that is longer than 1000 characters or holds NUL")]
+    #[error("has a note that is longer than 1000 characters or contains NUL")]
     Note,
 }
 

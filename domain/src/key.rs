@@ -51,7 +51,7 @@ macro_rules! secrets {
             pub fn generate(random: impl IntoIterator<Item = u8>) -> Self {
                 let mut text = String::from($prefix);
                 text.extend(base62(random, $characters));
-                assert_eq!(text.len(), $prefix.len() + $characters, "the source of chance ended early");
+                assert_eq!(text.len(), $prefix.len() + $characters, "the source of randomness ended early");
                 Self(text)
             }
 

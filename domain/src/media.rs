@@ -45,7 +45,7 @@ pub(crate) use named_set;
 
 /// A text that names no member of a closed set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no {set}")]
+#[error("{name:?} is not a valid {set}")]
 pub struct UnknownName {
     /// The set's name.
     pub set: &'static str,

@@ -119,7 +119,7 @@ pub enum Fault {
     ImageTooLarge,
     /// `content_base64` is no base64.
     InvalidImage,
-    /// The inline image is of no supported format.
+    /// The inline image has an unsupported format.
     UnsupportedImage,
 }
 
@@ -284,7 +284,7 @@ fn check_metadata(
     let most = limits.metadata_depth;
     if let Some(path) = nesting::too_deep("metadata", raw, most) {
         let message = format!(
-            "nests too deep: objects and arrays may nest at most {most} deep, metadata itself included"
+            "is nested too deeply: objects and arrays may be nested at most {most} deep, including metadata itself"
         );
         return Err(invalid(path, message));
     }
@@ -330,7 +330,7 @@ fn parse_url(text: &str) -> Result<ImageSource, FieldError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(invalid(
             "content_url",
-            "must not carry a user name or password",
+            "must not contain a user name or password",
         ));
     }
     Ok(ImageSource::Url(url))
@@ -374,7 +374,7 @@ fn parse_image(text: &str, limit: usize) -> Result<ImageSource, FieldError> {
     let format = ImageFormat::sniff(&bytes).ok_or_else(|| {
         fail(
             Fault::UnsupportedImage,
-            "is no JPEG, PNG, GIF or WebP, by its first bytes".into(),
+            "does not begin like a JPEG, PNG, GIF or WebP file".into(),
         )
     })?;
     Ok(ImageSource::Inline { format, bytes })

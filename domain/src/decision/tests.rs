@@ -247,7 +247,7 @@ fn review_names_its_rules_and_flags_its_categories() {
     );
     assert_eq!(
         verdict.reason.unwrap(),
-        "Review asked for by `scores`, `scores`, `terms`."
+        "Review requested by `scores`, `scores`, `terms`."
     );
 
     let many = decide(findings(vec![content(RuleEffect::Review); 8]));
@@ -311,7 +311,7 @@ fn details_are_the_contracts_document() {
                 "confidence": 0.8,
                 "details": "The text contains a term of this rule.",
             }],
-            "reason": "Review asked for by `scores`.",
+            "reason": "Review requested by `scores`.",
             "flagged_categories": ["violence"],
         })
     );

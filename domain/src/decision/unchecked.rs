@@ -101,7 +101,7 @@ named_set! {
         NotFetched = "not_fetched",
         /// It is larger than the limit, in bytes or pixels, or an animation takes more decoding than the limit.
         TooLarge = "too_large",
-        /// It is of no supported format.
+        /// Its format is not supported.
         Unsupported = "unsupported",
         /// It is damaged; of an animation, at least one frame is.
         Undecodable = "undecodable",
@@ -121,7 +121,7 @@ impl fmt::Display for Unchecked {
             Self::ImageNotAnalysed { problem } => f.write_str(match problem {
                 ImageProblem::NotFetched => "the image could not be fetched",
                 ImageProblem::TooLarge => "the image is too large in bytes, pixels or frames",
-                ImageProblem::Unsupported => "the image is of no supported format",
+                ImageProblem::Unsupported => "the image has an unsupported format",
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),
             Self::CategoriesNotScored {

@@ -37,7 +37,7 @@ impl Pdq {
         assert_eq!(
             bytes,
             Some(rgb.len()),
-            "the buffer is of another size than the picture"
+            "the size of the buffer does not match that of the picture"
         );
         if width < MIN_SIDE || height < MIN_SIDE {
             return (Self([0; 32]), 0);
@@ -126,7 +126,7 @@ fn luma(pixel: &[u8]) -> f32 {
 fn quality(small: &Small) -> u8 {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "cutting off is meant; the number is from -100 to 100"
+        reason = "truncation is intended; the number is from -100 to 100"
     )]
     let gradient = |a: f32, b: f32| u32::from((((a - b) * 100.0 / 255.0) as i8).unsigned_abs());
     let across = small

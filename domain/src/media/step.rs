@@ -46,10 +46,10 @@ pub enum NoRuling {
     #[error("the item is still pending")]
     StillPending,
     /// It does not stand where the person saw it.
-    #[error("the item has changed meanwhile")]
+    #[error("the item has changed in the meantime")]
     Changed,
     /// It stands there already.
-    #[error("the item is {0} already")]
+    #[error("the item is already {0}")]
     AlreadyDecided(Status),
 }
 

@@ -31,7 +31,7 @@ impl AiThreshold {
         match (self.review_at, self.reject_at) {
             (None, None) => faults.add("review_at", "`review_at` or `reject_at` is required"),
             (Some(review), Some(reject)) if review > reject => {
-                faults.add("review_at", "must not be over `reject_at`");
+                faults.add("review_at", "must not be greater than `reject_at`");
             }
             (Some(_), _) | (_, Some(_)) => {}
         }

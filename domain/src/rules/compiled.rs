@@ -279,7 +279,7 @@ impl<'a> Parts<'a> {
                 if self.image_hash_total <= MAX_IMAGE_HASHES {
                     image_hash.check(faults);
                     if !rule.exceptions.is_empty() {
-                        let message = "an image has no exceptions: put it on an allow list";
+                        let message = "an image_hash rule has no exceptions: put the image on an allow list";
                         faults.add("exceptions", message);
                     }
                     if rule.enabled {
@@ -291,7 +291,7 @@ impl<'a> Parts<'a> {
             RuleKind::AiThreshold(threshold) => {
                 threshold.check(faults);
                 if !rule.exceptions.is_empty() {
-                    faults.add("exceptions", "a threshold has no exceptions");
+                    faults.add("exceptions", "an ai_threshold rule has no exceptions");
                 }
                 if rule.enabled {
                     let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
@@ -330,7 +330,7 @@ impl<'a> Parts<'a> {
         {
             faults.group(
                 "rules",
-                format!("the patterns have more than {MAX_GROUP_POSITIONS} positions together"),
+                format!("the patterns together have more than {MAX_GROUP_POSITIONS} positions"),
             );
         }
     }
@@ -360,7 +360,7 @@ pub(super) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleF
         faults.add("name", NUL);
     }
     if exceptions.len() > MAX_EXCEPTIONS {
-        faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));
+        faults.add("exceptions", format!("must contain at most {MAX_EXCEPTIONS} terms"));
     } else {
         for (at, term) in exceptions.iter().enumerate() {
             check_term(term, || format!("exceptions[{at}]"), faults);

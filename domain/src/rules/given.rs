@@ -66,7 +66,7 @@ impl GivenRules {
     ) -> Result<Vec<Rule>, WrongRules> {
         self.find_twins();
         if self.count > MAX_RULES {
-            self.add_fault("rules", format!("must be at most {MAX_RULES}"), None);
+            self.add_fault("rules", format!("must contain at most {MAX_RULES} rules"), None);
         }
         if !self.faults.is_empty() || self.cut || self.rules.iter().any(GivenRule::is_wrong) {
             return Err(WrongRules(self));
@@ -111,7 +111,7 @@ impl GivenRules {
         for (at, rule) in self.rules.iter_mut().enumerate() {
             let Some(id) = rule.id else { continue };
             if let Some(first) = places.insert(id, at) {
-                let message = format!("is that of rules[{first}]; leave it out to get a new one");
+                let message = format!("is also the id of rules[{first}]; omit it to get a new one");
                 rule.add_fault("id", message, None);
             }
         }

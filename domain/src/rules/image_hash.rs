@@ -31,13 +31,13 @@ impl ImageHash {
             faults.add("lists", "at least one list is required");
         }
         if self.lists.len() > MAX_LISTS {
-            faults.add("lists", format!("must be at most {MAX_LISTS}"));
+            faults.add("lists", format!("must contain at most {MAX_LISTS} lists"));
             return;
         }
         let mut seen = HashSet::new();
         for (at, list) in self.lists.iter().enumerate() {
             if !seen.insert(list) {
-                faults.add(format!("lists[{at}]"), "stands there twice");
+                faults.add(format!("lists[{at}]"), "is listed twice");
             }
         }
     }
@@ -95,9 +95,11 @@ impl Recognition {
             algorithm,
             distance,
         } = *nearest;
-        let likeness = match algorithm {
-            HashAlgorithm::Sha256 => "is the same file as one".to_owned(),
-            HashAlgorithm::Pdq => format!("looks like one, differing in {distance} of 256 bits,"),
+        let details = match algorithm {
+            HashAlgorithm::Sha256 => format!("The image is the same file as one on the list {list}."),
+            HashAlgorithm::Pdq => {
+                format!("The image looks like one on the list {list}: {distance} of 256 bits differ.")
+            }
         };
         Some(Violation {
             rule_id: self.id,
@@ -105,7 +107,7 @@ impl Recognition {
             rule_type: RuleType::ImageHash,
             effect: self.effect,
             confidence: 1.0,
-            details: format!("The image {likeness} on the list {list}."),
+            details,
             matched_text: None,
             evidence: Evidence::Hash {
                 group,
@@ -180,7 +182,7 @@ mod tests {
         );
         assert_eq!(
             violation.details,
-            "The image looks like one, differing in 12 of 256 bits, on the list 00000000-0000-0000-0000-000000000002."
+            "The image looks like one on the list 00000000-0000-0000-0000-000000000002: 12 of 256 bits differ."
         );
         assert_eq!(
             serde_json::to_value(&violation.evidence).unwrap(),
@@ -236,17 +238,17 @@ mod tests {
             (
                 &many,
                 serde_json::json!({}),
-                "rules[0].lists (`known`): must be at most 100",
+                "rules[0].lists (`known`): must contain at most 100 lists",
             ),
             (
                 &[1, 2, 1],
                 serde_json::json!({ "enabled": false }),
-                "rules[0].lists[2] (`known`): stands there twice",
+                "rules[0].lists[2] (`known`): is listed twice",
             ),
             (
                 &[1],
                 serde_json::json!({ "exceptions": ["x"] }),
-                "rules[0].exceptions (`known`): an image has no exceptions: put it on an allow list",
+                "rules[0].exceptions (`known`): an image_hash rule has no exceptions: put the image on an allow list",
             ),
         ] {
             let errors = compile(lists, more).err().unwrap();

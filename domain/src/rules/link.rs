@@ -67,17 +67,17 @@ impl Link {
 /// A listed domain in the form in which hosts are compared.
 fn parse(domain: &str) -> Result<String, &'static str> {
     if domain.starts_with("*.") {
-        return Err("stands for the names under it anyway: leave out `*.`");
+        return Err("a domain includes all names under it: leave out `*.`");
     }
     let name = domain.trim_matches('.');
     if name.contains("..") || name.contains('%') {
-        return Err("is no domain");
+        return Err("is not a domain");
     }
     match Host::parse(name) {
         Ok(Host::Domain(name))
             if name.len() > 253 || name.split('.').any(|label| label.len() > 63) =>
         {
-            Err("is no domain: it is too long")
+            Err("is not a domain: it is too long")
         }
         Ok(host) => Ok(host.to_string()),
         Err(_) => Err("must be a domain without scheme, port and path, such as `example.com`"),

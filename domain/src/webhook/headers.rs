@@ -27,7 +27,7 @@ pub enum InvalidHeader {
     Reserved,
     /// Something else than visible ASCII and inner spaces, or too long.
     #[error(
-        "a header's value is 1 to 2,000 visible ASCII characters and spaces, with none at its ends"
+        "a header's value is 1 to 2,000 visible ASCII characters and spaces, with no space at its start or end"
     )]
     Value,
 }

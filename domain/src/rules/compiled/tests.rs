@@ -285,7 +285,7 @@ fn a_group_has_limits() {
     let regex = json!({"name": "r", "type": "regex", "pattern": "x", "effect": "reject"});
     assert!(fault(vec![regex; MAX_PATTERNS + 1]).contains("regex rules"));
     let large = json!({"name": "r", "type": "regex", "pattern": "x{1000}", "effect": "reject"});
-    assert!(fault(vec![large; 31]).contains("positions together"));
+    assert!(fault(vec![large; 31]).contains("the patterns together"));
     let threshold =
         json!({"name": "t", "type": "ai_threshold", "category": "spam", "review_at": 1.0});
     assert!(fault(vec![threshold; MAX_RULES + 1]).contains("at most 10000 rules"));

@@ -179,5 +179,5 @@ impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
 /// Says that there is no such member, and which there are.
 pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
     let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
-    format!("is no member of {of}, which has {}", members.join(", "))
+    format!("is not a member of {of}, which has {}", members.join(", "))
 }
