@@ -59,7 +59,7 @@ impl Obituary for Apology {
 
 async fn greet(job: Greet, run: Run) -> Result<Greeted, BoxDynError> {
     if job.name.ends_with('7') && run.attempt == 1 {
-        return Err("lost for words".into());
+        return Err("could not greet".into());
     }
     Ok(Greeted { name: job.name })
 }

@@ -8,7 +8,7 @@ use crate::hold::Turn;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotRecorded {
     /// The job is another worker's by now, or its run is over. Stop: whatever this run ends in is refused.
-    #[error("the job is no longer this worker's; the checkpoint was refused")]
+    #[error("this worker no longer has the job; the checkpoint was refused")]
     NoLongerOurs,
     /// The effect failed for a reason of its own, and nothing of it was written. The job is still this worker's.
     #[error("the effect of a checkpoint failed: {0}")]

@@ -99,7 +99,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 Ok(found) => found,
                 Err(error) => {
                     failures += 1;
-                    warn!(%error, queue = %self.settings.queue, "could not claim");
+                    warn!(%error, queue = %self.settings.queue, "could not claim jobs");
                     // A wake-up does not help against an outage.
                     tokio::select! {
                         () = self.stop.cancelled() => return,
@@ -277,7 +277,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let token = self.pending.token();
             let Some(hold) = Hold::new(claim, since, &self.shared.holds, token) else {
-                info!(job = %claim.job, "claimed again what is in hand; the server lost the first claim");
+                info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
             match serde_json::from_str(&payload) {

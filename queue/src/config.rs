@@ -106,7 +106,7 @@ impl Config {
         }
         ensure(self.heartbeat * 3 <= self.lease, || {
             format!(
-                "heartbeat is {:?} and lease {:?}; a heartbeat must come three times in a lease or more often",
+                "heartbeat is {:?} and lease is {:?}; heartbeat may be at most a third of lease",
                 self.heartbeat, self.lease
             )
         })?;
@@ -226,16 +226,16 @@ impl BackendSettings {
         })?;
         ensure(self.lane_cap != Some(0), || {
             format!(
-                "lane_cap of the queue {queue} is 0, so that nothing would ever run; pause lanes instead"
+                "lane_cap of the queue {queue} is 0, so no job would ever run; pause lanes instead"
             )
         })?;
         ensure(self.group_cap != Some(0), || {
             format!(
-                "group_cap of the queue {queue} is 0, so that nothing would ever run; pause groups instead"
+                "group_cap of the queue {queue} is 0, so no job would ever run; pause groups instead"
             )
         })?;
         ensure(self.slots != Some(0), || {
-            format!("slots of the queue {queue} is 0, so that nothing would ever run")
+            format!("slots of the queue {queue} is 0, so no job would ever run")
         })?;
         self.retry
             .check()

@@ -190,8 +190,8 @@ impl Queue {
         if drained && matches!(ended, Ok(Ok(()))) {
             info!(worker = %shared.worker, "the queue is closed");
         } else {
-            warn!(worker = %shared.worker, "the queue is closed before everything was written; \
-                what this worker still held is rescued when its lease ends");
+            warn!(worker = %shared.worker, "the queue was closed before everything was written; \
+                other workers take over the remaining jobs when the lease ends");
         }
     }
 }

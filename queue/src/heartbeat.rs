@@ -46,7 +46,7 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
     .await
     .map_err(|_| database::late(patience))??;
     if !shared.lease.is_held() {
-        info!(worker = %shared.worker, "the lease is held");
+        info!(worker = %shared.worker, "the lease is valid");
     }
     shared.lease.renew(sent);
     let now = SystemTime::now()

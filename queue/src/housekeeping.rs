@@ -152,7 +152,7 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
         }
         Err(error) => {
             link.give_up();
-            warn!(%error, "cannot tell who keeps house");
+            warn!(%error, "cannot determine the elected housekeeper");
         }
     }
 }
@@ -246,7 +246,7 @@ impl House {
                 if jobs > 0 {
                     warn!(
                         jobs,
-                        "found jobs where no claim looks, and brought them back"
+                        "found jobs that claims could not see, and made them visible again"
                     );
                     shared.wake_all_known();
                 }

@@ -29,7 +29,7 @@ pub const JOB_RETRIES: &str = "gatehouse_job_retries_total";
 pub const JOBS_DEAD: &str = "gatehouse_jobs_dead_total";
 /// Jobs taken from dead workers.
 pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
-/// Outcomes refused because the job was no longer this worker's.
+/// Outcomes refused because the worker no longer had the job.
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
@@ -102,12 +102,12 @@ pub(crate) fn describe() {
     describe_gauge!(
         QUEUE_JOBS,
         Unit::Count,
-        "Jobs by state; two processes read this for all"
+        "Jobs by state; two processes read them for all"
     );
     describe_gauge!(
         QUEUE_RUNNABLE,
         Unit::Count,
-        "Due jobs that no pause and no cap holds back"
+        "Due jobs that no pause or cap holds back"
     );
     describe_gauge!(
         QUEUE_OLDEST_DUE,

@@ -113,7 +113,7 @@ impl Tally {
         if self.fenced > 0 {
             warn!(
                 jobs = self.fenced,
-                "outcomes were refused: the jobs were no longer this worker's"
+                "outcomes were refused: this worker no longer has the jobs"
             );
             metrics::fenced(self.fenced);
         }

@@ -207,7 +207,7 @@ async fn was_committed(shared: &Shared, link: &mut Link, transaction: i64) -> bo
             Ok(Ok(Some(status))) if status == "in progress" => {}
             Ok(Ok(status)) => return status.as_deref() == Some("committed"),
             Ok(Err(error)) => {
-                warn!(%error, "cannot look up an unanswered commit yet");
+                warn!(%error, "cannot yet find out whether an unanswered commit succeeded; trying again");
                 link.give_up();
             }
             Err(_) => link.give_up(),

@@ -26,5 +26,5 @@ pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &'static str {
     panic
         .downcast_ref::<&'static str>()
         .copied()
-        .unwrap_or("a message that is not kept")
+        .unwrap_or("(the message is not kept)")
 }

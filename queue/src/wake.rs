@@ -27,7 +27,7 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
         if !queues.is_empty()
             && let Err(error) = notify(&shared.pool, shared.worker, &queues).await
         {
-            debug!(%error, "other processes were not notified; their poll finds the jobs");
+            debug!(%error, "could not notify other processes; they find the jobs when they poll");
         }
         if shared.pause(NOTIFY_EVERY).await {
             return;
