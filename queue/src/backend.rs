@@ -1,11 +1,12 @@
 //! The apalis backend: hands a worker its jobs, and takes their outcomes through its layer.
 
+mod stop;
+
 use std::{
     fmt,
     marker::PhantomData,
     sync::Arc,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use apalis_core::{
@@ -16,8 +17,9 @@ use apalis_core::{
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 
+use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
@@ -29,10 +31,6 @@ use crate::{
     supervise::supervise,
     takers::Taker,
 };
-
-/// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
-/// that it does when the last running job has ended.
-const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
 ///
@@ -177,27 +175,6 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             .into()
         });
         closing.poll_unpin(cx).map(Ok)
-    }
-}
-
-/// Stops the claims as soon as the worker is to stop, while its jobs may run on: what was claimed and not started goes
-/// back to those who have time for it.
-async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
-    while !worker.is_shutting_down() {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(STOP_CHECK) => {}
-        }
-    }
-    stop.cancel();
-}
-
-/// Cancels its token when it is dropped, or before.
-struct CancelOnDrop(CancellationToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

@@ -1,5 +1,8 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
+mod ask;
+mod claimed;
+mod help;
 mod take;
 mod walk;
 
@@ -16,13 +19,12 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
-use uuid::Uuid;
 
-use self::walk::Walk;
+use self::{claimed::Claimed, walk::Walk};
 use crate::{
-    BackendSettings, DeathCause, Group, JobId, Lane, Retry,
-    buffer::{Buffer, Full, Limits, Room},
-    hold::{Claim, Hold},
+    BackendSettings, DeathCause, Retry,
+    buffer::{Buffer, Full, Room},
+    hold::Hold,
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };
@@ -47,26 +49,6 @@ pub(crate) struct Claimer<A> {
     pub(crate) durations: Histogram,
     /// There is more to claim than one claim can bring.
     pub(crate) backlog: Notify,
-}
-
-/// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
-struct Claimed {
-    ids: Option<Vec<i64>>,
-    groups: Option<Vec<Uuid>>,
-    lanes: Option<Vec<Uuid>>,
-    fences: Option<Vec<i32>>,
-    attempts: Option<Vec<i16>>,
-    max_attempts: Option<Vec<i16>>,
-    payloads: Option<Vec<String>>,
-    waited_ms: Option<Vec<i64>>,
-    next_group: Uuid,
-    ring_groups: Option<Vec<Uuid>>,
-    ring_lanes: Option<Vec<Uuid>>,
-    visited: i32,
-    met: i32,
-    more: bool,
-    capped: bool,
-    next_due_ms: Option<i64>,
 }
 
 /// What a claim has learned.
@@ -126,40 +108,6 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 _ = called => {}
                 () = self.buffer.eased(&found.full) => {}
                 () = sleep(self.nap(found.next_due_ms)) => {}
-            }
-        }
-    }
-
-    /// Claims beside [`run`](Self::run) while there is so much to do that claims come back full: while one waits for the
-    /// database, the other one's jobs are handed out. Sleeps otherwise, so that a quiet queue is asked once.
-    pub(crate) async fn help(self: Arc<Self>) {
-        let waker = self.shared.wakers.of(self.settings.queue.as_str());
-        let mut walk = Walk::anywhere();
-        walk.is_deep = true;
-        loop {
-            tokio::select! {
-                () = self.stop.cancelled() => return,
-                () = self.backlog.notified() => {}
-            }
-            while self.shared.lease.is_held() {
-                let room = tokio::select! {
-                    () = self.stop.cancelled() => return,
-                    room = self.buffer.room() => room,
-                };
-                // Only for newcomers: the other one looks for them.
-                if !room.limits().has_room() {
-                    break;
-                }
-                // An error is the other one's to tell and to wait out.
-                let Ok(found) = self.claim(&mut walk, room).await else {
-                    break;
-                };
-                if found.capped {
-                    waker.set_capped(true);
-                }
-                if !found.is_full {
-                    break;
-                }
             }
         }
     }
@@ -225,52 +173,6 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         Ok(found)
     }
 
-    async fn ask(
-        &self,
-        walk: &Walk,
-        wanted: usize,
-        limits: &Limits,
-    ) -> Result<Claimed, sqlx::Error> {
-        let mut conn = self.shared.pool.acquire().await?;
-        let (groups, group_rooms) = columns(&limits.groups);
-        let (lanes, lane_rooms) = columns(&limits.lanes);
-        let (ring_groups, ring_lanes) = walk.rings();
-        let cap = |cap: Option<u32>| cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX));
-        let claim = sqlx::query_as!(
-            Claimed,
-            r#"select ids, groups, lanes, fences, attempts, max_attempts, payloads, waited_ms, next_group as "next_group!",
-                      ring_groups, ring_lanes, visited as "visited!", met as "met!", more as "more!", capped as "capped!",
-                      next_due_ms
-                 from queue.claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"#,
-            self.shared.worker,
-            self.settings.queue.as_str(),
-            integer(wanted),
-            walk.after,
-            walk.window(wanted),
-            cap(self.settings.lane_cap),
-            cap(self.settings.group_cap),
-            // What this binary does not understand, its successor has to keep from it.
-            i16::MAX,
-            walk.is_deep,
-            integer(limits.group),
-            &groups as &[Group],
-            &group_rooms,
-            &lanes as &[Lane],
-            &lane_rooms,
-            integer(limits.lane_has),
-            integer(limits.in_flight),
-            &ring_groups,
-            &ring_lanes,
-        )
-        .fetch_one(&mut *conn);
-        if let Ok(answer) = timeout(self.shared.config.deadline, claim).await {
-            answer
-        } else {
-            conn.close_on_drop();
-            Err(database::late(self.shared.config.deadline))
-        }
-    }
-
     /// Decodes what was claimed into the buffer; what cannot be decoded is dead.
     async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
@@ -307,60 +209,4 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let outcome = Outcome::Released;
         self.shared.inbox.send(Ended { hold, outcome }).await;
     }
-}
-
-impl Claimed {
-    /// The only group that has due jobs, if the claim saw that there is no other.
-    fn only_group(&self) -> Option<Group> {
-        let group = self.groups.as_ref()?.first().copied();
-        group.filter(|_| self.met == 1).map(Group)
-    }
-
-    fn into_claims(self, settings: &BackendSettings) -> impl Iterator<Item = (Claim, String)> {
-        let settings = *settings;
-        let ids = self.ids.unwrap_or_default().into_iter();
-        let groups = self.groups.unwrap_or_default().into_iter();
-        let lanes = self.lanes.unwrap_or_default().into_iter();
-        let fences = self.fences.unwrap_or_default().into_iter();
-        let attempts = self.attempts.unwrap_or_default().into_iter();
-        let max_attempts = self.max_attempts.unwrap_or_default().into_iter();
-        let waited_ms = self.waited_ms.unwrap_or_default().into_iter();
-        let payloads = self.payloads.unwrap_or_default().into_iter();
-        ids.zip(groups.zip(lanes))
-            .zip(fences)
-            .zip(attempts.zip(max_attempts))
-            .zip(waited_ms)
-            .zip(payloads)
-            .map(
-                move |(
-                    ((((id, (group, lane)), fence), (attempt, max_attempts)), waited_ms),
-                    payload,
-                )| {
-                    let claim = Claim {
-                        job: JobId(id),
-                        fence,
-                        queue: settings.queue,
-                        group: Group(group),
-                        lane: Lane(lane),
-                        attempt,
-                        max_attempts,
-                        waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
-                        retry: settings.retry,
-                    };
-                    (claim, payload)
-                },
-            )
-    }
-}
-
-fn integer(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-/// The arrays to bind: names, and the room of each.
-fn columns<N: Copy>(rooms: &[(N, usize)]) -> (Vec<N>, Vec<i32>) {
-    rooms
-        .iter()
-        .map(|&(name, room)| (name, integer(room)))
-        .unzip()
 }

@@ -4,56 +4,27 @@
 //! an answer to a claim that never arrived, a task that panicked. Such rows are found and released by
 //! [`strays`](crate::strays), because nobody else would: their worker lives.
 
+mod claim;
+mod holds;
+mod turn;
+
 use std::{
-    collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI32, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::{Group, JobId, Lane, QueueName, Retry, Run, slots::Slot};
+use self::holds::Fence;
+use crate::slots::Slot;
 
-/// What this process knows of a job that it claimed. When the job ends, this proves that the job was claimed here.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Claim {
-    pub(crate) job: JobId,
-    /// The number that the claim gave the row. Each checkpoint raises it: see [`Hold::fence`].
-    pub(crate) fence: i32,
-    pub(crate) queue: QueueName,
-    pub(crate) group: Group,
-    pub(crate) lane: Lane,
-    pub(crate) attempt: i16,
-    pub(crate) max_attempts: i16,
-    pub(crate) waited: Duration,
-    pub(crate) retry: Retry,
-}
-
-impl Claim {
-    pub(crate) fn attempt(&self) -> u16 {
-        self.attempt.unsigned_abs()
-    }
-
-    pub(crate) fn run(&self) -> Run {
-        Run {
-            job: self.job,
-            queue: self.queue,
-            group: self.group,
-            lane: self.lane,
-            attempt: self.attempt(),
-            max_attempts: self.max_attempts.unsigned_abs(),
-            waited: self.waited,
-        }
-    }
-
-    pub(crate) fn is_last_attempt(&self) -> bool {
-        self.attempt >= self.max_attempts
-    }
-}
+pub(crate) use self::claim::Claim;
+pub(crate) use self::holds::Holds;
+pub(crate) use self::turn::Turn;
 
 /// A claimed job in the hands of this process.
 #[derive(Debug)]
@@ -70,18 +41,6 @@ pub(crate) struct Hold {
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
     _pending: TaskTrackerToken,
-}
-
-/// All holds of a process, by their fences.
-#[derive(Debug, Default)]
-pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
-
-/// What the row of a job in hand may carry.
-#[derive(Clone, Copy, Debug)]
-struct Fence {
-    number: i32,
-    /// A checkpoint is under way, which gives the row the next number.
-    may_be_next: bool,
 }
 
 impl Hold {
@@ -178,26 +137,6 @@ impl Hold {
     }
 }
 
-/// A checkpoint of a job is being written, and nothing else of it.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    hold: Arc<Hold>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Turn {
-    /// The checkpoint is written: from now on the row carries the next number.
-    pub(crate) fn advance(&self) {
-        self.hold.advance();
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.hold.expect_next(false);
-    }
-}
-
 impl Drop for Hold {
     fn drop(&mut self) {
         let own = self.fence();
@@ -209,18 +148,5 @@ impl Drop for Hold {
         {
             holds.remove(&self.claim.job);
         }
-    }
-}
-
-impl Holds {
-    /// Whether the process still has this claim in hand.
-    pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
-        self.lock().get(&job).is_some_and(|held| {
-            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,79 +10,29 @@
 //! The next eldest publishes the statistics, too. So they go on when the elected process dies, which only shows when its lease
 //! is over.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod duty;
+mod rank;
+mod tidy;
+
+use std::{sync::Arc, time::Instant};
 
 use sqlx::PgConnection;
 use tokio::time::timeout;
 use tracing::{info, warn};
-use uuid::Uuid;
 
+use self::{
+    duty::Duty,
+    rank::{Rank, rank},
+    tidy::{purge, tidy},
+};
 use crate::{
-    Config, dead,
+    Config,
     gauges::Gauges,
     generations::{self, Collector},
     link::Link,
     promote, rescue,
     shared::Shared,
 };
-
-/// How often dead jobs past their retention are deleted, how many at once, and how many times each time.
-const PURGE: Duration = Duration::from_mins(1);
-const PURGED_AT_ONCE: u32 = 1000;
-const PURGES: u32 = 20;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Duty {
-    /// Takes jobs from dead workers.
-    Rescue,
-    /// Promotes what was committed after it was due.
-    Promote,
-    /// Removes rows that say nothing any more.
-    Tidy,
-    /// Leaves generations behind.
-    Generations,
-    /// Looks for jobs where no claim looks.
-    Unseen,
-    /// Publishes the queues' depth.
-    Gauges,
-    /// Deletes dead jobs past their retention.
-    Purge,
-}
-
-impl Duty {
-    const ALL: [Self; 7] = [
-        Self::Rescue,
-        Self::Promote,
-        Self::Tidy,
-        Self::Generations,
-        Self::Unseen,
-        Self::Gauges,
-        Self::Purge,
-    ];
-
-    /// How often; none for what is done once by whoever is elected.
-    const fn period(self, config: &Config) -> Option<Duration> {
-        match self {
-            Self::Rescue | Self::Promote | Self::Tidy => Some(config.sweep),
-            Self::Generations => Some(config.tick),
-            Self::Unseen => None,
-            Self::Gauges => Some(config.stats),
-            Self::Purge => Some(PURGE),
-        }
-    }
-}
-
-/// Whose turn it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rank {
-    /// Has all duties.
-    Eldest,
-    /// Only publishes statistics.
-    Next,
-}
 
 /// The memory of one that has duties.
 struct House {
@@ -155,27 +105,6 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
             warn!(%error, "cannot determine the elected housekeeper");
         }
     }
-}
-
-async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank>, sqlx::Error> {
-    if !shared.lease.is_held() {
-        return Ok(None);
-    }
-    let eldest = async {
-        sqlx::query_scalar!(
-            "select id from queue.workers where expires_at > now() order by started_at, id limit 2"
-        )
-        .fetch_all(link.get().await?)
-        .await
-    };
-    let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)
-        .await
-        .map_err(|_| database::late(shared.config.deadline))??;
-    Ok(match eldest.iter().position(|id| *id == shared.worker) {
-        Some(0) => Some(Rank::Eldest),
-        Some(_) => Some(Rank::Next),
-        None => None,
-    })
 }
 
 impl House {
@@ -256,44 +185,6 @@ impl House {
             Duty::Purge => purge(conn, shared.config.dead_retention).await,
         }
     }
-}
-
-/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are over. Skips locked rows.
-async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "delete from queue.workers
-          where id in (select id from queue.workers where expires_at <= now() for update skip locked)"
-    )
-    .execute(&mut *conn)
-    .await?;
-    sqlx::query!(
-        "delete from queue.lanes
-          where (queue, lane) in (select queue, lane from queue.lanes
-                                   where cap is null and coalesce(paused_until, '-infinity') <= now()
-                                     for update skip locked)"
-    )
-    .execute(&mut *conn)
-    .await?;
-    sqlx::query!(
-        "delete from queue.queues
-          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)"
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-async fn purge(conn: &mut PgConnection, age: Duration) -> Result<(), sqlx::Error> {
-    for _ in 0..PURGES {
-        let purged = dead::purge(conn, age, PURGED_AT_ONCE).await?;
-        if purged > 0 {
-            info!(jobs = purged, "deleted dead jobs past their retention");
-        }
-        if purged < u64::from(PURGED_AT_ONCE) {
-            break;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

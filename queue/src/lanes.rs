@@ -1,11 +1,13 @@
 //! Exceptions for single lanes: pauses and caps, which hold for all processes at once.
 
-use std::time::Duration;
+mod pause;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
-use crate::{Group, Lane, QueueName, enqueue::millis};
+use crate::{Group, Lane, QueueName};
+
+pub use self::pause::{pause, pause_until, resume, resume_before};
 
 /// A lane of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,88 +26,6 @@ pub struct LaneStats {
     pub is_paused: bool,
     /// Until when; none when it is not paused, or until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
-}
-
-/// Stops new claims from a lane for this long, counted by the database's clock, or without a duration until
-/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
-/// already lasts longer stays.
-pub async fn pause(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    duration: impl Into<Option<Duration>>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, coalesce(now() + $3::bigint * interval '1 millisecond', 'infinity'))
-         on conflict (queue, lane)
-         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
-        queue.as_str(),
-        lane.0,
-        duration.into().map(millis),
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// The same until a time of the database's clock.
-pub async fn pause_until(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    until: DateTime<Utc>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, $3)
-         on conflict (queue, lane)
-         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
-        queue.as_str(),
-        lane.0,
-        until,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Ends the pause of a lane, and tells whether there was one. Wake the queue after the commit, or its jobs wait
-/// for the poll.
-pub async fn resume(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-) -> Result<bool, sqlx::Error> {
-    let resumed = sqlx::query!(
-        "update queue.lanes set paused_until = null
-          where queue = $1 and lane = $2 and paused_until > now()",
-        queue.as_str(),
-        lane.0,
-    )
-    .execute(conn)
-    .await?;
-    Ok(resumed.rows_affected() > 0)
-}
-
-/// Ends a pause of a lane that would be over by then, and leaves a longer one, which somebody else wants. Wake the queue
-/// after the commit, or its jobs wait for the poll.
-pub async fn resume_before(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    until: DateTime<Utc>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "update queue.lanes set paused_until = null
-          where queue = $1 and lane = $2 and paused_until > now() and paused_until <= $3",
-        queue.as_str(),
-        lane.0,
-        until,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
 }
 
 /// Makes scheduled jobs of a lane due now, no more than `at_most`, and says how many. They run in the order in which they were

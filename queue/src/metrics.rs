@@ -1,13 +1,16 @@
 //! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes, reasons, states.
 
+mod depth;
+mod describe;
+
 use std::time::Duration;
 
-use ::metrics::{
-    Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
-    histogram,
-};
+use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 
-use crate::{DeathCause, QueueName, outcome::RetryReason, stats::QueueStats};
+use crate::{DeathCause, QueueName, outcome::RetryReason};
+
+pub(crate) use self::depth::{depth, read_at};
+pub(crate) use self::describe::describe;
 
 /// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for follow-up jobs.
 pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
@@ -52,80 +55,6 @@ pub const SLOTS_BUSY: &str = "gatehouse_worker_slots_busy";
 const OUTCOMES: [&str; 5] = ["done", "again", "retry", "dead", "released"];
 /// The reason of a retry whose worker died.
 pub(crate) const WORKER_LOST: &str = "worker_lost";
-
-/// Describes all metrics to the installed recorder.
-pub(crate) fn describe() {
-    describe_counter!(JOBS_ENQUEUED, Unit::Count, "Jobs enqueued");
-    describe_counter!(
-        JOBS_FINISHED,
-        Unit::Count,
-        "Ended runs by outcome, once written to the database"
-    );
-    describe_counter!(
-        JOB_CHECKPOINTS,
-        Unit::Count,
-        "Effects recorded by running jobs"
-    );
-    describe_counter!(
-        JOBS_HANDED_OVER,
-        Unit::Count,
-        "Jobs that the enqueuing process ran without a claim"
-    );
-    describe_histogram!(
-        JOB_DURATION,
-        Unit::Seconds,
-        "Time from the start of a run to its end"
-    );
-    describe_histogram!(
-        JOB_WAIT,
-        Unit::Seconds,
-        "Time from when a job is due to the start of its run"
-    );
-    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "Time of one claim");
-    describe_counter!(JOB_RETRIES, Unit::Count, "Failed attempts that are retried");
-    describe_counter!(JOBS_DEAD, Unit::Count, "Jobs that died");
-    describe_counter!(
-        JOBS_RESCUED,
-        Unit::Count,
-        "Jobs taken over from dead workers"
-    );
-    describe_counter!(
-        JOBS_FENCED,
-        Unit::Count,
-        "Results refused because another worker had taken the job over"
-    );
-    describe_gauge!(
-        WORKER_HEARTBEAT,
-        Unit::Seconds,
-        "Unix time of the last successful heartbeat"
-    );
-    describe_gauge!(
-        QUEUE_JOBS,
-        Unit::Count,
-        "Jobs by state; two processes read them for all"
-    );
-    describe_gauge!(
-        QUEUE_RUNNABLE,
-        Unit::Count,
-        "Due jobs that no pause or cap holds back"
-    );
-    describe_gauge!(
-        QUEUE_OLDEST_DUE,
-        Unit::Seconds,
-        "How long the oldest due job had waited at the last reading"
-    );
-    describe_gauge!(
-        QUEUE_OLDEST_DUE_AT,
-        Unit::Seconds,
-        "Unix time at which the oldest due job became due; without due jobs, the time of the reading"
-    );
-    describe_gauge!(
-        QUEUE_STATS_AT,
-        Unit::Seconds,
-        "Unix time of the last reading of the queues"
-    );
-    describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
-}
 
 /// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that
 /// nobody hears of it. In every process, because each may become the one that rescues jobs.
@@ -189,11 +118,6 @@ pub(crate) fn slots_busy(queue: QueueName) -> Gauge {
     gauge
 }
 
-/// Unix time at which the queues' depth was read; none: not by this process any more.
-pub(crate) fn read_at(unix: Option<f64>) {
-    gauge!(QUEUE_STATS_AT).set(unix.unwrap_or(0.0));
-}
-
 pub(crate) fn durations(queue: QueueName) -> Histogram {
     histogram!(JOB_DURATION, "queue" => queue.as_str())
 }
@@ -204,27 +128,4 @@ pub(crate) fn claims(queue: QueueName) -> Histogram {
 
 pub(crate) fn waits(queue: QueueName) -> Histogram {
     histogram!(JOB_WAIT, "queue" => queue.as_str())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a gauge is a float; no queue nears 2^53 jobs"
-)]
-fn count(jobs: i64) -> f64 {
-    jobs as f64
-}
-
-pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
-    for (state, jobs) in [
-        ("due", stats.due),
-        ("scheduled", stats.scheduled),
-        ("running", stats.running),
-        ("dead", stats.dead),
-    ] {
-        gauge!(QUEUE_JOBS, "queue" => stats.queue.clone(), "state" => state).set(count(jobs));
-    }
-    gauge!(QUEUE_RUNNABLE, "queue" => stats.queue.clone()).set(count(stats.runnable));
-    gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
-    gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
-        .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_due_seconds));
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::RuleFaults;
+use super::faults::RuleFaults;
 use super::{Evidence, RuleEffect, RuleType, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::{Category, Scores};

@@ -1,16 +1,22 @@
 //! A rule group's version, compiled once and shared by all that examine content with it.
 
+mod check;
+mod parts;
+
 use std::time::Duration;
 
+pub(super) use self::check::check_common;
+use self::parts::Parts;
 use super::ai_threshold::Threshold;
-use super::budget::{Limits, Meter, Over};
-use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
-use super::error::{Faults, NUL, RuleErrors, RuleFaults};
-use super::image_hash::{MAX_IMAGE_HASHES, Recognition};
-use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
-use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
-use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
-use super::{Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleEffect, RuleKind, Violation};
+use super::budget::{Limits, Meter};
+use super::content::{Exceptions, Finding};
+use super::error::RuleErrors;
+use super::faults::Faults;
+use super::image_hash::Recognition;
+use super::keyword::Keywords;
+use super::link::Links;
+use super::pattern::Patterns;
+use super::{MAX_RULES, Rule, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::image_hash::HashMatch;
 use crate::score::{Category, Scores};
@@ -174,168 +180,6 @@ impl CompiledGroup {
     }
 }
 
-/// The enabled rules by kind, while a group is compiled.
-#[derive(Default)]
-struct Parts<'a> {
-    keywords: Vec<(ContentRule, &'a Keyword)>,
-    patterns: Vec<(ContentRule, Parsed)>,
-    links: Vec<(ContentRule, &'a Link)>,
-    recognitions: Vec<(usize, Recognition)>,
-    thresholds: Vec<(usize, Threshold)>,
-    /// Of all rules, disabled ones too.
-    keyword_total: usize,
-    pattern_total: usize,
-    link_total: usize,
-    domain_total: usize,
-    image_hash_total: usize,
-}
-
-impl<'a> Parts<'a> {
-    /// Checks rules, each with its place in the group.
-    fn check(
-        rules: impl Iterator<Item = (usize, &'a Rule)>,
-        faults: &mut Faults,
-        meter: &mut Meter<'_>,
-    ) -> Result<Self, Over> {
-        let mut parts = Self::default();
-        for (order, rule) in rules {
-            meter.check_time()?;
-            parts.add(order, rule, &mut faults.of(order, &rule.name), meter)?;
-        }
-        parts.check_totals(faults);
-        Ok(parts)
-    }
-
-    fn compile(
-        self,
-        group: RuleGroupId,
-        version: GroupVersionId,
-        meter: &mut Meter<'_>,
-    ) -> Result<CompiledGroup, Over> {
-        let thresholds = self.thresholds;
-        let categories = Category::ALL
-            .into_iter()
-            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
-            .collect();
-        let compiled = CompiledGroup {
-            group,
-            version,
-            keywords: Keywords::new(self.keywords, meter)?,
-            links: Links::new(self.links, meter)?,
-            // The last: what is left is for what its searches remember.
-            patterns: Patterns::new(self.patterns, meter)?,
-            recognitions: self.recognitions,
-            thresholds,
-            categories,
-        };
-        let bytes = compiled.approx_bytes();
-        if bytes > meter.limit() {
-            return Err(Over::Bytes(bytes));
-        }
-        Ok(compiled)
-    }
-
-    fn add(
-        &mut self,
-        order: usize,
-        rule: &'a Rule,
-        faults: &mut RuleFaults<'_>,
-        meter: &mut Meter<'_>,
-    ) -> Result<(), Over> {
-        check_common(&rule.name, &rule.exceptions, faults);
-        match &rule.kind {
-            RuleKind::Keyword(keyword) => {
-                self.keyword_total += keyword.keywords.len();
-                // Beyond the limit the group is refused anyway; nothing is spent on the rest.
-                if self.keyword_total <= MAX_KEYWORDS {
-                    keyword.check(faults);
-                    let content = content_rule(order, rule, keyword.effect, meter)?;
-                    self.keywords
-                        .extend(content.map(|content| (content, keyword)));
-                }
-            }
-            RuleKind::Regex(pattern) => {
-                self.pattern_total += 1;
-                if self.pattern_total <= MAX_PATTERNS {
-                    let parsed = pattern.parse(faults);
-                    let content = content_rule(order, rule, pattern.effect, meter)?;
-                    if let Some((content, parsed)) = content.zip(parsed) {
-                        meter.charge(order, parsed.single_bytes())?;
-                        self.patterns.push((content, parsed));
-                    }
-                }
-            }
-            RuleKind::Link(link) => {
-                self.link_total += 1;
-                self.domain_total += link.domains.len();
-                if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
-                    link.check(faults, meter)?;
-                    let content = content_rule(order, rule, link.effect, meter)?;
-                    self.links.extend(content.map(|content| (content, link)));
-                }
-            }
-            RuleKind::ImageHash(image_hash) => {
-                self.image_hash_total += 1;
-                if self.image_hash_total <= MAX_IMAGE_HASHES {
-                    image_hash.check(faults);
-                    if !rule.exceptions.is_empty() {
-                        let message = "an image_hash rule has no exceptions: put the image on an allow list";
-                        faults.add("exceptions", message);
-                    }
-                    if rule.enabled {
-                        let recognition = Recognition::new(rule, image_hash);
-                        self.recognitions.push((order, recognition));
-                    }
-                }
-            }
-            RuleKind::AiThreshold(threshold) => {
-                threshold.check(faults);
-                if !rule.exceptions.is_empty() {
-                    faults.add("exceptions", "an ai_threshold rule has no exceptions");
-                }
-                if rule.enabled {
-                    let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
-                    self.thresholds.push((
-                        order,
-                        Threshold {
-                            id,
-                            name,
-                            rule: threshold,
-                        },
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_totals(&self, faults: &mut Faults) {
-        for (total, most, what) in [
-            (self.keyword_total, MAX_KEYWORDS, "keywords"),
-            (self.pattern_total, MAX_PATTERNS, "regex rules"),
-            (self.link_total, MAX_LINKS, "link rules"),
-            (self.domain_total, MAX_DOMAINS, "domains"),
-            (self.image_hash_total, MAX_IMAGE_HASHES, "image_hash rules"),
-        ] {
-            if total > most {
-                faults.group("rules", format!("a group has at most {most} {what}"));
-            }
-        }
-        if self
-            .patterns
-            .iter()
-            .map(|(_, parsed)| parsed.positions)
-            .sum::<usize>()
-            > MAX_GROUP_POSITIONS
-        {
-            faults.group(
-                "rules",
-                format!("the patterns together have more than {MAX_GROUP_POSITIONS} positions"),
-            );
-        }
-    }
-}
-
 /// Checks some of the rules of a group, whose other rules are wrong, each with its place. Where that takes too long, the rest is
 /// not checked.
 pub(super) fn check_apart(
@@ -347,38 +191,6 @@ pub(super) fn check_apart(
     let places = rules.iter().map(|(place, rule)| (*place, rule));
     // The group is refused for its wrong rules; what the others cost is told when these are right.
     let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
-}
-
-/// Checks what every kind of rule has.
-pub(super) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleFaults<'_>) {
-    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
-        faults.add(
-            "name",
-            format!("must have 1 to {MAX_NAME_CHARS} characters"),
-        );
-    } else if name.contains('\0') {
-        faults.add("name", NUL);
-    }
-    if exceptions.len() > MAX_EXCEPTIONS {
-        faults.add("exceptions", format!("must contain at most {MAX_EXCEPTIONS} terms"));
-    } else {
-        for (at, term) in exceptions.iter().enumerate() {
-            check_term(term, || format!("exceptions[{at}]"), faults);
-        }
-    }
-}
-
-/// The common part of an enabled content rule; `None` for a disabled one.
-fn content_rule(
-    order: usize,
-    rule: &Rule,
-    effect: RuleEffect,
-    meter: &mut Meter<'_>,
-) -> Result<Option<ContentRule>, Over> {
-    if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
-        return Ok(None);
-    }
-    ContentRule::new(order, rule, effect, meter).map(Some)
 }
 
 #[cfg(test)]

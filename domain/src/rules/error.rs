@@ -38,6 +38,18 @@ pub struct RuleError {
 }
 
 impl RuleError {
+    /// A fault of the group as a whole.
+    pub(super) fn of_group(field: &str, message: String) -> Self {
+        Self {
+            rule: None,
+            name: String::new(),
+            field: field.to_owned(),
+            message,
+            position: None,
+            place: None,
+        }
+    }
+
     /// The path of the member at fault in the document of a group, such as `rules[3].pattern`.
     pub fn path(&self) -> String {
         match self.rule {
@@ -79,11 +91,10 @@ impl RuleErrors {
 
     /// The group costs more memory or time than it may.
     pub(super) fn too_heavy(message: String) -> Self {
-        let mut faults = Faults::default();
-        faults.group("rules", message);
+        let of_group = RuleError::of_group("rules", message);
         Self {
             is_too_heavy: true,
-            ..faults.into_errors()
+            ..Self::of(vec![of_group], false)
         }
     }
 
@@ -144,82 +155,5 @@ impl fmt::Display for RuleErrors {
             write!(f, "; only the first {} mistakes are listed", Self::MOST)?;
         }
         Ok(())
-    }
-}
-
-/// Gathers faults while a group is compiled.
-#[derive(Default)]
-pub(super) struct Faults(Vec<RuleError>);
-
-impl Faults {
-    /// The faults of one rule go through the answer.
-    pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleFaults<'a> {
-        RuleFaults {
-            faults: self,
-            index,
-            name,
-        }
-    }
-
-    /// A fault of the group as a whole.
-    pub(super) fn group(&mut self, field: &str, message: String) {
-        self.push(RuleError {
-            rule: None,
-            name: String::new(),
-            field: field.to_owned(),
-            message,
-            position: None,
-            place: None,
-        });
-    }
-
-    fn push(&mut self, error: RuleError) {
-        // One more than are listed shows that there are more.
-        if self.0.len() <= RuleErrors::MOST {
-            self.0.push(error);
-        }
-    }
-
-    /// Puts the faults into the order of the rules; those of the group as a whole come last.
-    pub(super) fn sort(&mut self) {
-        self.0.sort_by_key(|error| error.rule.unwrap_or(usize::MAX));
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn into_errors(self) -> RuleErrors {
-        RuleErrors::of(self.0, false)
-    }
-}
-
-/// The faults of one rule.
-pub(super) struct RuleFaults<'a> {
-    faults: &'a mut Faults,
-    index: usize,
-    name: &'a str,
-}
-
-impl RuleFaults<'_> {
-    /// A fault in a member.
-    pub(super) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.push(field.into(), message.into(), None);
-    }
-
-    /// A fault at a place in a member, in characters from 0.
-    pub(super) fn add_at(&mut self, field: &str, message: impl Into<String>, position: usize) {
-        self.push(field.to_owned(), message.into(), Some(position));
-    }
-
-    fn push(&mut self, field: String, message: String, position: Option<usize>) {
-        self.faults.push(RuleError {
-            rule: Some(self.index),
-            name: self.name.to_owned(),
-            field,
-            message,
-            position,
-            place: None,
-        });
     }
 }

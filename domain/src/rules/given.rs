@@ -3,18 +3,22 @@
 
 mod kind;
 mod member;
+mod members;
+mod placing;
 mod read;
+mod reading;
+mod wrong;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use super::compiled::{check_apart, check_common};
-use super::error::{Faults, Place, RuleError, RuleErrors};
-use super::{Limits, MAX_RULES, Rule, RuleKind};
+use super::error::{Place, RuleError, RuleErrors};
+use super::{MAX_RULES, Rule, RuleKind};
 use crate::id::RuleId;
 
-pub(crate) use member::{Given, InYaml, Member, Placing, Unplaced, unknown_member};
+pub(crate) use member::{Given, Member, unknown_member};
+pub(crate) use placing::{InYaml, Placing, Unplaced};
 pub(crate) use read::RulesReader;
+pub use wrong::WrongRules;
 
 /// The rules of a group as a request or a file gives them, right or wrong.
 #[derive(Debug, Default)]
@@ -51,10 +55,6 @@ struct MemberFault {
     place: Option<Place>,
 }
 
-/// Rules that have mistakes.
-#[derive(Debug)]
-pub struct WrongRules(GivenRules);
-
 impl GivenRules {
     /// The rules. Those without an id get one from `fresh`.
     ///
@@ -66,7 +66,11 @@ impl GivenRules {
     ) -> Result<Vec<Rule>, WrongRules> {
         self.find_twins();
         if self.count > MAX_RULES {
-            self.add_fault("rules", format!("must contain at most {MAX_RULES} rules"), None);
+            self.add_fault(
+                "rules",
+                format!("must contain at most {MAX_RULES} rules"),
+                None,
+            );
         }
         if !self.faults.is_empty() || self.cut || self.rules.iter().any(GivenRule::is_wrong) {
             return Err(WrongRules(self));
@@ -97,12 +101,8 @@ impl GivenRules {
             return;
         }
         self.faults.push(RuleError {
-            rule: None,
-            name: String::new(),
-            field: field.to_owned(),
-            message: message.into(),
-            position: None,
             place,
+            ..RuleError::of_group(field, message.into())
         });
     }
 
@@ -156,93 +156,5 @@ impl GivenRule {
         let member = field.split('[').next().unwrap_or_default();
         let found = self.places.iter().find(|(name, _)| *name == member);
         found.map(|(_, place)| *place).or(self.place)
-    }
-}
-
-impl WrongRules {
-    /// Everything that is wrong: also what compiling finds in the rules and members that could be read, within limits. `clock`
-    /// tells the time that the thread has used, from any start.
-    pub fn errors(self, limits: Limits, clock: &dyn Fn() -> Duration) -> RuleErrors {
-        let Self(mut given) = self;
-        let found = if given.count > MAX_RULES {
-            Faults::default()
-        } else {
-            given.check(limits, clock)
-        };
-        let GivenRules {
-            rules,
-            faults: outside,
-            cut,
-            ..
-        } = given;
-        let mut errors = outside;
-        let (of_rules, of_group): (Vec<_>, Vec<_>) = found
-            .into_errors()
-            .into_iter()
-            .partition(|error| error.rule.is_some());
-        let mut checked = of_rules.into_iter().peekable();
-        for (at, rule) in rules.into_iter().enumerate() {
-            let told = errors.len();
-            errors.extend(rule.faults.iter().map(|fault| RuleError {
-                rule: Some(at),
-                name: rule.name.clone(),
-                field: fault.field.clone(),
-                message: fault.message.clone(),
-                position: None,
-                place: fault.place,
-            }));
-            while let Some(mut error) = checked.next_if(|error| error.rule == Some(at)) {
-                // A value that stands in for a wrong one may be wrong in its turn, and what is no rule at all has only such values.
-                let mut known = errors[told..].iter().map(|known| &known.field);
-                if known.all(|known| !known.is_empty() && *known != error.field) {
-                    error.place = rule.place_of(&error.field);
-                    errors.push(error);
-                }
-            }
-        }
-        errors.extend(of_group);
-        RuleErrors::of(errors, cut)
-    }
-
-    /// Without limits: for who waits for nobody else.
-    pub fn all_errors(self) -> RuleErrors {
-        let limits = Limits {
-            time: Duration::MAX,
-            ..Limits::default()
-        };
-        self.errors(limits, &|| Duration::ZERO)
-    }
-}
-
-impl GivenRules {
-    /// What compiling finds, in the order of the rules. Takes the rules' contents away, and leaves their names.
-    fn check(&mut self, limits: Limits, clock: &dyn Fn() -> Duration) -> Faults {
-        let mut faults = Faults::default();
-        let nobody = RuleId::from(uuid::Uuid::nil());
-        let mut rules = Vec::with_capacity(self.rules.len());
-        let mut kindless = Vec::new();
-        for (at, given) in self.rules.iter_mut().enumerate() {
-            let rule = GivenRule {
-                name: given.name.clone(),
-                enabled: given.enabled,
-                exceptions: std::mem::take(&mut given.exceptions),
-                kind: given.kind.take(),
-                ..GivenRule::default()
-            };
-            match rule.kind {
-                Some(_) => rules.extend(rule.into_rule(nobody).map(|rule| (at, rule))),
-                None => kindless.push((at, rule)),
-            }
-        }
-        check_apart(&rules, &mut faults, limits, clock);
-        for (at, rule) in &kindless {
-            check_common(
-                &rule.name,
-                &rule.exceptions,
-                &mut faults.of(*at, &rule.name),
-            );
-        }
-        faults.sort();
-        faults
     }
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
-use super::error::{NUL, RuleFaults};
+use super::error::NUL;
+use super::faults::RuleFaults;
 use super::{RuleEffect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 

@@ -4,20 +4,30 @@
 //! The statements are the crate's own. Where one may choose (which job it claims), it chooses, and the
 //! model must allow it.
 
+#[path = "../../tests/model/action.rs"]
+mod action;
 mod actual;
+#[path = "../../tests/model/choices.rs"]
+mod choices;
 #[path = "../../tests/model/eager.rs"]
 mod eager;
-mod process;
-#[path = "../../tests/model/protocol.rs"]
-mod protocol;
-mod seen;
 #[expect(
     dead_code,
     reason = "mechanisms are taken out in the exhaustive check only"
 )]
+#[path = "../../tests/model/mechanism.rs"]
+mod mechanism;
+mod process;
+#[path = "../../tests/model/promise.rs"]
+mod promise;
+#[path = "../../tests/model/protocol.rs"]
+mod protocol;
+mod seen;
 #[path = "../../tests/model/state.rs"]
 mod state;
 mod work;
+#[path = "../../tests/model/write.rs"]
+mod write;
 
 use std::{
     mem::{Discriminant, discriminant},
@@ -34,8 +44,10 @@ use proptest::{
 use sqlx::PgPool;
 use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 
+use action::Action;
 use actual::Actual;
-use state::{Action, Commit, Hand, Limits, Protocol, Row, State};
+use mechanism::{Limits, Protocol};
+use state::{Commit, Hand, Row, State};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;

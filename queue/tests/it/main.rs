@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up shall panic"
 )]
 
+mod capping;
 mod checkpoints;
 mod claiming;
 mod dying;
@@ -15,7 +16,12 @@ mod handing;
 mod lifecycle;
 mod operating;
 mod outages;
+mod pausing;
 mod plans;
+mod proxy;
 mod refusals;
+mod repeating;
+mod replaying;
 mod retrying;
 mod support;
+mod waking;

@@ -1,9 +1,11 @@
 //! From the claim of a job to its end: every promise holds in every reachable state, and each mechanism is needed.
 
 use crate::{
+    action::Action,
     checker::{ALL_ENDS, Model, explore},
-    protocol::promise,
-    state::{Action, Limits, Mechanism, Protocol, State},
+    mechanism::{Limits, Mechanism, Protocol},
+    promise,
+    state::State,
 };
 
 impl Model for Protocol {

@@ -1,6 +1,9 @@
 //! The parts of the protocol that came later: checkpoints, and jobs that the process which enqueues them takes at once.
 
-use super::state::{Claim, Commit, Hand, Job, Mechanism, Protocol, Row, Stage, State};
+use super::{
+    mechanism::{Mechanism, Protocol},
+    state::{Claim, Commit, Hand, Job, Row, Stage, State},
+};
 
 impl Protocol {
     /// The follow-up job: running in the hands of the worker that enqueues it, if that may take it, or else due.

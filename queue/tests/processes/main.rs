@@ -11,15 +11,19 @@
 #![expect(clippy::print_stderr, reason = "the long cases tell how far they are")]
 
 mod act;
+mod claims;
+mod collisions;
 mod connections;
 mod crashes;
 mod failures;
 mod harness;
+mod kills;
 mod load;
 mod postgres;
 #[path = "../shared/proxy.rs"]
 mod proxy;
 mod restarts;
 mod stalls;
+mod tenants;
 mod witness;
 mod worker;

@@ -3,49 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{
-    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-use serde_saphyr::Spanned;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::error::{Place, RuleErrors};
-use super::super::{MAX_DOMAINS, MAX_KEYWORDS};
-
-/// Whether the text that is read tells where things stand.
-pub(crate) trait Placing: 'static {
-    /// A value, with its place if there is one.
-    type Of<T: DeserializeOwned>: DeserializeOwned;
-
-    fn apart<T: DeserializeOwned>(of: Self::Of<T>) -> (T, Option<Place>);
-}
-
-/// JSON: a path is enough.
-#[derive(Debug)]
-pub(crate) struct Unplaced;
-
-/// YAML, which people write by hand.
-#[derive(Debug)]
-pub(crate) struct InYaml;
-
-impl Placing for Unplaced {
-    type Of<T: DeserializeOwned> = T;
-
-    fn apart<T: DeserializeOwned>(value: T) -> (T, Option<Place>) {
-        (value, None)
-    }
-}
-
-impl Placing for InYaml {
-    type Of<T: DeserializeOwned> = Spanned<T>;
-
-    fn apart<T: DeserializeOwned>(of: Spanned<T>) -> (T, Option<Place>) {
-        let place = Place {
-            line: of.referenced.line(),
-            column: of.referenced.column(),
-        };
-        (of.value, Some(place))
-    }
-}
+use super::placing::{Placing, Unplaced};
+use crate::rules::error::{Place, RuleErrors};
+use crate::rules::{MAX_DOMAINS, MAX_KEYWORDS};
 
 /// The longest list that any rule may have, and one more, which shows that there are too many.
 const MOST_ITEMS: usize = if MAX_KEYWORDS > MAX_DOMAINS {

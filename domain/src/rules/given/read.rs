@@ -1,40 +1,5 @@
 //! Reads the list of rules, one rule at a time. What is wrong is noted, and the reading goes on.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-
-use super::kind::{self, MEMBERS, Members};
-use super::member::{Member, Placing, Unplaced};
-use super::{GivenRule, GivenRules};
-use crate::rules::MAX_RULES;
-use crate::rules::error::{Place, RuleErrors};
-
-impl<'de> Deserialize<'de> for GivenRules {
-    /// Fails only if the text is not JSON.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RulesReader::<Unplaced>::read(deserializer)
-    }
-}
-
-/// Reads rules from a text that tells places as `P` does.
-pub(crate) struct RulesReader<P>(pub(crate) GivenRules, PhantomData<fn() -> P>);
-
-impl<P: Placing> RulesReader<P> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenRules, D::Error> {
-        deserializer.deserialize_any(RulesVisitor::<P>(PhantomData))
-    }
-}
-
-impl<'de, P: Placing> Deserialize<'de> for RulesReader<P> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Self::read(deserializer)?, PhantomData))
-    }
-}
-
 /// Gives visitors an answer to everything that they do not expect.
 macro_rules! anything_else {
     ($answer:expr) => {
@@ -70,6 +35,42 @@ macro_rules! anything_else {
             Ok($answer)
         }
     };
+}
+
+mod name;
+mod rule;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use self::rule::RuleReader;
+use super::GivenRules;
+use super::placing::{Placing, Unplaced};
+use crate::rules::MAX_RULES;
+use crate::rules::error::RuleErrors;
+
+impl<'de> Deserialize<'de> for GivenRules {
+    /// Fails only if the text is not JSON.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RulesReader::<Unplaced>::read(deserializer)
+    }
+}
+
+/// Reads rules from a text that tells places as `P` does.
+pub(crate) struct RulesReader<P>(pub(crate) GivenRules, PhantomData<fn() -> P>);
+
+impl<P: Placing> RulesReader<P> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenRules, D::Error> {
+        deserializer.deserialize_any(RulesVisitor::<P>(PhantomData))
+    }
+}
+
+impl<'de, P: Placing> Deserialize<'de> for RulesReader<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Self::read(deserializer)?, PhantomData))
+    }
 }
 
 struct RulesVisitor<P>(PhantomData<fn() -> P>);
@@ -114,105 +115,4 @@ fn no_list() -> GivenRules {
     let mut given = GivenRules::default();
     given.add_fault("rules", "must be a list of rules", None);
     given
-}
-
-/// A rule as it is read.
-struct RuleReader<P>(Read, PhantomData<fn() -> P>);
-
-/// What stands where a rule should stand.
-enum Read {
-    Rule(Members),
-    Else,
-}
-
-impl Read {
-    fn finish(self, place: Option<Place>) -> GivenRule {
-        match self {
-            Self::Rule(members) => members.into_rule(place),
-            Self::Else => {
-                let mut rule = GivenRule {
-                    place,
-                    ..GivenRule::default()
-                };
-                rule.add_fault("", kind::NO_RULE, None);
-                rule
-            }
-        }
-    }
-}
-
-impl<'de, P: Placing> Deserialize<'de> for RuleReader<P> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = deserializer.deserialize_any(RuleVisitor::<P>(PhantomData))?;
-        Ok(Self(read, PhantomData))
-    }
-}
-
-struct RuleVisitor<P>(PhantomData<fn() -> P>);
-
-impl<'de, P: Placing> Visitor<'de> for RuleVisitor<P> {
-    type Value = Read;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rule")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Read, A::Error> {
-        let mut members = Members::default();
-        while let Some(name) = entries.next_key_seed(NameSeed)? {
-            match name {
-                Name::Known(name) => {
-                    let (member, place) = P::apart(entries.next_value::<P::Of<Member<P>>>()?);
-                    members.add(name, member.given, place);
-                }
-                Name::Unknown(name) => {
-                    let (IgnoredAny, place) = P::apart(entries.next_value::<P::Of<IgnoredAny>>()?);
-                    members.add_unknown(name, place);
-                }
-            }
-        }
-        Ok(Read::Rule(members))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Read, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Read::Else)
-    }
-
-    anything_else!(Read::Else);
-}
-
-/// The name of a member.
-enum Name {
-    Known(&'static str),
-    /// The beginning of it, since its author made it up.
-    Unknown(String),
-}
-
-struct NameSeed;
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = Name;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for NameSeed {
-    type Value = Name;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Name, E> {
-        const LONGEST: usize = 100;
-        let known = MEMBERS.iter().find(|known| **known == name);
-        Ok(match (known, name.char_indices().nth(LONGEST)) {
-            (Some(known), _) => Name::Known(known),
-            (None, Some((cut, _))) => Name::Unknown(format!("{}...", &name[..cut])),
-            (None, None) => Name::Unknown(name.to_owned()),
-        })
-    }
 }

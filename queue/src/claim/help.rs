@@ -1,0 +1,43 @@
+//! A second claimer, for a queue with a backlog.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::{Claimer, walk::Walk};
+
+impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
+    /// Claims beside [`run`](Self::run) while there is so much to do that claims come back full: while one waits for the
+    /// database, the other one's jobs are handed out. Sleeps otherwise, so that a quiet queue is asked once.
+    pub(crate) async fn help(self: Arc<Self>) {
+        let waker = self.shared.wakers.of(self.settings.queue.as_str());
+        let mut walk = Walk::anywhere();
+        walk.is_deep = true;
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = self.backlog.notified() => {}
+            }
+            while self.shared.lease.is_held() {
+                let room = tokio::select! {
+                    () = self.stop.cancelled() => return,
+                    room = self.buffer.room() => room,
+                };
+                // Only for newcomers: the other one looks for them.
+                if !room.limits().has_room() {
+                    break;
+                }
+                // An error is the other one's to tell and to wait out.
+                let Ok(found) = self.claim(&mut walk, room).await else {
+                    break;
+                };
+                if found.capped {
+                    waker.set_capped(true);
+                }
+                if !found.is_full {
+                    break;
+                }
+            }
+        }
+    }
+}
