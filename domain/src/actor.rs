@@ -1,4 +1,4 @@
-//! Who did something, as the audit log, versions, verdicts and other records name it.
+//! Who did something. The audit log, versions, verdicts and other records name the actor.
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ pub enum Actor {
     Token(TokenId),
     /// A person who has signed in, as a member of a team or as an operator. The membership's id is the actor's.
     Member(MemberId),
-    /// Somebody at a command line who may open the database.
+    /// Somebody at a command line with access to the database.
     CommandLine,
 }
 

@@ -1,8 +1,10 @@
-//! A circuit breaker: when requests to a receiver that keeps failing stop, and how one request tests whether it works again.
+//! A circuit breaker. It decides when requests to a failing receiver stop, and how one request
+//! tests whether the receiver works again.
 //!
-//! Failures in a row open it; a refusal that no other call would escape opens it at once. While it is open nobody asks. When its time is over, one process alone may ask, under a lease:
-//! success closes the breaker, failure opens it again for longer. All of this is arithmetic on one row, which whoever
-//! changes it has locked; times come in as arguments.
+//! Failures in a row open it. A refusal that every other call would also get opens it at once.
+//! While it is open, nobody asks. When its time is over, one process may ask, under a lease:
+//! success closes the breaker, failure opens it again for longer. All of this is arithmetic on one
+//! row. The caller has locked that row. Times are arguments.
 
 use std::time::Duration;
 
@@ -13,9 +15,9 @@ use chrono::{DateTime, Utc};
 pub struct BreakerSettings {
     /// Failures in a row that open it; at least 1.
     pub failures: u32,
-    /// How long it is open the first time; each failed probe doubles that.
+    /// How long it stays open the first time. Each failed probe doubles the time.
     pub first: Duration,
-    /// The longest that it is open at a time.
+    /// The longest time that it stays open.
     pub longest: Duration,
 }
 
@@ -30,7 +32,7 @@ impl Default for BreakerSettings {
     }
 }
 
-/// The share of a wait by which chance shortens or lengthens it.
+/// Chance shortens or lengthens each wait by up to this share.
 const JITTER: f64 = 0.2;
 
 /// The state of a breaker.
@@ -40,34 +42,34 @@ pub struct Breaker {
     pub failures: u32,
     /// How often it opened since it was last closed.
     pub openings: u32,
-    /// Until when nobody asks; none while it is closed.
+    /// Until when nobody asks; `None` while it is closed.
     pub open_until: Option<DateTime<Utc>>,
-    /// Until when the probe that is under way may take; none when there is none.
+    /// Until when the current probe may take; `None` if there is no probe.
     pub probe_until: Option<DateTime<Utc>>,
 }
 
 /// What a breaker allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// To ask.
+    /// Requests are allowed.
     Asking,
-    /// To ask once, for whoever takes the [probe](Breaker::probe).
+    /// One request is allowed, for the caller that takes the [probe](Breaker::probe).
     Probing,
-    /// Nothing before this time.
+    /// Nothing is allowed before this time.
     Nothing(DateTime<Utc>),
 }
 
-/// With what right somebody asked.
+/// The right by which a request was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     /// The breaker was closed.
     Everybody,
-    /// It was the probe whose lease ends then.
+    /// The request is the probe, whose lease ends at this time.
     Probe(DateTime<Utc>),
 }
 
 impl Breaker {
-    /// What it allows now.
+    /// What the breaker allows now.
     pub fn allows(&self, now: DateTime<Utc>) -> Allowed {
         match (self.open_until, self.probe_until) {
             (None, _) => Allowed::Asking,
@@ -89,14 +91,16 @@ impl Breaker {
         }
     }
 
-    /// A call went well. One that began before the breaker opened says nothing about now.
+    /// A call succeeded. A call that began before the breaker opened says nothing about the
+    /// present.
     pub fn succeeded(&mut self, right: Right) {
         if self.counts(right) {
             *self = Self::default();
         }
     }
 
-    /// A call failed; `chance` (0 up to 1, uniform) spreads the wait by a fifth, so that not all come back at once.
+    /// A call failed. `chance` (0 up to 1, uniform) spreads the wait by a fifth, so that waiting
+    /// processes do not all come back at once.
     pub fn failed(
         &mut self,
         right: Right,
@@ -115,7 +119,8 @@ impl Breaker {
         }
     }
 
-    /// A call was refused for a reason that is not its own, such as a wrong key: the next ones would be, too.
+    /// A call was refused for a reason that concerns all calls, such as a wrong key. The next calls
+    /// would be refused, too.
     pub fn denied(
         &mut self,
         right: Right,
@@ -129,7 +134,8 @@ impl Breaker {
         }
     }
 
-    /// Whether the outcome of a call with this right changes anything: while the breaker is open, only its probe does.
+    /// Whether the outcome of a call with this right changes anything. While the breaker is open,
+    /// only its probe does.
     fn counts(&self, right: Right) -> bool {
         match right {
             Right::Everybody => self.open_until.is_none(),
@@ -138,9 +144,9 @@ impl Breaker {
     }
 }
 
-/// How long the breaker is open for the `opening`th time in a row, counted from 1.
+/// How long the breaker stays open when it opens for the `opening`th time in a row, counted from 1.
 fn wait(opening: u32, chance: f64, settings: &BreakerSettings) -> Duration {
-    // Beyond 2^20 every sensible first wait is over every sensible longest one.
+    // Beyond 2^20, every sensible first wait exceeds every sensible longest wait.
     let steps = opening.saturating_sub(1).min(20);
     let wait = settings
         .first

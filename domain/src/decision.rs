@@ -1,7 +1,9 @@
-//! The decision: from what the rules found, what the analysis said and what could not be checked, to a verdict.
+//! The decision: turns what the rules found, what the analysis said and what could not be checked
+//! into a verdict.
 //!
-//! Nothing is approved because nobody looked: a part of the content that no rule and no provider examined is
-//! unchecked here, whatever the caller reports, and follows the site's [`OnFailure`].
+//! No item is approved because nobody checked it. A part of the content that no rule and no
+//! provider examined counts as unchecked here, whatever the caller reports, and follows the site's
+//! [`OnFailure`].
 
 mod findings;
 mod gap;
@@ -21,8 +23,9 @@ use crate::media::{ModerationType, OnFailure, Status};
 use crate::rules::{Evidence, RuleEffect, Violation};
 use crate::score::{Category, Scores};
 
-/// Decides. Any `reject` rejects; else anything unchecked follows the site's wish, which never hides a `review`
-/// that a rule did ask for; else any `review` asks for a person; else the content is approved.
+/// Decides. Any `reject` rejects. Otherwise, anything unchecked follows the site's setting, which
+/// never hides a `review` that a rule requested. Otherwise, any `review` asks for a person.
+/// Otherwise, the content is approved.
 pub fn decide(findings: Findings<'_>) -> Verdict {
     let Findings {
         groups,
@@ -115,7 +118,7 @@ fn unscored(
 ) -> Vec<Category> {
     let failed = |unchecked: &Unchecked| matches!(unchecked, Unchecked::ProviderFailed { .. });
     if scores.is_none() && unchecked.iter().any(failed) {
-        // It could have scored them.
+        // The failed provider could have scored them.
         return Vec::new();
     }
     let is_scored = |category| scores.is_some_and(|scores| scores.get(category).is_some());

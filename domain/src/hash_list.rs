@@ -1,14 +1,15 @@
-//! What stands on hash lists, and how a file of hashes is read: one hash a line, with a word about it after a comma.
+//! Entries of hash lists, and how a file of hashes is read: one hash per line, with an optional
+//! note after a comma.
 
 use crate::{
     image_hash::{HashAlgorithm, Pdq, Sha256Digest},
     reason::Reason,
 };
 
-/// The longest line of a file that is read, in bytes; a longer one is refused.
+/// The longest line of a file, in bytes. A longer line is refused.
 pub const MAX_LINE_BYTES: usize = 8 << 10;
 
-/// What a picture that stands on a list is recognised by: at least one of the two.
+/// The hashes of one list entry: at least one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EntryHashes {
     sha256: Option<Sha256Digest>,
@@ -16,17 +17,17 @@ pub struct EntryHashes {
 }
 
 impl EntryHashes {
-    /// None: there is neither.
+    /// `None` if both are missing.
     pub fn new(sha256: Option<Sha256Digest>, pdq: Option<Pdq>) -> Option<Self> {
         (sha256.is_some() || pdq.is_some()).then_some(Self { sha256, pdq })
     }
 
-    /// Of the file.
+    /// The hash of the file.
     pub const fn sha256(&self) -> Option<Sha256Digest> {
         self.sha256
     }
 
-    /// Of what it looks like.
+    /// The hash of what it looks like.
     pub const fn pdq(&self) -> Option<Pdq> {
         self.pdq
     }
@@ -37,7 +38,7 @@ impl EntryHashes {
 pub struct Line {
     /// The hash.
     pub hashes: EntryHashes,
-    /// The word about it.
+    /// The note.
     pub note: Option<Reason>,
 }
 
@@ -47,25 +48,25 @@ pub enum LineFault {
     /// It has more than [`MAX_LINE_BYTES`].
     #[error("is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    /// It is no UTF-8.
+    /// It is not UTF-8.
     #[error("is not UTF-8")]
     NotUnicode,
-    /// It begins with no hash.
+    /// It does not begin with a hash.
     #[error("does not begin with a hash of 64 hexadecimal digits")]
     NoHash,
-    /// A word before a colon names no kind of hash.
+    /// The word before the colon is not a kind of hash.
     #[error("names a kind of hash that is neither `pdq` nor `sha256`")]
     UnknownKind,
-    /// The word about it is none.
+    /// The note is not valid.
     #[error("has a note that is longer than 1000 characters or contains NUL")]
     Note,
 }
 
-/// Reads a line. A hash may say what it is: `pdq:...` or `sha256:...`; `bare` says what the others are. Empty lines, and
-/// those that begin with `#`, hold nothing.
+/// Reads a line. A hash can name its kind: `pdq:...` or `sha256:...`. `bare` is the kind of hashes
+/// without a name. Empty lines, and lines that begin with `#`, contain nothing.
 ///
 /// # Errors
-/// What is wrong with it, without its content.
+/// What is wrong with the line, without its content.
 pub fn parse_line(line: &[u8], bare: HashAlgorithm) -> Result<Option<Line>, LineFault> {
     if line.len() > MAX_LINE_BYTES {
         return Err(LineFault::TooLong);
@@ -100,7 +101,7 @@ pub fn parse_line(line: &[u8], bare: HashAlgorithm) -> Result<Option<Line>, Line
     Ok(Some(Line { hashes, note }))
 }
 
-/// A field of CSV without white space and quotes around it.
+/// A CSV field without surrounding white space and quotes.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
     let inner = field

@@ -21,7 +21,7 @@ impl IdempotencyKey {
     }
 }
 
-/// The text is no idempotency key.
+/// The text is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {MAX_IDEMPOTENCY_KEY} visible ASCII characters or spaces")]
 pub struct MalformedIdempotencyKey;
@@ -38,8 +38,8 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// The SHA-256 of what a request asks for: equal for two requests whose parsed fields are equal, however they are
-/// spelled in JSON and whichever site key they carry.
+/// The SHA-256 of what a request asks for. It is equal for two requests with equal parsed fields,
+/// however they are spelled in JSON and whichever site key they use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; 32]);
 
@@ -86,7 +86,7 @@ impl Fingerprint {
 }
 
 impl fmt::Debug for Fingerprint {
-    /// Shows nothing: short content could be guessed from it.
+    /// Shows nothing: short content could be guessed from the hash.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Fingerprint")
     }
@@ -121,7 +121,7 @@ impl Fields {
     fn json(&mut self, raw: &RawValue) {
         match serde_json::from_str(raw.get()) {
             Ok(value) => self.value(&value),
-            // Too deep for the parser: then its spelling counts.
+            // Too deep for the parser: the spelling counts instead.
             Err(_) => self.bytes(raw.get().as_bytes()),
         }
     }

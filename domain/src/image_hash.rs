@@ -1,7 +1,9 @@
-//! Hashes by which a picture is recognised: SHA-256 for the very same file, PDQ for one that looks the same.
+//! Hashes that recognise a picture: SHA-256 for exactly the same file, PDQ for a picture that looks
+//! the same.
 //!
-//! PDQ was published by Facebook in 2019 with a reference implementation, and is what hash lists are exchanged in. Two
-//! pictures look the same when few of the 256 bits of their hashes differ: up to [`MAX_DISTANCE`].
+//! PDQ was published by Facebook in 2019 with a reference implementation, and is the usual format
+//! of hash lists. Two pictures look the same if few of the 256 bits of their hashes differ: up to
+//! [`MAX_DISTANCE`].
 
 mod index;
 mod pdq;
@@ -17,13 +19,14 @@ use crate::{
     media::named_set,
 };
 
-/// The most bits in which hashes of pictures may differ that are held for the same: the reference's recommendation.
+/// The most differing bits with which two hashes still count as the same picture: the reference's
+/// recommendation.
 pub const MAX_DISTANCE: u32 = 31;
-/// The least quality, from 0 to 100, of a PDQ that is worth comparing; the reference discards those at 49 and below. A
-/// picture with less has so little in it that many others look like it.
+/// The least quality, from 0 to 100, of a PDQ that is worth comparing. The reference discards those
+/// at 49 and below. A picture of lower quality contains so little that many others look like it.
 pub const MIN_QUALITY: u8 = 50;
 
-/// The text is no hash: not 64 hexadecimal digits.
+/// The text is not a hash: it does not have 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 64 hexadecimal digits")]
 pub struct MalformedHash;
@@ -50,7 +53,7 @@ macro_rules! hashes {
         impl FromStr for $name {
             type Err = MalformedHash;
 
-            /// Takes digits of either case.
+            /// Accepts upper and lower case.
             fn from_str(text: &str) -> Result<Self, MalformedHash> {
                 let mut bytes = [0; 32];
                 hex::decode_to_slice(text, &mut bytes).map_err(|_| MalformedHash)?;
@@ -94,7 +97,7 @@ hashes! {
 }
 
 impl Pdq {
-    /// In how many of the 256 bits two hashes differ.
+    /// The number of differing bits, out of 256.
     pub fn distance(&self, other: &Self) -> u32 {
         let differing = |(a, b): (&[u8; 8], &[u8; 8])| {
             (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b)).count_ones()
@@ -111,22 +114,22 @@ impl Sha256Digest {
     }
 }
 
-/// By what a picture is recognised.
+/// The hashes that recognise a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed {
     /// Of the file as it was submitted.
     pub sha256: Sha256Digest,
-    /// Of the decoded picture; none where its quality is under [`MIN_QUALITY`].
+    /// Of the decoded picture; `None` if its quality is below [`MIN_QUALITY`].
     pub pdq: Option<Pdq>,
     /// How much there is to recognise in the picture, from 0 to 100.
     pub quality: u8,
 }
 
 impl Hashed {
-    /// Of a file and of the picture that it decodes to, as [`Pdq::of_rgb`] takes it.
+    /// The hashes of a file and of its decoded picture, as [`Pdq::of_rgb`] takes it.
     ///
     /// # Panics
-    /// When `rgb` has not three bytes for each pixel.
+    /// If `rgb` does not have three bytes for each pixel.
     pub fn new(file: &[u8], rgb: &[u8], width: u32, height: u32) -> Self {
         let (pdq, quality) = Pdq::of_rgb(rgb, width, height);
         Self {
@@ -142,13 +145,13 @@ named_set! {
     ListKind {
         /// The picture is not wanted.
         Deny = "deny",
-        /// The picture is known and good, whatever it looks like.
+        /// The picture is known and good, even if other lists name it.
         Allow = "allow",
     }
 }
 
 named_set! {
-    /// By which hash a picture was recognised.
+    /// The kind of hash that recognised a picture.
     HashAlgorithm {
         /// The file is the same, byte for byte.
         Sha256 = "sha256",
@@ -162,7 +165,7 @@ named_set! {
 pub enum ImageHash {
     /// Of one file.
     Sha256(Sha256Digest),
-    /// Of all that looks like it.
+    /// Of all pictures that look like it.
     Pdq(Pdq),
 }
 
@@ -189,13 +192,14 @@ impl ImageHash {
 pub struct HashMatch {
     /// The list.
     pub list: HashListId,
-    /// What being on it meant when the picture was looked up.
+    /// The kind of the list when the picture was looked up.
     pub kind: ListKind,
-    /// The entry that it is like, the nearest one where there are several.
+    /// The entry that matches; the nearest one if there are several.
     pub entry: HashEntryId,
     /// The kind of hash that the entry is.
     pub algorithm: HashAlgorithm,
-    /// In how many bits picture and entry differ: up to [`MAX_DISTANCE`], and 0 for the same file.
+    /// The number of bits in which picture and entry differ: up to [`MAX_DISTANCE`], and 0 for the
+    /// same file.
     pub distance: u32,
 }
 

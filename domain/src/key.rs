@@ -1,6 +1,8 @@
-//! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never printed.
+//! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never
+//! printed.
 //!
-//! A fast hash is right here: the secrets are at least 32 random base62 characters (190 bits), so there is nothing to guess.
+//! A fast hash is enough: the secrets have at least 32 random base62 characters (190 bits), so they
+//! cannot be guessed.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +12,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const RANDOM_CHARACTERS: usize = 32;
 /// Random base62 characters with at least 256 bits.
 const RANDOM_CHARACTERS_OF_SESSIONS: usize = 43;
-/// Longer texts cannot be a key of ours; they are refused before they are hashed.
+/// Longer texts cannot be one of our keys. They are refused before they are hashed.
 const MAX_CHARACTERS: usize = 200;
 
 /// The SHA-256 of a secret: what is stored and looked up.
@@ -65,7 +67,7 @@ macro_rules! secrets {
                 &self.0
             }
 
-            /// The last four characters, by which an owner recognises the secret in a list.
+            /// The last four characters, so that an owner recognises the secret in a list.
             pub fn hint(&self) -> &str {
                 let cut = self.0.len().saturating_sub(4).max($prefix.len());
                 &self.0[cut..]
@@ -98,9 +100,9 @@ secrets! {
     SiteKey = "site_" + RANDOM_CHARACTERS,
     /// The bearer token of the management interface: `mgmt_` and a run of characters.
     ManagementToken = "mgmt_" + RANDOM_CHARACTERS,
-    /// What a link carries that is used once: an invitation or a password reset.
+    /// The secret in a link that is used once: an invitation or a password reset.
     LinkSecret = "link_" + RANDOM_CHARACTERS,
-    /// What a browser holds while its user is signed in.
+    /// The secret that a browser holds while its user is signed in.
     SessionSecret = "session_" + RANDOM_CHARACTERS_OF_SESSIONS,
 }
 

@@ -1,4 +1,4 @@
-//! What people call things: teams, plans, sites, tokens.
+//! Names that people give: of teams, plans, sites and tokens.
 
 use std::{fmt, str::FromStr};
 
@@ -18,13 +18,13 @@ impl Name {
         &self.0
     }
 
-    /// What stands where a document has no valid name.
+    /// Stands in when a document has no valid name.
     pub(crate) fn nameless() -> Self {
         Self("?".to_owned())
     }
 }
 
-/// The text is no name.
+/// The text is not a valid name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 100 characters, no control characters, and no white space at its ends")]
 pub struct InvalidName;

@@ -1,7 +1,8 @@
-//! Rule groups as documents: what is exported and imported as YAML, and how rules are given by their authors.
+//! Rule groups as documents: how they are exported and imported as YAML, and how authors write
+//! rules.
 //!
-//! YAML is read without anchors and aliases, so that a small document cannot grow into a large one, and within bounds of
-//! its depth and its size.
+//! YAML is read without anchors and aliases, so that a small document cannot grow into a large one.
+//! Its depth and size are limited, too.
 
 mod given;
 
@@ -14,7 +15,8 @@ use crate::{
     rules::{Rule, RuleBody},
 };
 
-/// The longest document, in bytes. The most keywords that a group may have, at an average length, are a third of it.
+/// The longest document, in bytes. The largest allowed number of keywords, at an average length,
+/// takes a third of it.
 pub const MAX_BYTES: usize = 4 << 20;
 
 /// A rule group as a document.
@@ -29,10 +31,11 @@ pub struct RuleFile {
 /// A rule as a document, which is flat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// By which verdicts name it. A rule that is given without one gets a new one; with it, it stays the same rule.
+    /// The id that verdicts use. A rule without an id gets a new one. A rule with an id stays the
+    /// same rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<RuleId>,
-    /// The rest.
+    /// The rule itself.
     #[serde(flatten)]
     pub body: RuleBody,
 }

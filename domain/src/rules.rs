@@ -1,7 +1,8 @@
 //! The rules engine: what a rule is, and what a rule group finds in content.
 //!
-//! A group's rules are stored and imported as documents ([`Rule`], [`RuleBody`]), compiled once per version into a
-//! [`CompiledGroup`], and then only asked: `group.examine(&content)`. One file per kind of rule under `rules/`.
+//! A group's rules are stored and imported as documents ([`Rule`], [`RuleBody`]). Each version is
+//! compiled once into a [`CompiledGroup`], which is then asked: `group.examine(&content)`. Each
+//! kind of rule has a file under `rules/`.
 
 mod ai_threshold;
 mod budget;
@@ -36,20 +37,22 @@ use crate::id::{HashListId, RuleId};
 
 /// The longest name of a rule, in characters.
 pub const MAX_NAME_CHARS: usize = 200;
-/// The most rules in a group. Each costs a look at every text, so the number bounds the time.
+/// The most rules in a group. Each rule is checked against every text, so this number bounds the
+/// time.
 pub const MAX_RULES: usize = 10_000;
 
-/// A rule of a group, as it is stored: one flat document, in which `type` names the kind.
+/// A rule of a group, as it is stored: one flat document with the kind in `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
     /// Identifies the rule in violations.
     pub id: RuleId,
-    /// What people call it; shown to the tenant's application in violations.
+    /// The name that people gave it. Violations show it to the tenant's application.
     pub name: String,
-    /// A disabled rule is checked when it is defined, and never applied.
+    /// A disabled rule is checked when it is defined, but never applied.
     #[serde(default = "enabled")]
     pub enabled: bool,
-    /// Terms that excuse a match which lies wholly inside one of them ("Scunthorpe"). Only for rules that look at texts.
+    /// Terms that excuse a match that lies completely inside one of them ("Scunthorpe"). Only for
+    /// rules that look at texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<String>,
     /// What it looks for.
@@ -57,7 +60,7 @@ pub struct Rule {
     pub kind: RuleKind,
 }
 
-/// A rule without an id, as it is imported. The importer gives it one.
+/// A rule without an id, as it is imported. The importer assigns the id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RuleBody {
     /// See [`Rule::name`].
@@ -74,7 +77,7 @@ pub struct RuleBody {
 }
 
 impl RuleBody {
-    /// The rule with this body under an id.
+    /// The rule with this body and an id.
     pub fn into_rule(self, id: RuleId) -> Rule {
         Rule {
             id,
@@ -90,7 +93,8 @@ const fn enabled() -> bool {
     true
 }
 
-/// The kinds of rules. A new kind is a variant here and a file under `rules/`; the compiler names the rest.
+/// The kinds of rules. A new kind is a variant here and a file under `rules/`. The compiler shows
+/// the other places.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RuleKind {
@@ -100,7 +104,7 @@ pub enum RuleKind {
     Regex(Pattern),
     /// Domains that a text may or may not link to.
     Link(Link),
-    /// An image on a list of known ones.
+    /// An image on a list of known images.
     ImageHash(ImageHash),
     /// A category's score reaching a threshold.
     AiThreshold(AiThreshold),

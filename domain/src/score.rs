@@ -1,6 +1,8 @@
-//! What an analysis says: a score for each category that could be scored, and nothing for the others.
+//! The result of an analysis: a score for each category that could be scored, and nothing for the
+//! others.
 //!
-//! A category that nothing could score is absent. It is never 0, because 0 says "looked, and found nothing".
+//! A category that nothing could score is absent. It is never 0, because 0 means "checked, and
+//! found nothing".
 
 use std::fmt;
 
@@ -24,7 +26,7 @@ pub enum Category {
     Harassment,
     /// Sexual content that involves minors.
     SexualMinors,
-    /// Trade in, or instructions for, what is forbidden.
+    /// Trade in forbidden things, or instructions for them.
     Illicit,
     /// Unsolicited advertising and fraud.
     Spam,
@@ -78,7 +80,7 @@ impl Scores {
         Self([None; Category::ALL.len()])
     }
 
-    /// Sets a category's score, clamped to 0..=1. A NaN is no score: the category is left as it was.
+    /// Sets a category's score, clamped to 0..=1. NaN is not a score: it changes nothing.
     pub fn set(&mut self, category: Category, score: f64) {
         if !score.is_nan() {
             self.0[category.index()] = Some(score.clamp(0.0, 1.0));
@@ -90,7 +92,7 @@ impl Scores {
         self.0[category.index()]
     }
 
-    /// Raises every category to the other's score where that one is higher, or the only one.
+    /// Raises every category to the other's score if that one is higher, or is the only one.
     pub fn merge_max(&mut self, other: &Self) {
         for (category, score) in other.iter() {
             if self.get(category).is_none_or(|own| own < score) {

@@ -1,4 +1,5 @@
-//! What an application submits, parsed once: after [`Submission::parse`] nobody checks these fields again.
+//! What an application submits, parsed once. After [`Submission::parse`], nobody checks these
+//! fields again.
 
 mod fault;
 mod image;
@@ -17,7 +18,7 @@ pub use self::fault::{Fault, FieldError};
 pub use self::image::ImageSource;
 pub use self::limits::{MAX_APP_MEDIA_ID, MAX_CONTENT_URL, SubmissionLimits};
 
-/// The fields as they came, absent, null and empty content already being one thing: `None`.
+/// The fields as they came. Absent, null and empty content are all `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawSubmission<'a> {
     /// Text to moderate.
@@ -30,13 +31,13 @@ pub struct RawSubmission<'a> {
     pub app_media_id: Option<&'a str>,
     /// The group to judge by, instead of the site's own.
     pub rule_group_id: Option<&'a str>,
-    /// Anything the application wants back with the events.
+    /// Anything that the application wants to get back in events.
     pub metadata: Option<&'a RawValue>,
-    /// The names of fields that should be texts and are something else. They count as given.
+    /// The names of fields that should be strings and are something else. They count as given.
     pub no_texts: &'a [&'static str],
 }
 
-/// A submission that keeps every limit.
+/// A submission that keeps all limits.
 #[derive(Clone, Debug)]
 pub struct Submission {
     /// Text to moderate; never empty.
@@ -105,7 +106,7 @@ impl Submission {
         }
     }
 
-    /// `image` as soon as there is one.
+    /// `image` if there is an image.
     pub fn content_type(&self) -> ContentType {
         if self.image.is_some() {
             ContentType::Image
@@ -114,7 +115,7 @@ impl Submission {
         }
     }
 
-    /// How many bytes of memory it holds, roughly: what batches are bounded by.
+    /// Roughly how many bytes of memory it takes. Batches are limited by this.
     pub fn weight(&self) -> usize {
         let image = match &self.image {
             Some(ImageSource::Inline { bytes, .. }) => bytes.len(),

@@ -11,44 +11,46 @@ use chrono::{DateTime, Utc};
 
 use crate::breaker::{Allowed, Right};
 
-/// The shortest time that nobody asks after a limit, whatever the provider says.
+/// The shortest wait after a limit, whatever the provider says.
 pub const SHORTEST: Duration = Duration::from_secs(1);
-/// The longest that doubled waits become.
+/// The longest wait that doubling leads to.
 pub const LONGEST: Duration = Duration::from_mins(5);
-/// The share of a wait by which chance lengthens it.
+/// Chance lengthens each wait by up to this share.
 const JITTER: f64 = 0.2;
-/// So many times smaller than the request that met the limit is a request that is not held back.
+/// A request that is this many times smaller than the limited request is not held back.
 const FACTOR: u32 = 4;
-/// So many requests in a row must pass, one at a time, before those of their size are free again.
+/// This many requests in a row must pass, one at a time, before requests of their size are free
+/// again.
 const PROVING: u32 = 3;
 
-/// How large a request is, in bytes of what it shows to the provider. Of images, whose price nobody tells by their bytes, each
-/// is the largest.
+/// How large a request is, in bytes of what it shows to the provider. An image counts as the
+/// largest size, because no provider prices images by their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(u32);
 
 impl Size {
-    /// That of an image.
+    /// The size of an image.
     pub const IMAGE: Self = Self(i32::MAX.unsigned_abs());
 
-    /// That of a text of so many bytes.
+    /// The size of a text of this many bytes.
     pub fn of_text(bytes: usize) -> Self {
         Self(u32::try_from(bytes).unwrap_or(u32::MAX)).min(Self::IMAGE)
     }
 }
 
-/// What is known of a limit. None is known of one that is [`Throttle::default`].
+/// What is known about a limit. [`Throttle::default`] means that no limit is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttle {
-    /// Bytes of the smallest request that is held back.
+    /// The size of the smallest request that is held back, in bytes.
     pub from_bytes: u32,
-    /// How often in a row it was met.
+    /// How many times in a row it was met.
     pub met: u32,
-    /// Requests that passed since, one after the other.
+    /// How many requests in a row have passed since.
     pub passed: u32,
-    /// Until when requests are held back; then one at a time may try. None when nothing is held back.
+    /// Until when requests are held back. After that, one at a time may try. `None` if nothing is
+    /// held back.
     pub until: Option<DateTime<Utc>>,
-    /// Until when the request that tries may take; none when none does.
+    /// Until when the trying request may take; `None` if no request is trying.
     pub probe_until: Option<DateTime<Utc>>,
 }
 
@@ -70,7 +72,7 @@ impl Throttle {
         }
     }
 
-    /// Lets a request of this size try, if it may: no other does before `lease` is over.
+    /// Lets a request of this size try, if it may. No other request tries before `lease` is over.
     pub fn probe(&mut self, size: Size, now: DateTime<Utc>, lease: Duration) -> Option<Right> {
         match self.allows(size, now) {
             Allowed::Probing => {
@@ -82,9 +84,10 @@ impl Throttle {
         }
     }
 
-    /// A request met the limit, and was `asked` to stay away for so long. The wait is at least that, and at least one that doubles
-    /// each time in a row, from [`SHORTEST`] to [`LONGEST`]; `chance` (0 up to 1, uniform) lengthens it by up to a fifth, so that
-    /// not all come back at once.
+    /// A request met the limit, and the provider `asked` for this wait. The actual wait is at least
+    /// that, and at least a wait that doubles each time in a row, from [`SHORTEST`] to [`LONGEST`].
+    /// `chance` (0 up to 1, uniform) lengthens it by up to a fifth, so that not all processes come
+    /// back at once.
     pub fn met(
         &mut self,
         size: Size,
@@ -94,10 +97,10 @@ impl Throttle {
         chance: f64,
     ) {
         if self.until.is_some() && !self.holds(size) {
-            // What is known is of larger ones.
+            // What is known concerns larger requests.
             *self = Self::default();
         } else if !self.counts(right) {
-            // It was on its way when another one met the limit.
+            // It was already sent when another request met the limit.
             self.until = self.until.map(|until| until.max(now + asked));
             return;
         }
@@ -118,7 +121,8 @@ impl Throttle {
         self.until = Some(now + wait);
     }
 
-    /// A request passed. One that was on its way when another one met the limit says nothing about now.
+    /// A request passed. If it was already sent when another request met the limit, it says nothing
+    /// about the present.
     pub fn passed(&mut self, size: Size, right: Right, now: DateTime<Utc>) {
         if !self.holds(size) || !self.counts(right) {
             return;
@@ -130,7 +134,7 @@ impl Throttle {
         if self.passed < PROVING {
             return;
         }
-        // Those that are much larger still have to try.
+        // Much larger requests still have to try.
         let free = size.0.saturating_mul(FACTOR);
         *self = if free >= Size::IMAGE.0 {
             Self::default()
@@ -143,7 +147,7 @@ impl Throttle {
         };
     }
 
-    /// A request that was allowed to try ended without telling anything about the limit: the next one may try.
+    /// A trying request ended without showing anything about the limit. The next one may try.
     pub fn unknown(&mut self, right: Right) {
         if let Right::Probe(_) = right
             && self.counts(right)
@@ -152,7 +156,7 @@ impl Throttle {
         }
     }
 
-    /// Whether a request that began with this right tells anything about now.
+    /// Whether a request that began with this right says anything about the present.
     fn counts(&self, right: Right) -> bool {
         match right {
             Right::Everybody => self.until.is_none(),

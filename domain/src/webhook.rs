@@ -1,4 +1,5 @@
-//! What an endpoint's answer means, when a failed delivery is tried again, and an endpoint's delivery health.
+//! What an endpoint's answer means, when a failed delivery is tried again, and an endpoint's
+//! delivery health.
 
 mod address;
 mod headers;
@@ -14,10 +15,10 @@ pub use address::{EndpointUrl, InvalidEndpointUrl};
 pub use headers::{CustomHeader, InvalidHeader, MAX_HEADERS, MAX_NAME_BYTES, MAX_VALUE_BYTES};
 pub use health::{BREAKER, DEAD_AFTER, Health};
 
-/// For how many days events, deliveries that have ended and their attempts are kept.
+/// For how many days events, ended deliveries and their attempts are kept.
 pub type WebhookRetentionDays = Whole<1, 365>;
 
-/// How far ahead a new secret may be made before it signs.
+/// How long before its first use a new secret may be created.
 pub const LONGEST_NOTICE: Duration = Duration::from_hours(30 * 24);
 
 /// Attempts of one delivery before it is exhausted.
@@ -26,20 +27,21 @@ pub const MAX_ATTEMPTS: u16 = 12;
 /// The whole time an endpoint has for one attempt: connecting, answering and sending its body.
 pub const ATTEMPT_DEADLINE: Duration = Duration::from_secs(15);
 
-/// How much of an endpoint's answer is read, in bytes. A short answer is read to its end, so that its connection can be used
-/// again.
+/// How much of an endpoint's answer is read, in bytes. A short answer is read to its end, so that
+/// its connection can be used again.
 pub const READ_ANSWER_BYTES: usize = 16 * 1024;
 
-/// How much of an answer is kept when the attempt failed, in bytes. Nothing is kept of a success.
+/// How much of a failed attempt's answer is kept, in bytes. Nothing is kept of a success.
 pub const KEPT_ANSWER_BYTES: usize = 2 * 1024;
 
-/// Of how many attempts of one delivery, the last ones, answers are kept.
+/// For how many attempts of one delivery answers are kept: the last ones.
 pub const KEPT_ANSWERS: u16 = 3;
 
-/// How long `media.moderated` is held for the first attempt of the same item's `media.created` to end.
+/// How long `media.moderated` waits for the first attempt of the same item's `media.created` to
+/// end.
 pub const LONGEST_HOLD: Duration = Duration::from_secs(15);
 
-/// How long the secret before the current one signs, too, after a rotation.
+/// How long the previous secret still signs after a rotation.
 pub const ROTATION_GRACE: Duration = Duration::from_hours(24);
 
 const FIRST_WAIT: Duration = Duration::from_secs(5);
@@ -47,13 +49,13 @@ const LONGEST_WAIT: Duration = Duration::from_hours(10);
 const JITTER: f64 = 0.2;
 
 named_set! {
-    /// Where a delivery stands.
+    /// The status of a delivery.
     DeliveryStatus {
         /// There will be another attempt.
         Pending = "pending",
-        /// The endpoint has it.
+        /// The endpoint has received it.
         Delivered = "delivered",
-        /// Its attempts are spent.
+        /// All attempts have failed.
         Exhausted = "exhausted",
         /// Its endpoint was disabled.
         Discarded = "discarded",
@@ -65,14 +67,14 @@ named_set! {
 pub enum Outcome {
     /// Any 2xx: the event has arrived.
     Delivered,
-    /// 410: the receiver wants nothing more; its endpoint is to be disabled.
+    /// 410: the receiver wants no more events; its endpoint must be disabled.
     Gone,
-    /// Anything else, redirects included: to be tried again.
+    /// Anything else, including redirects: try again.
     Failed,
 }
 
 impl Outcome {
-    /// The word by which logs of attempts call it.
+    /// The word for it in logs of attempts.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",

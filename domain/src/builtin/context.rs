@@ -1,4 +1,5 @@
-//! What stands around a sign: who is meant, whether it is denied, intended, quoted or merely talked about.
+//! What stands around a sign: its target, and whether it is denied, intended, quoted or only talked
+//! about.
 
 use std::ops::Range;
 
@@ -93,7 +94,7 @@ impl Context {
                     context.signs.push(found);
                 }
                 Role::Sign { .. } => {
-                    // Another entry for the very same place is a sign of its own.
+                    // Another entry for exactly the same place is a sign of its own.
                     if context.signs.last().is_some_and(|last| last.at == found.at) {
                         context.signs.push(found);
                     }
@@ -144,7 +145,7 @@ impl Context {
         }
     }
 
-    /// Whether an element of a list ends within `reach` words before a word, in its sentence.
+    /// Whether an element of a list ends within `reach` words before a word, in the same sentence.
     fn is_before(&self, list: &[Range<usize>], word: usize, reach: usize) -> bool {
         let next = list.partition_point(|other| other.start < word);
         next.checked_sub(1)

@@ -30,19 +30,20 @@ pub struct Findings<'a> {
     pub scores: Option<Scores>,
     /// The categories that the groups' rules ask for. Those without a score are listed in the trace.
     pub wanted: &'a [Category],
-    /// What the analysis left open of the text and of the image; none where that is not known.
+    /// What the analysis could not score of the text and of the image; empty if that is not known.
     pub gaps: &'a [Gap],
     /// Whether the text was looked at.
     pub text: Part,
     /// Whether the image was looked at.
     pub image: Part,
-    /// What could not be checked, as far as the caller knows. An unexamined part need not be repeated here.
+    /// What could not be checked, as far as the caller knows. An unexamined part does not have to
+    /// be listed here.
     pub unchecked: Vec<Unchecked>,
-    /// The site's wish.
+    /// The site's setting for unchecked content.
     pub on_failure: OnFailure,
 }
 
-/// The version of a rule group that judged, and what it took.
+/// The version of a rule group that judged, and the time it took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Judged {
     /// The group.

@@ -1,18 +1,19 @@
-//! The details of a person's decision, with what the machine had found before.
+//! The details of a person's decision, together with what the machine had found before.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::reason::Reason;
 
-/// What the machine found, as its verdict's `moderation_details` tell it.
+/// What the machine found, read from the `moderation_details` of its verdict.
 #[derive(Debug, Default, Deserialize)]
 pub struct Found {
     rule_violations: Option<Box<RawValue>>,
     ai_analysis: Option<Box<RawValue>>,
 }
 
-/// The contract's `moderation_details` of a person's decision: why, and what the machine had found before.
+/// The contract's `moderation_details` of a person's decision: the reason, and what the machine had
+/// found before.
 #[derive(Debug, Serialize)]
 pub struct ManualDetails<'a> {
     rule_violations: Violations<'a>,
@@ -29,7 +30,7 @@ enum Violations<'a> {
 }
 
 impl<'a> ManualDetails<'a> {
-    /// What is told of a person's decision.
+    /// The details of a person's decision.
     pub fn new(reason: &'a Reason, found: &'a Found) -> Self {
         Self {
             rule_violations: match &found.rule_violations {

@@ -3,7 +3,8 @@
 use super::Unchecked;
 use crate::rules::{RuleEffect, Violation};
 
-/// Which rules asked for review, and what was not checked; `None` where a rule rejects or nothing is amiss.
+/// Which rules requested a review, and what was not checked. `None` if a rule rejects or everything
+/// is in order.
 pub(super) fn reason(
     deciding: Option<RuleEffect>,
     violations: &[Violation],
@@ -27,7 +28,7 @@ pub(super) fn reason(
     (!clauses.is_empty()).then(|| clauses.join(". ") + ".")
 }
 
-/// "a, b and 3 more": a reason stays one readable line however many rules match.
+/// "a, b and 3 more": keeps the reason to one readable line, however many rules match.
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 5;
     match names.len().checked_sub(SHOWN) {

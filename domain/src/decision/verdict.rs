@@ -1,4 +1,4 @@
-//! What was decided, with everything that is told about it.
+//! A verdict, and everything that is reported about it.
 
 use serde::Serialize;
 
@@ -9,12 +9,12 @@ use crate::media::{ModerationType, Status};
 use crate::rules::{Evidence, RuleEffect, Violation};
 use crate::score::{Category, Scores};
 
-/// A decision with everything that is told about it.
+/// A decision, with everything that is reported about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// `approved`, `rejected` or `pending_review`; never `pending`.
     pub status: Status,
-    /// Who decided: rules or an analysis; never a person.
+    /// What decided: rules or an analysis, never a person.
     pub moderation_type: ModerationType,
     /// All violations, of both effects.
     pub violations: Vec<Violation>,
@@ -22,29 +22,31 @@ pub struct Verdict {
     pub ai_analysis: Option<Scores>,
     /// With `pending_review`: the categories at or over a review threshold, in document order.
     pub flagged_categories: Vec<Category>,
-    /// Always with `pending_review`, and whenever something unchecked decided.
+    /// Present with `pending_review`, and whenever something unchecked decided.
     pub reason: Option<String>,
-    /// How it came to be.
+    /// How the verdict came about.
     pub trace: Trace,
 }
 
-/// How a verdict came to be, for moderators and for appeals; never sent to the tenant's application.
+/// How a verdict came about, for moderators and appeals. Never sent to the tenant's application.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trace {
-    /// Which rules were asked, and how long that took. The analysis keeps its providers' reports itself.
+    /// Which rules were asked, and how long that took. The analysis stores its providers' reports
+    /// itself.
     pub groups: Vec<Judged>,
-    /// What each violation rests on, in the order of the violations.
+    /// The evidence for each violation, in the order of the violations.
     pub evidence: Vec<TracedViolation>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
-    /// Categories that a rule asks for and that nothing could score, although no provider failed; of the text, the image or both.
+    /// Categories that a rule asks for and that nothing could score, although no provider failed;
+    /// of the text, the image or both.
     pub unscored: Vec<Category>,
-    /// The same, told apart; none where that is not known.
+    /// The same for text and image separately; `None` if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unscored_of: Option<Unscored>,
 }
 
-/// The part of a violation that only the trace tells.
+/// The part of a violation that only the trace contains.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TracedViolation {
     /// The rule.
@@ -75,7 +77,8 @@ pub struct ModerationDetails<'a> {
 }
 
 impl Verdict {
-    /// What the events and the status answer tell; `processing_time_ms` is from acceptance to verdict.
+    /// The details for events and status answers. `processing_time_ms` is the time from acceptance
+    /// to verdict.
     pub fn details(&self, processing_time_ms: Option<u64>) -> ModerationDetails<'_> {
         ModerationDetails {
             rule_violations: &self.violations,

@@ -1,4 +1,5 @@
-//! The hashes of one list, held in memory, so that a picture is looked up in microseconds: [`HashIndex`].
+//! The hashes of one list in memory, so that looking up a picture takes microseconds:
+//! [`HashIndex`].
 
 mod near;
 mod words;
@@ -13,28 +14,30 @@ use crate::id::HashEntryId;
 
 /// The hashes of a list, each under the id of its entry.
 ///
-/// Looking up is exact: whatever is within the distance is found. Which entry is told depends on the entries alone, not on
-/// the order in which they came. A list of a million takes about 150 bytes for each PDQ, and about 75 for each SHA-256.
+/// Lookups are exact: every hash within the distance is found. Which entry is returned depends only
+/// on the entries, not on the order in which they came. A list of a million takes about 150 bytes
+/// for each PDQ, and about 75 for each SHA-256.
 #[derive(Clone, Debug, Default)]
 pub struct HashIndex {
     files: BTreeSet<(Sha256Digest, HashEntryId)>,
     looks: Near,
 }
 
-/// The entry that a picture is like.
+/// The entry that a picture matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its id.
     pub entry: HashEntryId,
     /// What kind of hash it is.
     pub algorithm: HashAlgorithm,
-    /// In how many bits picture and entry differ.
+    /// The number of bits in which picture and entry differ.
     pub distance: u32,
 }
 
 impl HashIndex {
-    /// The nearest entry within a distance from 0 to [`MAX_DISTANCE`], the same file before what looks the same, and of
-    /// several that are alike near the one with the least id. A longer distance is taken for [`MAX_DISTANCE`].
+    /// The nearest entry within a distance from 0 to [`MAX_DISTANCE`]. The same file comes before a
+    /// picture that looks the same. If several entries are equally near, the one with the least id
+    /// is returned. A longer distance counts as [`MAX_DISTANCE`].
     pub fn find(&self, picture: &Hashed, max_distance: u32) -> Option<Found> {
         let file = self.file(&picture.sha256).map(|entry| Found {
             entry,
@@ -58,12 +61,13 @@ impl HashIndex {
         (found == digest).then_some(*entry)
     }
 
-    /// Adds an entry that is not in the index yet. Many are added in a fraction of the time by [`Extend`].
+    /// Adds an entry that is not in the index yet. [`Extend`] adds many entries in a fraction of
+    /// the time.
     pub fn insert(&mut self, entry: HashEntryId, hash: ImageHash) {
         self.extend([(entry, hash)]);
     }
 
-    /// Removes an entry, and says whether there was one with this id and this hash.
+    /// Removes an entry. Returns whether there was one with this id and this hash.
     pub fn remove(&mut self, entry: HashEntryId, hash: &ImageHash) -> bool {
         match hash {
             ImageHash::Sha256(digest) => self.files.remove(&(*digest, entry)),
@@ -81,7 +85,7 @@ impl HashIndex {
         self.len() == 0
     }
 
-    /// The memory that it takes, in bytes, approximately: the weight for a bounded cache.
+    /// The memory it takes, in bytes, approximately: the weight for a bounded cache.
     pub fn approx_bytes(&self) -> usize {
         // The nodes of a B-tree are two thirds full on average.
         let files = self.files.len() * size_of::<(Sha256Digest, HashEntryId)>() * 3 / 2;

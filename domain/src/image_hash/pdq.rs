@@ -1,34 +1,38 @@
-//! PDQ, after its description ("The TMK+PDQF video-hashing algorithm and the PDQ image-hashing algorithm", 2019) and the
-//! reference implementation, <https://github.com/facebook/ThreatExchange/tree/main/pdq>: luma, a tent filter down to
-//! 64 × 64, the 16 × 16 lowest frequencies of a cosine transform, and for each of these whether it is over their median.
+//! PDQ, after its description ("The TMK+PDQF video-hashing algorithm and the PDQ image-hashing
+//! algorithm", 2019) and the reference implementation,
+//! <https://github.com/facebook/ThreatExchange/tree/main/pdq>: luma, a tent filter down to 64 × 64,
+//! the 16 × 16 lowest frequencies of a cosine transform, and for each of these whether it is above
+//! their median.
 //!
-//! Like the reference's library, and unlike some of its command-line tools, this does not first shrink a picture to 512
-//! pixels: the hash depends on no image library's way of doing that. It need not, because only 64 × 64 pixels of the filtered
-//! picture are ever used, and so no other is computed: of each pixel the luma is added to one or two sums, and the memory
-//! is one row.
+//! Like the reference's library, and unlike some of its command-line tools, this code does not
+//! first shrink a picture to 512 pixels, so the hash does not depend on how an image library
+//! shrinks pictures. Shrinking is not needed either: only 64 × 64 pixels of the filtered picture
+//! are used, and no others are computed. The luma of each pixel is added to one or two sums, and
+//! the memory needed is one row.
 
 use std::{f64::consts::PI, ops::Range, sync::LazyLock};
 
 use super::Pdq;
 
-/// Rows and columns of what the picture is filtered down to.
+/// Rows and columns of the filtered picture.
 const SIDE: usize = 64;
 /// Rows and columns of the frequencies.
 const FREQUENCIES: usize = 16;
-/// Pictures with a side below this have no hash; the reference's limit.
+/// Pictures with a shorter side have no hash. This is the reference's limit.
 const MIN_SIDE: usize = 5;
 
 type Small = [[f32; SIDE]; SIDE];
 
 impl Pdq {
-    /// The hash of a picture, with its quality from 0 to 100: how much there is in it to recognise.
+    /// The hash of a picture, with its quality from 0 to 100: how much it contains to recognise.
     ///
-    /// `rgb` has three bytes a pixel, row by row from the top left. Pictures that are less than five pixels wide or high have
-    /// a hash of zeros and no quality. The time grows with the number of pixels: about 20 ms for 12 million, and more for
-    /// pictures that are less than 64 pixels high, up to 13 times as much.
+    /// `rgb` has three bytes per pixel, row by row from the top left. Pictures that are less than
+    /// five pixels wide or high have a hash of zeros and no quality. The time grows with the number
+    /// of pixels: about 20 ms for 12 million, and up to 13 times as much for pictures that are less
+    /// than 64 pixels high.
     ///
     /// # Panics
-    /// When `rgb` has not exactly so many bytes as such a picture.
+    /// If the length of `rgb` does not fit the width and height.
     pub fn of_rgb(rgb: &[u8], width: u32, height: u32) -> (Self, u8) {
         let [width, height] = [width, height].map(|side| side as usize);
         let bytes = width
@@ -47,17 +51,19 @@ impl Pdq {
     }
 }
 
-/// How one place on a side of the small picture is made of the places on that side of the large one.
+/// How one place on a side of the small picture is computed from the places on that side of the
+/// large one.
 #[derive(PartialEq)]
 struct Tap {
     places: Range<usize>,
-    /// One for each place; together 1.
+    /// One weight for each place; their sum is 1.
     weights: Vec<f32>,
 }
 
-/// The reference runs a box filter along each side, and both once more, which makes a tent, and then keeps every so manieth pixel.
-/// The four passes change nothing when those along the same side are taken together, so this gives what the two along one side
-/// mean for the pixels that are kept.
+/// The reference runs a box filter along each side, and then both once more, which makes a tent.
+/// Then it keeps pixels at regular distances. The order of the four passes does not matter if those
+/// along one side stay together. So this function gives what the two passes along one side mean for
+/// the pixels that are kept.
 fn taps(side: usize) -> Vec<Tap> {
     let window = side.div_ceil(2 * SIDE);
     let ahead = window / 2;
@@ -67,7 +73,8 @@ fn taps(side: usize) -> Vec<Tap> {
     let tap = |small: usize| {
         let second = seen((2 * small + 1) * side / (2 * SIDE));
         let places = seen(second.start).start..seen(second.end - 1).end;
-        // By how much the weight of a place differs from the one before: linear time, however long the side is.
+        // The difference between the weight of a place and the one before it. So the time is
+        // linear, however long the side is.
         let mut steps = vec![0.0; places.len() + 1];
         for first in second.clone().map(seen) {
             let share = 1.0 / as_f64(second.len() * first.len());
@@ -87,13 +94,13 @@ fn taps(side: usize) -> Vec<Tap> {
     (0..SIDE).map(tap).collect()
 }
 
-/// The luma of the picture, filtered and cut down to 64 × 64.
+/// The luma of the picture, filtered and reduced to 64 × 64.
 fn shrink(rgb: &[u8], width: usize, height: usize) -> Small {
     let (across, down) = (taps(width), taps(height));
     let mut small = [[0.0; SIDE]; SIDE];
     let mut row = vec![0.0; width];
     for (at, tap) in down.iter().enumerate() {
-        // In pictures of less than 64 rows some serve more than once.
+        // In pictures of less than 64 rows, some rows are used more than once.
         if at > 0 && *tap == down[at - 1] {
             small[at] = small[at - 1];
             continue;
@@ -116,13 +123,13 @@ fn shrink(rgb: &[u8], width: usize, height: usize) -> Small {
     small
 }
 
-/// Of a pixel, from 0 to 255 (ITU-R BT.601).
+/// The luma of a pixel, from 0 to 255 (ITU-R BT.601).
 fn luma(pixel: &[u8]) -> f32 {
     0.299 * f32::from(pixel[0]) + 0.587 * f32::from(pixel[1]) + 0.114 * f32::from(pixel[2])
 }
 
-/// The gradients between neighbours in hundredths of the whole range, small ones cut off, over a scale that the reference
-/// chose by trials.
+/// The gradients between neighbours in hundredths of the whole range, with small ones cut off,
+/// divided by a scale that the reference chose by trials.
 fn quality(small: &Small) -> u8 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -139,7 +146,7 @@ fn quality(small: &Small) -> u8 {
     u8::try_from(sum / 90).unwrap_or(u8::MAX).min(100)
 }
 
-/// The cosines of the 16 lowest frequencies but the constant one, at 64 places (a DCT-II).
+/// The cosines of the 16 lowest frequencies except the constant one, at 64 places (a DCT-II).
 static COSINES: LazyLock<[[f32; SIDE]; FREQUENCIES]> = LazyLock::new(|| {
     let scale = (2.0 / as_f64(SIDE)).sqrt();
     let step = PI / as_f64(2 * SIDE);
@@ -171,10 +178,10 @@ fn cosines(small: &Small) -> [f32; FREQUENCIES * FREQUENCIES] {
     output
 }
 
-/// A bit for each frequency, the first one last.
+/// One bit for each frequency; the first frequency is the last bit.
 fn over_median(frequencies: &[f32; FREQUENCIES * FREQUENCIES]) -> Pdq {
     let mut sorted = *frequencies;
-    // The lower one of the two in the middle.
+    // The lower one of the two middle values.
     let (_, median, _) = sorted.select_nth_unstable_by(frequencies.len() / 2 - 1, f32::total_cmp);
     let mut hash = [0; 32];
     for (bit, frequency) in frequencies.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Which verdict may follow which: the machine's comes first, and people may change it from then on.
+//! Which verdict may follow which: the machine's verdict comes first, and people may change it
+//! later.
 
 use super::{Status, named_set};
 
@@ -13,7 +14,7 @@ named_set! {
 }
 
 impl Ruling {
-    /// The status that it leads to.
+    /// The resulting status.
     pub const fn status(self) -> Status {
         match self {
             Self::Approve => Status::Approved,
@@ -22,17 +23,17 @@ impl Ruling {
     }
 }
 
-/// Where an item stands: its status, and how many verdicts led there.
+/// The state of an item: its status, and the number of its verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its status.
     pub status: Status,
-    /// How many verdicts it has had; the last one is in force.
+    /// How many verdicts it has had. The last one is in force.
     pub verdicts: u16,
 }
 
-/// An item's next verdict: from where it stands to where that leads. It may be stored only while the item still stands
-/// there.
+/// An item's next verdict, from one state to the next. It may be stored only while the item is
+/// still in the first state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     from: Standing,
@@ -45,10 +46,10 @@ pub enum NoRuling {
     /// The machine's verdict comes first.
     #[error("the item is still pending")]
     StillPending,
-    /// It does not stand where the person saw it.
+    /// The item is not in the state that the person saw.
     #[error("the item has changed in the meantime")]
     Changed,
-    /// It stands there already.
+    /// The item already has this status.
     #[error("the item is already {0}")]
     AlreadyDecided(Status),
 }
@@ -60,7 +61,7 @@ impl Standing {
         verdicts: 0,
     };
 
-    /// A person's verdict. `expected` is the status that the person saw, if that is known.
+    /// A person's verdict. `expected` is the status that the person saw, if it is known.
     pub fn ruled(self, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
         let to = ruling.status();
         match self.status {
@@ -75,7 +76,7 @@ impl Standing {
 }
 
 impl Step {
-    /// The machine's verdict, `to` anything but `pending`, on an accepted item.
+    /// The machine's verdict on an accepted item. `to` is anything but `pending`.
     pub const fn judged(to: Status) -> Self {
         Self {
             from: Standing::ACCEPTED,
@@ -83,17 +84,17 @@ impl Step {
         }
     }
 
-    /// Where the item must still stand.
+    /// The state in which the item must still be.
     pub const fn from(self) -> Standing {
         self.from
     }
 
-    /// Where it leads.
+    /// The status that it leads to.
     pub const fn to(self) -> Status {
         self.to
     }
 
-    /// The verdict's number; an item's verdicts count from 1.
+    /// The number of the verdict; an item's verdicts count from 1.
     pub const fn number(self) -> u16 {
         self.from.verdicts.saturating_add(1)
     }

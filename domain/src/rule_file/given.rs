@@ -1,4 +1,5 @@
-//! Reads a rule group from a document. What is wrong is noted with its place, and the reading goes on.
+//! Reads a rule group from a document. Mistakes are recorded with their places, and reading goes
+//! on.
 
 use std::{fmt, marker::PhantomData};
 
@@ -17,22 +18,23 @@ use crate::{
     },
 };
 
-/// A rule group as its author writes it, right or wrong.
+/// A rule group as its author wrote it, right or wrong.
 #[derive(Debug)]
 pub struct GivenFile {
-    /// What the group is called. Where that is wrong, something else stands here, and `rules` has the mistake.
+    /// The name of the group. If it is wrong, a placeholder stands here, and `rules` has the
+    /// mistake.
     pub name: Name,
-    /// Its rules, in the order of evaluation, with the mistakes of the whole document.
+    /// Its rules, in the order of evaluation, with all mistakes of the document.
     pub rules: GivenRules,
 }
 
-/// The text is no document: where, and what is wrong.
+/// The text is not a document: the place, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidRuleFile(String);
 
 impl GivenFile {
-    /// Reads a document in YAML. What is wrong with its members is told by [`GivenRules::into_rules`].
+    /// Reads a YAML document. [`GivenRules::into_rules`] reports mistakes in its members.
     ///
     /// # Errors
     /// The file is not YAML, or it is too large: the first mistake, with its line and column.
@@ -54,7 +56,7 @@ impl<'de> Deserialize<'de> for GivenFile {
     }
 }
 
-/// Reads a document from a text that tells places as `P` does.
+/// Reads a document from a text whose places are known as `P` says.
 struct FileReader<P>(GivenFile, PhantomData<fn() -> P>);
 
 impl<'de, P: Placing> Deserialize<'de> for FileReader<P> {
@@ -137,7 +139,7 @@ impl<'de, P: Placing> Visitor<'de> for FileVisitor<P> {
     }
 }
 
-/// A member that its author made up need not come back whole.
+/// The name of an unknown member can be long. Messages show only its beginning.
 const LONGEST_SHOWN: usize = 100;
 
 fn reading() -> Options {

@@ -5,16 +5,16 @@ mod refusal;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What a state of a keyword machine costs while the machine is built, in bytes: three times what it takes afterwards.
-/// Measured.
+/// What a state of a keyword machine costs in bytes while the machine is built: three times what it
+/// takes afterwards. Measured.
 const BYTES_PER_STATE: usize = 36;
 
-/// The bounds of one group.
+/// The limits of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory of the compiled group, in bytes, with what its searches keep.
+    /// Memory of the compiled group, in bytes, including what its searches keep.
     pub bytes: usize,
-    /// Time to compile it, by the clock that the caller brings.
+    /// Time to compile it, by the caller's clock.
     pub time: Duration,
 }
 
@@ -30,9 +30,9 @@ impl Default for Limits {
 /// The group costs more than it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
-    /// It needs more than so many bytes.
+    /// It needs more than this many bytes.
     MoreThan(usize),
-    /// It needs so many bytes.
+    /// It needs this many bytes.
     Bytes(usize),
     /// Compiling it takes too long.
     Time,
@@ -58,7 +58,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// How many bytes there are in all.
+    /// The whole budget, in bytes.
     pub(super) const fn limit(&self) -> usize {
         self.limits.bytes
     }
@@ -68,7 +68,7 @@ impl<'a> Meter<'a> {
         self.limits.bytes.saturating_sub(self.spent)
     }
 
-    /// To be asked before each piece of work.
+    /// Call this before each piece of work.
     pub(super) fn check_time(&self) -> Result<(), Over> {
         if (self.clock)().saturating_sub(self.begun) > self.limits.time {
             return Err(Over::Time);
@@ -76,7 +76,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts the bytes of a rule, which is known by its place in the group.
+    /// Counts the bytes of a rule, which is identified by its place in the group.
     pub(super) fn charge(&mut self, rule: usize, bytes: usize) -> Result<(), Over> {
         *self.by_rule.entry(rule).or_default() += bytes;
         self.spent = self.spent.saturating_add(bytes);
@@ -86,7 +86,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts bytes that several rules cause together, each by its weight.
+    /// Counts bytes that several rules cause together, divided by their weights.
     pub(super) fn divide(&mut self, bytes: usize, rules: &[(usize, usize)]) -> Result<(), Over> {
         let weights: usize = rules.iter().map(|(_, weight)| weight).sum();
         for (rule, weight) in rules {
@@ -102,7 +102,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Refuses a keyword machine of so many states that building it would take too much.
+    /// Refuses a keyword machine with so many states that building it would take too much memory.
     pub(super) fn check_states(
         &mut self,
         states: usize,
@@ -116,7 +116,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// There is not enough left for what comes next.
+    /// Not enough is left for the next piece of work.
     pub(super) const fn full(&self) -> Over {
         Over::MoreThan(self.limits.bytes)
     }

@@ -1,4 +1,4 @@
-//! A rule group's version, compiled once and shared by all that examine content with it.
+//! A rule group's version, compiled once and shared by all callers that examine content with it.
 
 mod check;
 mod parts;
@@ -22,34 +22,34 @@ use crate::image_hash::HashMatch;
 use crate::score::{Category, Scores};
 use crate::text::Readings;
 
-/// What is examined.
+/// The content to examine.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     /// The text, if there is one.
     pub text: Option<&'a str>,
-    /// What the analysis said; empty when none ran.
+    /// The result of the analysis; empty if none ran.
     pub scores: &'a Scores,
     /// The lists that the image is on; empty without an image.
     pub image_matches: &'a [HashMatch],
 }
 
-/// The rules of one version of a group, ready to be asked. Immutable; share it by `Arc`.
+/// The compiled rules of one version of a group. Immutable; share it by `Arc`.
 pub struct CompiledGroup {
     group: RuleGroupId,
     version: GroupVersionId,
     keywords: Keywords,
     patterns: Patterns,
     links: Links,
-    /// With the place of each in the group.
+    /// Each with its place in the group.
     recognitions: Vec<(usize, Recognition)>,
-    /// Likewise.
+    /// Each with its place in the group, too.
     thresholds: Vec<(usize, Threshold)>,
     categories: Vec<Category>,
 }
 
 impl CompiledGroup {
-    /// Checks all rules, disabled ones too, and compiles the enabled ones. The group takes no more memory than is usual,
-    /// and as much time as it needs.
+    /// Checks all rules, including disabled ones, and compiles the enabled ones. The group may take
+    /// the default amount of memory, and as much time as it needs.
     ///
     /// # Errors
     /// Everything that is wrong with the rules, with its place.
@@ -65,13 +65,15 @@ impl CompiledGroup {
         Self::compile_within(group, version, rules, limits, &|| Duration::ZERO)
     }
 
-    /// Like [`Self::compile`], within limits. `clock` tells the time that the compiling thread has used, from any start.
+    /// Like [`Self::compile`], within limits. `clock` returns the time that the compiling thread
+    /// has used, counted from any start.
     ///
-    /// What is being built meanwhile takes at most three times the memory of the limit, and the time is exceeded by less
-    /// than one piece of work: at most an automaton of the whole group.
+    /// During the build, memory can reach three times the limit. The time limit is exceeded by less
+    /// than one piece of work: at most one automaton of the whole group.
     ///
     /// # Errors
-    /// Everything that is wrong with the rules, with its place; or that they cost more than they may.
+    /// Everything that is wrong with the rules, with its place; or that they cost more than they
+    /// may.
     pub fn compile_within(
         group: RuleGroupId,
         version: GroupVersionId,
@@ -87,7 +89,7 @@ impl CompiledGroup {
         let mut meter = Meter::new(limits, clock);
         let places = rules.iter().enumerate();
         let compiled = Parts::check(places, &mut faults, &mut meter).and_then(|parts| {
-            // Faulty rules are not worth compiling.
+            // Do not compile a group that has faulty rules.
             let parts = if faults.is_empty() {
                 parts
             } else {
@@ -121,26 +123,28 @@ impl CompiledGroup {
         &self.categories
     }
 
-    /// Whether any enabled rule looks at texts itself.
+    /// Whether any enabled rule looks at the text itself.
     pub const fn examines_text(&self) -> bool {
         !(self.keywords.is_empty() && self.patterns.is_empty() && self.links.is_empty())
     }
 
-    /// Whether any enabled rule's lists have the image. That it is on none says nothing about it.
+    /// Whether a list of any enabled rule contains the image. If none does, that says nothing about
+    /// the image.
     pub fn recognises(&self, image_matches: &[HashMatch]) -> bool {
         self.recognitions
             .iter()
             .any(|(_, rule)| rule.knows(image_matches))
     }
 
-    /// Whether any enabled rule's allow list has the image: its team knows it, and need not be told what others think of it.
+    /// Whether an allow list of any enabled rule contains the image. Then its team knows the image,
+    /// and does not need the opinion of others.
     pub fn allows(&self, image_matches: &[HashMatch]) -> bool {
         self.recognitions
             .iter()
             .any(|(_, rule)| rule.allows(image_matches))
     }
 
-    /// What the content violates, in the order of the rules; at most one violation for each rule.
+    /// What the content violates, in the order of the rules. Each rule has at most one violation.
     pub fn examine(&self, content: &Content<'_>) -> Vec<Violation> {
         let mut found: Vec<(usize, Violation)> = self
             .thresholds
@@ -165,7 +169,7 @@ impl CompiledGroup {
         found.into_iter().map(|(_, violation)| violation).collect()
     }
 
-    /// The memory that it takes, in bytes, approximately: the weight for a bounded cache.
+    /// The memory it takes, in bytes, approximately: the weight for a bounded cache.
     pub fn approx_bytes(&self) -> usize {
         let names = |(_, threshold): &(usize, Threshold)| {
             size_of::<(usize, Threshold)>() + threshold.name.capacity()
@@ -180,8 +184,8 @@ impl CompiledGroup {
     }
 }
 
-/// Checks some of the rules of a group, whose other rules are wrong, each with its place. Where that takes too long, the rest is
-/// not checked.
+/// Checks some rules of a group whose other rules are wrong, each with its place. If that takes too
+/// long, the rest is not checked.
 pub(super) fn check_apart(
     rules: &[(usize, Rule)],
     faults: &mut Faults,
@@ -189,7 +193,8 @@ pub(super) fn check_apart(
     clock: &dyn Fn() -> Duration,
 ) {
     let places = rules.iter().map(|(place, rule)| (*place, rule));
-    // The group is refused for its wrong rules; what the others cost is told when these are right.
+    // The group is refused for its wrong rules. The cost of the others is reported when these are
+    // corrected.
     let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
 }
 

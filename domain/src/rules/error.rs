@@ -1,11 +1,11 @@
-//! What is wrong with the rules of a group, said so that its author can find the place.
+//! What is wrong with the rules of a group, reported so that the author can find the place.
 
 use std::fmt;
 
-/// What is said of U+0000, which Postgres does not store.
+/// The message for U+0000, which Postgres does not store.
 pub(super) const NUL: &str = "must not contain U+0000";
 
-/// A place in a file, both counted from 1.
+/// A place in a file. Both numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -23,17 +23,18 @@ impl fmt::Display for Place {
 /// One fault in one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
-    /// The place of the rule in the group, from 0. `None` where the group as a whole is at fault.
+    /// The place of the rule in the group, from 0. `None` if the group as a whole is at fault.
     pub rule: Option<usize>,
     /// The name of the rule, empty for the group as a whole.
     pub name: String,
-    /// The member at fault, such as `keywords[3]` or `pattern`; empty where the rule as a whole is at fault.
+    /// The member at fault, such as `keywords[3]` or `pattern`; empty if the rule as a whole is at
+    /// fault.
     pub field: String,
     /// What is wrong with it.
     pub message: String,
-    /// Where in the member it is wrong, in characters from 0, where that is known.
+    /// The place of the fault in the member, in characters from 0, if it is known.
     pub position: Option<usize>,
-    /// Where the member stands in its file, if the rules come from one that people write.
+    /// The place of the member in its file, if people write the file.
     pub place: Option<Place>,
 }
 
@@ -86,7 +87,8 @@ pub struct RuleErrors {
 }
 
 impl RuleErrors {
-    /// The most faults listed, so that a wrong import of thousands of rules gives a readable answer.
+    /// The most faults that are listed, so that a wrong import of thousands of rules gives a
+    /// readable answer.
     pub const MOST: usize = 100;
 
     /// The group costs more memory or time than it may.
@@ -98,7 +100,7 @@ impl RuleErrors {
         }
     }
 
-    /// These faults, or the first of them.
+    /// These faults, or the first of them if they are too many.
     pub(super) fn of(mut faults: Vec<RuleError>, has_more: bool) -> Self {
         let has_more = has_more || faults.len() > Self::MOST;
         faults.truncate(Self::MOST);
@@ -114,7 +116,7 @@ impl RuleErrors {
         self.has_more
     }
 
-    /// Whether nothing is wrong with the rules but what they cost.
+    /// Whether the only fault of the rules is their cost.
     pub const fn is_too_heavy(&self) -> bool {
         self.is_too_heavy
     }

@@ -1,13 +1,13 @@
-//! Gathers what is wrong with the rules of a group, up to as many mistakes as are listed.
+//! Collects what is wrong with the rules of a group, up to the number of mistakes that are listed.
 
 use super::error::{RuleError, RuleErrors};
 
-/// Gathers faults while a group is compiled.
+/// Collects faults while a group is compiled.
 #[derive(Default)]
 pub(super) struct Faults(Vec<RuleError>);
 
 impl Faults {
-    /// The faults of one rule go through the answer.
+    /// Collects the faults of one rule.
     pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleFaults<'a> {
         RuleFaults {
             faults: self,
@@ -22,13 +22,13 @@ impl Faults {
     }
 
     fn push(&mut self, error: RuleError) {
-        // One more than are listed shows that there are more.
+        // One more than are listed, to show that there are more.
         if self.0.len() <= RuleErrors::MOST {
             self.0.push(error);
         }
     }
 
-    /// Puts the faults into the order of the rules; those of the group as a whole come last.
+    /// Sorts the faults by rule. Those of the group as a whole come last.
     pub(super) fn sort(&mut self) {
         self.0.sort_by_key(|error| error.rule.unwrap_or(usize::MAX));
     }

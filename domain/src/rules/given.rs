@@ -1,5 +1,6 @@
-//! Rules as their authors give them, read leniently: a mistake does not end the reading, so that all mistakes are told at once,
-//! each with its place. Only rules without a mistake become [`Rule`]s.
+//! Rules as their authors write them, read leniently: reading goes on after a mistake, so that all
+//! mistakes are reported at once, each with its place. Only rules without a mistake become
+//! [`Rule`]s.
 
 mod kind;
 mod member;
@@ -24,25 +25,25 @@ pub use wrong::WrongRules;
 #[derive(Debug, Default)]
 pub struct GivenRules {
     rules: Vec<GivenRule>,
-    /// How many there are, also those that were not kept because there are too many.
+    /// The number of rules, including those that were not kept because there are too many.
     count: usize,
     /// Mistakes outside of the rules.
     faults: Vec<RuleError>,
-    /// There were so many mistakes that the rest was not looked at.
+    /// There were so many mistakes that the rest was not read.
     cut: bool,
 }
 
-/// A rule. What is wrong in it has a harmless value, so that the rest can be checked.
+/// A rule. Harmless values stand in for wrong ones, so that the rest can be checked.
 #[derive(Debug, Default)]
 struct GivenRule {
     id: Option<RuleId>,
     name: String,
     enabled: bool,
     exceptions: Vec<String>,
-    /// None where nobody knows of what kind it is to be; then it has a fault.
+    /// `None` if the kind is unknown; then the rule has a fault.
     kind: Option<RuleKind>,
     faults: Vec<MemberFault>,
-    /// Where it begins, and where its members stand, if it comes from a file.
+    /// Where the rule and its members begin, if it comes from a file.
     place: Option<Place>,
     places: Vec<(&'static str, Place)>,
 }
@@ -59,7 +60,8 @@ impl GivenRules {
     /// The rules. Those without an id get one from `fresh`.
     ///
     /// # Errors
-    /// There are mistakes: [`WrongRules::errors`] tells them. What can only be found by compiling is not one of them here.
+    /// There are mistakes: [`WrongRules::errors`] lists them. Mistakes that only compiling can find
+    /// do not count here.
     pub fn into_rules(
         mut self,
         mut fresh: impl FnMut() -> RuleId,
@@ -84,7 +86,8 @@ impl GivenRules {
             .collect())
     }
 
-    /// What the rules are called, in their order; empty where a rule has no name. For whoever tells their mistakes.
+    /// The names of the rules, in their order; empty if a rule has no name. For reporting their
+    /// mistakes.
     pub fn names(&self) -> Vec<String> {
         self.rules.iter().map(|rule| rule.name.clone()).collect()
     }
@@ -133,7 +136,7 @@ impl GivenRule {
         })
     }
 
-    /// A mistake at a place; without one, where the member stands.
+    /// A mistake at a place. Without a place, the place of the member is used.
     fn add_fault(
         &mut self,
         field: impl Into<String>,
@@ -141,7 +144,7 @@ impl GivenRule {
         place: Option<Place>,
     ) {
         let field = field.into();
-        // One more than are listed shows that there are more.
+        // One more than are listed, to show that there are more.
         if self.faults.len() <= RuleErrors::MOST {
             self.faults.push(MemberFault {
                 place: place.or_else(|| self.place_of(&field)),
@@ -151,7 +154,7 @@ impl GivenRule {
         }
     }
 
-    /// Where a member stands: a list's, for one of its items.
+    /// The place of a member. For an item of a list, the place of the list.
     fn place_of(&self, field: &str) -> Option<Place> {
         let member = field.split('[').next().unwrap_or_default();
         let found = self.places.iter().find(|(name, _)| *name == member);

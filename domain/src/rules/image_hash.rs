@@ -1,4 +1,4 @@
-//! The rule kind `image_hash`: an image is on a list of hashes of known pictures.
+//! The rule kind `image_hash`: an image is on a list of known pictures.
 
 use std::collections::HashSet;
 
@@ -11,15 +11,16 @@ use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
 
 /// The most lists of a rule.
 pub const MAX_LISTS: usize = 100;
-/// The most such rules in a group. Each match of an image is held against each.
+/// The most such rules in a group. Each match of an image is compared with each rule.
 pub const MAX_IMAGE_HASHES: usize = 1_000;
 
-/// Lists with what a match means. An image on a deny list violates the rule, unless it is on an allow list of the same
-/// rule, too.
+/// Lists, and what a match means. An image on a deny list violates the rule, unless an allow list
+/// of the same rule contains it, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageHash {
-    /// From 1 to [`MAX_LISTS`] different ones. What kind each is, and how far from its entries an image may be, the list says.
+    /// From 1 to [`MAX_LISTS`] different ones. Each list defines its kind, and how far an image may
+    /// differ from its entries.
     pub lists: Vec<HashListId>,
     /// What a match asks for.
     pub effect: RuleEffect,
@@ -43,7 +44,7 @@ impl ImageHash {
     }
 }
 
-/// An enabled rule ready to be asked.
+/// A compiled, enabled rule.
 pub(super) struct Recognition {
     id: RuleId,
     name: String,
@@ -70,7 +71,7 @@ impl Recognition {
             .filter(|found| self.lists.binary_search(&found.list).is_ok())
     }
 
-    /// Whether the image is on any of the lists, whatever that means.
+    /// Whether the image is on any of the lists, of either kind.
     pub(super) fn knows(&self, matches: &[HashMatch]) -> bool {
         self.own(matches).next().is_some()
     }
@@ -80,7 +81,7 @@ impl Recognition {
         self.own(matches).any(|found| found.kind == ListKind::Allow)
     }
 
-    /// The violation, by the nearest match.
+    /// The violation, with the nearest match.
     pub(super) fn examine(&self, group: RuleGroupId, matches: &[HashMatch]) -> Option<Violation> {
         if self.allows(matches) {
             return None;

@@ -14,20 +14,21 @@ use super::faults::RuleFaults;
 
 /// The most domains in a group, over all its rules.
 pub const MAX_DOMAINS: usize = 50_000;
-/// The most link rules in a group. Each link of a text may be held against each.
+/// The most link rules in a group. Each link of a text may be compared with each rule.
 pub const MAX_LINKS: usize = 1_000;
 
-/// How many domains are read between two looks at the clock: less than a millisecond's work.
+/// How many domains are read between two checks of the clock: less than a millisecond of work.
 const DOMAINS_PER_CHECK: usize = 64;
 
-/// A list of domains with what it means. A domain stands for all names under it too, `com` for all of `.com`.
+/// A list of domains, and what it means. A domain includes all names under it: `com` means all of
+/// `.com`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Whether the domains are the bad ones or the only good ones.
+    /// Whether the domains are forbidden, or the only allowed ones.
     pub policy: LinkPolicy,
-    /// Domains such as `example.com` or `bücher.de`, or addresses such as `203.0.113.9`; no schemes, ports and paths.
-    /// At least one with `deny`; none with `allow` is no link at all.
+    /// Domains such as `example.com` or `bücher.de`, or addresses such as `203.0.113.9`, without
+    /// scheme, port and path. `deny` needs at least one. `allow` with none forbids all links.
     pub domains: Vec<String>,
     /// What a match asks for.
     pub effect: RuleEffect,
@@ -37,7 +38,7 @@ pub struct Link {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkPolicy {
-    /// A text must not name these, however it is written: as a link, without a scheme, in a mail address.
+    /// A text must not name these in any form: as a link, without a scheme, or in a mail address.
     Deny,
     /// A text must not link to any others.
     Allow,
@@ -60,7 +61,7 @@ impl Link {
     }
 }
 
-/// A listed domain in the form in which hosts are compared.
+/// A listed domain, in the form in which hosts are compared.
 fn parse(domain: &str) -> Result<String, &'static str> {
     if domain.starts_with("*.") {
         return Err("a domain includes all names under it: leave out `*.`");

@@ -1,7 +1,7 @@
 //! The rule kind `regex`: a regular expression over the text as it was submitted.
 //!
-//! The engine runs in time linear in the text for every pattern; there are no look-arounds and no back references.
-//! A pattern is case-sensitive unless it says `(?i)`.
+//! The engine takes linear time for every pattern, so there are no look-arounds and no back
+//! references. A pattern is case-sensitive unless it contains `(?i)`.
 
 mod caches;
 mod candidates;
@@ -26,39 +26,42 @@ use super::faults::RuleFaults;
 pub const MAX_PATTERN_CHARS: usize = 2_000;
 /// The most regular expressions in a group.
 pub const MAX_PATTERNS: usize = 1_000;
-/// The most positions of a pattern whose repetitions are written out. In the worst case every position costs a step at
-/// every byte of the text: with 100 KB about a second.
+/// The most positions of a pattern whose repetitions are written out. In the worst case, every
+/// position costs a step at every byte of the text: with 100 KB, about a second.
 pub const MAX_POSITIONS: usize = 1_000;
 /// The most positions of all patterns of a group together.
 pub const MAX_GROUP_POSITIONS: usize = 30_000;
-/// The largest automaton of one pattern, in bytes. `\w`, with all letters of Unicode, takes some 20 KB each time.
+/// The largest automaton of one pattern, in bytes. Each `\w`, with all letters of Unicode, takes
+/// about 20 KB.
 const MAX_PATTERN_BYTES: usize = 4 << 20;
-/// How deep groups may be nested, which bounds the parser's stack.
+/// How deep groups may be nested. This bounds the parser's stack.
 const MAX_NESTING: u32 = 50;
-/// How many automata a pattern has once it is compiled: forwards, backwards, and one for what stands before a literal.
+/// How many automata a compiled pattern has: forwards, backwards, and one for the part before a
+/// literal.
 const AUTOMATA: usize = 3;
 
 /// A regular expression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// In the syntax of Rust's `regex` crate. It must not match the empty text, which every text contains.
+    /// In the syntax of Rust's `regex` crate. It must not match the empty text, because every text
+    /// contains that.
     pub pattern: String,
     /// What a match asks for.
     pub effect: RuleEffect,
 }
 
-/// A pattern that may be asked.
+/// A pattern that was checked.
 pub(super) struct Parsed {
     hir: Hir,
     /// See [`MAX_POSITIONS`].
     pub(super) positions: usize,
-    /// Of its automaton.
+    /// The bytes of its automaton.
     bytes: usize,
 }
 
 impl Parsed {
-    /// What the pattern takes as a single one, in bytes.
+    /// What the pattern takes when it is compiled on its own, in bytes.
     pub(super) fn single_bytes(&self) -> usize {
         AUTOMATA * self.bytes + size::hir_bytes(&self.hir)
     }
@@ -132,13 +135,13 @@ impl Pattern {
         let (message, offset) = match error {
             Error::Parse(error) => (error.kind().to_string(), Some(error.span().start.offset)),
             Error::Translate(error) => (error.kind().to_string(), Some(error.span().start.offset)),
-            // The crate may add kinds of errors; their text is all that we could use.
+            // The crate may add kinds of errors. Then only their text is usable.
             other => (other.to_string(), None),
         };
         self.refuse_at(offset, message, faults);
     }
 
-    /// Refuses the pattern for what stands at a place, in bytes.
+    /// Refuses the pattern because of something at a place, in bytes.
     fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
         match place.and_then(|place| self.pattern.get(..place)) {
             Some(before) => faults.add_at("pattern", message, before.chars().count()),

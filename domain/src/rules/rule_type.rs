@@ -21,7 +21,7 @@ pub enum RuleType {
 }
 
 impl RuleType {
-    /// Whether such a rule looks at the content itself, and not at what an analysis said about it.
+    /// Whether such a rule looks at the content itself, and not at the result of an analysis.
     pub const fn is_content(self) -> bool {
         match self {
             Self::Keyword | Self::Regex | Self::Link | Self::ImageHash => true,

@@ -19,8 +19,8 @@ pub enum RuleEffect {
     Review,
 }
 
-/// One rule that content violates. Serialises as an element of the contract's `rule_violations`; effect and
-/// evidence are left out there and kept in the decision's trace.
+/// One rule that content violates. Serialises as an element of the contract's `rule_violations`.
+/// Effect and evidence are not part of that; the decision's trace contains them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Violation {
     /// The rule.
@@ -32,11 +32,11 @@ pub struct Violation {
     /// What the match asks for.
     #[serde(skip)]
     pub effect: RuleEffect,
-    /// The score for an `ai_threshold`, 1 for rules that match or do not. From 0 to 1.
+    /// For an `ai_threshold`, the score, from 0 to 1. Otherwise 1.
     pub confidence: f64,
-    /// One sentence for people. Holds nothing of the content.
+    /// One sentence for people. Contains nothing of the content.
     pub details: String,
-    /// The matched text, masked by [`crate::text::mask`]; absent where there is none to show.
+    /// The matched text, masked by [`crate::text::mask`]; absent if there is none to show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched_text: Option<String>,
     /// Where and why, for the trace.
@@ -50,35 +50,35 @@ pub struct Violation {
 pub enum Evidence {
     /// A place in the text.
     Text {
-        /// The group whose rule it is.
+        /// The group of the rule.
         group: RuleGroupId,
-        /// On which reading of the text it was found.
+        /// The reading of the text on which it was found.
         view: View,
         /// The place, as bytes of the original text; both ends are character boundaries.
         span: Range<usize>,
     },
     /// A score.
     Score {
-        /// The group whose rule it is.
+        /// The group of the rule.
         group: RuleGroupId,
-        /// What was scored.
+        /// The category.
         category: Category,
-        /// The highest that any provider gave. From 0 to 1.
+        /// The highest score of any provider. From 0 to 1.
         score: f64,
         /// The threshold that the score reached.
         threshold: f64,
     },
     /// A hash on a list.
     Hash {
-        /// The group whose rule it is.
+        /// The group of the rule.
         group: RuleGroupId,
         /// The list.
         list: HashListId,
-        /// The nearest entry of it.
+        /// Its nearest entry.
         entry: HashEntryId,
-        /// The kind of hash that is alike.
+        /// The kind of hash that matches.
         algorithm: HashAlgorithm,
-        /// In how many bits image and entry differ.
+        /// The number of bits in which image and entry differ.
         distance: u32,
     },
 }
@@ -91,6 +91,6 @@ pub enum View {
     Original,
     /// Case, compatibility forms, marks, invisible characters and look-alikes folded.
     Folded,
-    /// Besides, digits for letters, spelled-out words and stretched letters undone.
+    /// In addition, with digits for letters, spelled-out words and stretched letters undone.
     Loose,
 }

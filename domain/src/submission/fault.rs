@@ -1,22 +1,22 @@
-//! What can be wrong with a field, as the client is told.
+//! What can be wrong with a field, as the client sees it.
 
 use std::borrow::Cow;
 
 /// What is wrong with one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// The field's name in the request, or the path of what is wrong inside it: `metadata.a[2]`.
+    /// The field's name in the request, or the path of the faulty part: `metadata.a[2]`.
     pub field: Cow<'static, str>,
     /// What kind of mistake it is.
     pub fault: Fault,
-    /// What to do about it, for a developer.
+    /// What the developer should do about it.
     pub message: String,
 }
 
-/// The kinds of mistake that a client can tell apart by `code`.
+/// The kinds of mistakes that a client can distinguish by `code`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A field's value is not what the field takes.
+    /// The field does not accept this value.
     InvalidField,
     /// There is neither text nor an image.
     EmptySubmission,
@@ -26,7 +26,7 @@ pub enum Fault {
     TextTooLarge,
     /// The inline image is over its limit.
     ImageTooLarge,
-    /// `content_base64` is no base64.
+    /// `content_base64` is not base64.
     InvalidImage,
     /// The inline image has an unsupported format.
     UnsupportedImage,

@@ -10,11 +10,11 @@ use crate::image::ImageFormat;
 /// Where the image of a submission is.
 #[derive(Clone, Debug)]
 pub enum ImageSource {
-    /// To be fetched by a worker, through the egress guard.
+    /// A worker fetches it through the egress guard.
     Url(Url),
-    /// Sent along.
+    /// Sent inline.
     Inline {
-        /// What its first bytes say that it is.
+        /// The format, detected from the first bytes.
         format: ImageFormat,
         /// The file.
         bytes: Vec<u8>,
@@ -62,7 +62,7 @@ pub(super) fn parse_image(text: &str, limit: usize) -> Result<ImageSource, Field
             })?,
     };
     let encoded = encoded.trim_ascii();
-    // Judged before decoding, so that no memory is spent on what is refused anyway.
+    // Checked before decoding, so that no memory is spent on an image that will be refused.
     if encoded.len() / 4 * 3 > limit + 2 {
         return Err(fail(
             Fault::ImageTooLarge,

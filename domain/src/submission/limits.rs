@@ -11,13 +11,15 @@ pub struct SubmissionLimits {
     pub image: usize,
     /// The raw JSON of `metadata`.
     pub metadata: usize,
-    /// How deep the objects and arrays of `metadata` may nest. Its outermost object counts as 1.
+    /// How deep the objects and arrays of `metadata` may be nested. The outermost object counts as
+    /// 1.
     pub metadata_depth: usize,
 }
 
 impl Default for SubmissionLimits {
-    /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata that nest 32 deep. Deeper metadata could
-    /// be stored, but many JSON parsers of receivers refuse it, and the event adds levels of its own.
+    /// The documented limits: 100 KB of text, 10 MB of image, 16 KiB of metadata with a depth of
+    /// 32. Deeper metadata could be stored, but many JSON parsers of receivers refuse it, and the
+    /// event adds levels of its own.
     fn default() -> Self {
         Self {
             text: 100 * 1024,
@@ -31,5 +33,5 @@ impl Default for SubmissionLimits {
 /// Longest `app_media_id`, in characters.
 pub const MAX_APP_MEDIA_ID: usize = 1_024;
 
-/// Longest `content_url`, in bytes: what browsers and servers commonly take.
+/// Longest `content_url`, in bytes: what browsers and servers commonly accept.
 pub const MAX_CONTENT_URL: usize = 8_192;

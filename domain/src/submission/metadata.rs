@@ -1,4 +1,4 @@
-//! The metadata of a submission: a JSON object that is stored and sent back as it came.
+//! The metadata of a submission: a JSON object that is stored and sent back unchanged.
 
 use serde_json::value::RawValue;
 
@@ -6,8 +6,8 @@ use super::fault::{FieldError, invalid};
 use super::limits::SubmissionLimits;
 use super::nesting;
 
-/// The parser has checked that this is valid JSON. Here it must be an object, small, not deep, and free of NUL, which many
-/// databases behind our receivers cannot store.
+/// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
+/// and without NUL, which many receivers' databases cannot store.
 pub(super) fn check_metadata(
     metadata: Option<&RawValue>,
     limits: &SubmissionLimits,
@@ -44,7 +44,8 @@ pub(super) fn check_metadata(
     Ok(())
 }
 
-/// Whether the JSON text holds the escape of U+0000. An even number of backslashes before the `u` escapes themselves.
+/// Whether the JSON text contains the escape of U+0000. An even number of backslashes before the
+/// `u` are escaped backslashes.
 fn escapes_nul(json: &str) -> bool {
     json.match_indices("\\u0000").any(|(at, _)| {
         let before = json[..at]

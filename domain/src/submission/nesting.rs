@@ -1,21 +1,24 @@
-//! How deep a JSON text nests. It is read byte by byte with a stack of bounded size, so no document can overflow ours.
+//! How deep a JSON text is nested. It is read byte by byte with a stack of bounded size, so no
+//! document can overflow our stack.
 
 use std::{fmt::Write as _, ops::Range};
 
-/// Longest name of a member in a path, and longest path, in characters. A client need not get back all it sent.
+/// Longest name of a member in a path, and longest path, in characters. Answers do not repeat
+/// everything that a client sent.
 const MAX_NAME: usize = 40;
 const MAX_PATH: usize = 300;
 
 /// The object or array that is being read.
 enum Open {
-    /// Where the name of the current member stands. `named`: the next string is a value.
+    /// `name` is the place of the current member's name. `named`: the next string is a value.
     Object { name: Range<usize>, named: bool },
     /// The current element.
     Array { element: usize },
 }
 
-/// The path of the first object or array that lies deeper than `most`; none if nothing does. The outermost object or
-/// array has depth 1. `json` must be valid JSON. Takes time linear in its length, and memory for `most` levels.
+/// The path of the first object or array deeper than `most`; `None` if there is none. The outermost
+/// object or array has depth 1. `json` must be valid JSON. Takes time linear in its length, and
+/// memory for `most` levels.
 pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
     let bytes = json.as_bytes();
     let mut open: Vec<Open> = Vec::new();
@@ -50,7 +53,7 @@ pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
     None
 }
 
-/// Where the closing quote of the string stands that opens at `start`.
+/// The place of the closing quote of the string that opens at `start`.
 fn end_of_string(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = json.get(at) {
@@ -63,7 +66,7 @@ fn end_of_string(json: &[u8], start: usize) -> usize {
     at
 }
 
-/// Names are spelled as in the document, with its escapes.
+/// Names are spelled as in the document, including escapes.
 fn path(root: &str, json: &str, open: &[Open]) -> String {
     let mut path = root.to_owned();
     for container in open {

@@ -1,4 +1,4 @@
-//! The folded reading: what makes no difference to a reader makes none here.
+//! The folded reading: differences that do not matter to a reader are removed.
 
 mod folding;
 
@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use self::folding::Folding;
 
-/// A text in lower case, NFKC, without decorating marks and invisible characters, look-alikes of ASCII made
-/// ASCII, each whitespace a space. Every byte knows the character of the original that it came from.
+/// A text in lower case, NFKC, without decorating marks and invisible characters, with ASCII for
+/// look-alikes and a space for each whitespace. Each byte knows the original character that it came
+/// from.
 pub(crate) struct Folded {
     text: String,
     origin: Origin,
@@ -16,7 +17,7 @@ pub(crate) struct Folded {
 enum Origin {
     /// The original was ASCII: folding moved nothing.
     Same,
-    /// For each byte of the folded text the bytes of the original that it stands for.
+    /// For each byte of the folded text, the bytes of the original that it stands for.
     Mapped(Vec<Source>),
 }
 
@@ -28,7 +29,7 @@ struct Source {
     to: u32,
 }
 
-/// A byte offset in the short form. Texts of 4 GiB never come this far: the limit is 100 KB.
+/// A byte offset in short form. Texts never reach 4 GiB: the limit is 100 KB.
 pub(super) fn position(offset: usize) -> u32 {
     u32::try_from(offset).expect("texts are limited to far less than 4 GiB")
 }
@@ -83,7 +84,8 @@ impl Folded {
         }
     }
 
-    /// The range of the folded text that a range of the original became; empty where all of it was invisible.
+    /// The range of the folded text that a range of the original became; empty if all of it was
+    /// invisible.
     pub(crate) fn folded_span(&self, original: &Range<usize>) -> Range<usize> {
         match &self.origin {
             Origin::Same => original.clone(),

@@ -1,4 +1,4 @@
-//! Finding many terms at once, on all readings of a text.
+//! Finds many terms at once, on all readings of a text.
 
 mod automaton;
 mod terms;
@@ -17,13 +17,14 @@ pub(crate) use self::terms::Terms;
 /// What must stand around a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
-    /// The ends of words. Such a term is found on the loose reading too.
+    /// The ends of words. Such a term is also found on the loose reading.
     Word,
     /// Anything. Such a term is found on the folded reading only.
     Anything,
 }
 
-/// A term to find, on behalf of `owner`: an index of the caller's. The terms of an owner come one after another.
+/// A term to find on behalf of `owner`, an index of the caller. The terms of one owner must come
+/// one after another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
@@ -57,29 +58,30 @@ pub(crate) enum Answer {
 pub(crate) struct Matcher {
     folded: Automaton,
     loose: Automaton,
-    /// Of the terms that are looked for on the loose reading, in bytes.
+    /// The length of the longest term for the loose reading, in bytes.
     longest: usize,
     owners: usize,
 }
 
 impl Matcher {
-    /// Builds the automata. Terms that fold to nothing are never found; [`Matcher::is_findable`] tells.
+    /// Builds the automata. Terms that fold to nothing are never found; see
+    /// [`Matcher::is_findable`].
     ///
     /// # Errors
-    /// When the terms are more than an automaton can number.
+    /// If there are more terms than an automaton can number.
     pub(crate) fn new<'a>(terms: impl IntoIterator<Item = Term<'a>>) -> Result<Self, BuildError> {
         let mut gathered = Terms::default();
         terms.into_iter().for_each(|term| gathered.add(term));
         gathered.build()
     }
 
-    /// Whether anything of a term is left to look for after folding.
+    /// Whether folding leaves something of a term.
     pub(crate) fn is_findable(term: &str) -> bool {
         !fold_term(term).is_empty()
     }
 
-    /// Reports every term in a text with its owner, overlapping ones too, the folded reading first, until the owner
-    /// has had enough.
+    /// Reports every term in a text with its owner, including overlapping ones, the folded reading
+    /// first, until the owner has enough.
     pub(crate) fn find(&self, text: &Readings<'_>, mut report: impl FnMut(usize, Hit) -> Answer) {
         let mut settled = vec![false; self.owners];
         let folded = text.folded.text();

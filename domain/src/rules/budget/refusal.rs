@@ -1,4 +1,4 @@
-//! What is said of a group that costs too much.
+//! The message for a group that costs too much.
 
 use super::{Meter, Over};
 use crate::rules::Rule;
@@ -50,7 +50,7 @@ impl Meter<'_> {
     }
 }
 
-/// With one decimal below ten, so that no rule seems to cost nothing.
+/// With one decimal below ten, so that a small rule does not show as 0.
 fn mebibytes(bytes: usize) -> String {
     let tenths = (bytes as u128 * 10).div_ceil(1 << 20);
     if tenths < 100 {

@@ -1,4 +1,4 @@
-//! What rules of every kind must keep.
+//! What must hold for rules of every kind.
 
 use crate::rules::MAX_NAME_CHARS;
 use crate::rules::content::MAX_EXCEPTIONS;
@@ -6,7 +6,7 @@ use crate::rules::error::NUL;
 use crate::rules::faults::RuleFaults;
 use crate::rules::keyword::check_term;
 
-/// Checks what every kind of rule has.
+/// Checks the members that every kind of rule has.
 pub(crate) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleFaults<'_>) {
     if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
         faults.add(

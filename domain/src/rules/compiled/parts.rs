@@ -21,7 +21,7 @@ pub(super) struct Parts<'a> {
     links: Vec<(ContentRule, &'a Link)>,
     recognitions: Vec<(usize, Recognition)>,
     thresholds: Vec<(usize, Threshold)>,
-    /// Of all rules, disabled ones too.
+    /// Counted over all rules, including disabled ones.
     keyword_total: usize,
     pattern_total: usize,
     link_total: usize,
@@ -61,7 +61,7 @@ impl<'a> Parts<'a> {
             version,
             keywords: Keywords::new(self.keywords, meter)?,
             links: Links::new(self.links, meter)?,
-            // The last: what is left is for what its searches remember.
+            // Patterns come last: their searches may remember as much as is left.
             patterns: Patterns::new(self.patterns, meter)?,
             recognitions: self.recognitions,
             thresholds,
@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
         match &rule.kind {
             RuleKind::Keyword(keyword) => {
                 self.keyword_total += keyword.keywords.len();
-                // Beyond the limit the group is refused anyway; nothing is spent on the rest.
+                // Over the limit, the group is refused anyway. Nothing is spent on the rest.
                 if self.keyword_total <= MAX_KEYWORDS {
                     keyword.check(faults);
                     let content = content_rule(order, rule, keyword.effect, meter)?;

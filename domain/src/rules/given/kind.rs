@@ -1,4 +1,4 @@
-//! From members to a rule: which members each kind has, and what each must hold.
+//! From members to a rule: the members of each kind, and what each must hold.
 
 use super::member::{Given, unknown_member};
 use super::reading::Reading;
@@ -9,7 +9,7 @@ use crate::rules::{
 };
 use crate::score::Category;
 
-/// What is said of something that is no object.
+/// The message for something that is not an object.
 pub(super) const NO_RULE: &str =
     "must be a rule: an object with `type`, `name` and the members of that type";
 
@@ -50,7 +50,8 @@ const MATCHINGS: [(&str, Matching); 2] = [
 const POLICIES: [(&str, LinkPolicy); 2] =
     [("deny", LinkPolicy::Deny), ("allow", LinkPolicy::Allow)];
 
-/// The members of a kind beside `type`, `id`, `name` and `enabled`, in the order in which they are told.
+/// The members of a kind, except `type`, `id`, `name` and `enabled`, in the order of the
+/// documentation.
 const fn members_of(kind: RuleType) -> &'static [&'static str] {
     match kind {
         RuleType::Keyword => &["exceptions", "keywords", "matching", "effect"],
@@ -73,7 +74,7 @@ impl Reading {
                 let known: Vec<&str> = common.chain(members_of(kind)).copied().collect();
                 (format!("a rule of the type `{kind}`"), known)
             }
-            // Of a rule of no known kind, only what no rule has is known to be wrong.
+            // If the kind is unknown, only members that no kind has are known to be wrong.
             None => ("any rule".to_owned(), MEMBERS.to_vec()),
         };
         let message = unknown_member(&of, &known);
@@ -81,7 +82,8 @@ impl Reading {
             self.rule.add_fault(name, message.clone(), place);
         }
         let foreign = |(name, _, place): &(&'static str, Given, Option<Place>)| {
-            // That thresholds and images have no exceptions is said better when they are checked. An empty list was always taken.
+            // A later check has a better message for thresholds and images with exceptions. An
+            // empty list was always accepted.
             let is_known = known.contains(name) || *name == "exceptions";
             (!is_known).then_some((*name, *place))
         };

@@ -1,4 +1,4 @@
-//! One member of a rule, whatever it holds, and where it stands.
+//! One member of a rule: any value, with its place.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,14 +9,14 @@ use super::placing::{Placing, Unplaced};
 use crate::rules::error::{Place, RuleErrors};
 use crate::rules::{MAX_DOMAINS, MAX_KEYWORDS};
 
-/// The longest list that any rule may have, and one more, which shows that there are too many.
+/// The longest list that any rule may have, plus one item that shows that there are too many.
 const MOST_ITEMS: usize = if MAX_KEYWORDS > MAX_DOMAINS {
     MAX_KEYWORDS + 1
 } else {
     MAX_DOMAINS + 1
 };
 
-/// What a member holds.
+/// The value of a member.
 #[derive(Debug)]
 pub(crate) enum Given {
     Null,
@@ -27,14 +27,15 @@ pub(crate) enum Given {
     Object,
 }
 
-/// A list's texts. What is no text is an empty one here, and its place in the list is told, for as many as mistakes are listed.
+/// The texts of a list. For an item that is not a text, `texts` has an empty one, and `wrong` has
+/// its place in the list, up to the number of mistakes that are listed.
 #[derive(Debug, Default)]
 pub(crate) struct List {
     pub(super) texts: Vec<String>,
     pub(super) wrong: Vec<(usize, Option<Place>)>,
 }
 
-/// A member as it is read.
+/// A member as it was read.
 pub(crate) struct Member<P> {
     pub(crate) given: Given,
     placing: PhantomData<fn() -> P>,
@@ -138,7 +139,7 @@ impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
     }
 }
 
-/// Says that there is no such member, and which there are.
+/// The message for an unknown member, with the names of the known ones.
 pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
     let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
     format!("is not a member of {of}, which has {}", members.join(", "))

@@ -1,4 +1,4 @@
-//! The members of a rule as they were read, before it is known what kind of rule they make.
+//! The members of a rule as they were read, before the kind of the rule is known.
 
 use super::GivenRule;
 use super::kind::KINDS;

@@ -1,11 +1,11 @@
-//! Whether a text tells where its parts stand: files that people write do, requests do not.
+//! Whether a text has line numbers for its parts: files that people write do, requests do not.
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::Spanned;
 
 use crate::rules::error::Place;
 
-/// Whether the text that is read tells where things stand.
+/// Whether the text has places.
 pub(crate) trait Placing: 'static {
     /// A value, with its place if there is one.
     type Of<T: DeserializeOwned>: DeserializeOwned;
@@ -13,7 +13,7 @@ pub(crate) trait Placing: 'static {
     fn apart<T: DeserializeOwned>(of: Self::Of<T>) -> (T, Option<Place>);
 }
 
-/// JSON: a path is enough.
+/// JSON: the path is enough.
 #[derive(Debug)]
 pub(crate) struct Unplaced;
 

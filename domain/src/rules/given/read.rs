@@ -1,6 +1,6 @@
-//! Reads the list of rules, one rule at a time. What is wrong is noted, and the reading goes on.
+//! Reads the list of rules, one rule at a time. Mistakes are recorded, and reading goes on.
 
-/// Gives visitors an answer to everything that they do not expect.
+/// Answers everything that a visitor does not expect.
 macro_rules! anything_else {
     ($answer:expr) => {
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for GivenRules {
     }
 }
 
-/// Reads rules from a text that tells places as `P` does.
+/// Reads rules from a text whose places are known as `P` says.
 pub(crate) struct RulesReader<P>(pub(crate) GivenRules, PhantomData<fn() -> P>);
 
 impl<P: Placing> RulesReader<P> {
@@ -85,7 +85,8 @@ impl<'de, P: Placing> Visitor<'de> for RulesVisitor<P> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<GivenRules, A::Error> {
         let mut given = GivenRules::default();
         let mut faults = 0;
-        // What would not be listed is not looked at, and what are too many rules is only counted.
+        // Rules whose mistakes would not be listed are skipped. Rules over the limit are only
+        // counted.
         while faults <= RuleErrors::MOST && given.count < MAX_RULES {
             let Some(item) = items.next_element::<P::Of<RuleReader<P>>>()? else {
                 return Ok(given);

@@ -1,4 +1,4 @@
-//! A rule that is being made of its members: what each member must hold.
+//! Makes a rule from its members, and checks what each member holds.
 
 use uuid::Uuid;
 
@@ -7,7 +7,7 @@ use super::member::{Given, List};
 use crate::id::HashListId;
 use crate::rules::error::Place;
 
-/// A rule that is being made of its members.
+/// A rule that is being made from its members.
 pub(super) struct Reading {
     pub(super) rule: GivenRule,
     pub(super) given: Vec<(&'static str, Given, Option<Place>)>,
@@ -54,7 +54,8 @@ impl Reading {
         None
     }
 
-    /// A member that must be one of a few names; none, and a mistake, if it is something else or is missing.
+    /// A member that must be one of a few names. `None`, and a mistake, if it is missing or
+    /// something else.
     pub(super) fn one_of<T: Copy>(
         &mut self,
         name: &'static str,
@@ -78,7 +79,7 @@ impl Reading {
         None
     }
 
-    /// A member that must be a text. An empty one stands in for it.
+    /// A member that must be a text. If it is not, an empty text stands in for it.
     pub(super) fn text(&mut self, name: &'static str) -> String {
         let given = self.take(name);
         if let Some(Given::Text(text)) = given {
@@ -116,7 +117,8 @@ impl Reading {
         texts
     }
 
-    /// The hash list at a place. Another one stands in for each wrong one, so that none stands there twice.
+    /// The hash list at a place. Each wrong one is replaced by a different id, so that none is
+    /// listed twice.
     pub(super) fn list(&mut self, at: usize, text: &str) -> HashListId {
         let list = text.parse::<Uuid>().unwrap_or_else(|_| {
             let field = format!("lists[{at}]");
@@ -128,7 +130,7 @@ impl Reading {
         list.into()
     }
 
-    /// A threshold, or one that stands in for a wrong one and is in nobody's way.
+    /// A threshold. A wrong one is replaced by a value that causes no other mistake.
     pub(super) fn threshold(&mut self, name: &'static str, otherwise: f64) -> Option<f64> {
         match self.take(name)? {
             Given::Null => None,

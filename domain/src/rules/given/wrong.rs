@@ -1,4 +1,4 @@
-//! Rules that have mistakes, and all that is wrong with them.
+//! Rules that have mistakes, and the list of the mistakes.
 
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use crate::rules::faults::Faults;
 pub struct WrongRules(pub(super) GivenRules);
 
 impl WrongRules {
-    /// Everything that is wrong: also what compiling finds in the rules and members that could be read, within limits. `clock`
-    /// tells the time that the thread has used, from any start.
+    /// All mistakes, including those that compiling finds in the rules and members that could be
+    /// read, within limits. `clock` returns the time that the thread has used, counted from any
+    /// start.
     pub fn errors(self, limits: Limits, clock: &dyn Fn() -> Duration) -> RuleErrors {
         let Self(mut given) = self;
         let found = if given.count > MAX_RULES {
@@ -46,7 +47,8 @@ impl WrongRules {
                 place: fault.place,
             }));
             while let Some(mut error) = checked.next_if(|error| error.rule == Some(at)) {
-                // A value that stands in for a wrong one may be wrong in its turn, and what is no rule at all has only such values.
+                // A value that stands in for a wrong one may be wrong, too. If the rule is not an
+                // object, all of its values are stand-ins.
                 let mut known = errors[told..].iter().map(|known| &known.field);
                 if known.all(|known| !known.is_empty() && *known != error.field) {
                     error.place = rule.place_of(&error.field);
@@ -58,7 +60,7 @@ impl WrongRules {
         RuleErrors::of(errors, cut)
     }
 
-    /// Without limits: for who waits for nobody else.
+    /// Without limits, for callers that delay nobody else.
     pub fn all_errors(self) -> RuleErrors {
         let limits = Limits {
             time: Duration::MAX,
@@ -69,7 +71,8 @@ impl WrongRules {
 }
 
 impl GivenRules {
-    /// What compiling finds, in the order of the rules. Takes the rules' contents away, and leaves their names.
+    /// What compiling finds, in the order of the rules. Takes the contents of the rules, and leaves
+    /// their names.
     fn check(&mut self, limits: Limits, clock: &dyn Fn() -> Duration) -> Faults {
         let mut faults = Faults::default();
         let nobody = RuleId::from(uuid::Uuid::nil());

@@ -10,13 +10,14 @@ use crate::rules::budget::{Meter, Over};
 use crate::rules::content::{ContentRule, Exceptions, Finding};
 use crate::text::Readings;
 
-/// What a listed domain takes besides its text: its place in a table that is half empty, and the list of its rules.
+/// What a listed domain takes in addition to its text: its place in a table that is half empty, and
+/// the list of its rules.
 const BYTES_PER_DOMAIN: usize = 2 * size_of::<(Box<str>, Vec<usize>)>() + 4 * size_of::<usize>();
 
-/// All link rules of a group, ready to be asked.
+/// All link rules of a group, compiled.
 pub(crate) struct Links {
     rules: Vec<(ContentRule, LinkPolicy)>,
-    /// For each listed domain the rules that list it, ascending.
+    /// For each listed domain, the rules that list it, ascending.
     listed: HashMap<Box<str>, Vec<usize>>,
 }
 
@@ -53,7 +54,7 @@ impl Links {
         self.rules.is_empty()
     }
 
-    /// Reports the first unexcused match of each rule.
+    /// Reports the first match of each rule that is not excused.
     pub(crate) fn examine(
         &self,
         text: &Readings<'_>,
@@ -64,7 +65,7 @@ impl Links {
             return;
         }
         let mut open: Vec<usize> = (0..self.rules.len()).collect();
-        // For each rule the last mention that it lists, counted from 1.
+        // For each rule, the last mention that it lists, counted from 1.
         let mut listed = vec![0; self.rules.len()];
         for (mention, number) in mentions(text).iter().zip(1..) {
             self.mark(mention, number, &mut listed);
@@ -99,8 +100,8 @@ impl Links {
         }
     }
 
-    /// Marks the rules that list a host or a domain above it. What a reader sees only counts against it: a look-alike
-    /// of an allowed domain is another domain.
+    /// Marks the rules that list a host or a domain above it. What a reader sees counts only for
+    /// deny lists: a look-alike of an allowed domain is another domain.
     fn mark(&self, mention: &Mention, number: usize, listed: &mut [usize]) {
         let mut mark = |host: &str, policies: &[LinkPolicy]| {
             for owners in domains_of(host).filter_map(|domain| self.listed.get(domain)) {

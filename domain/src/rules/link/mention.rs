@@ -8,16 +8,17 @@ use crate::rules::View;
 pub(super) struct Mention {
     /// Bytes of the folded reading.
     pub(super) at: Range<usize>,
-    /// As a browser would open it; `None` where it would not.
+    /// As a browser would open it; `None` if a browser would not.
     pub(super) exact: Option<String>,
-    /// As a reader sees it, where that is something else: `exаmple.com` with a Cyrillic letter is `example.com` here.
+    /// As a reader sees it, if that differs: `exаmple.com` with a Cyrillic letter is `example.com`
+    /// here.
     pub(super) seen: Option<String>,
     /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only names a host.
     pub(super) is_link: bool,
 }
 
 impl Mention {
-    /// On which reading the host stands as it is compared; `written` is its original.
+    /// The reading on which the host stands as it is compared. `written` is its original.
     pub(super) fn view(&self, written: &str) -> View {
         let is_named = |name: &Option<String>| name.as_deref() == Some(written);
         if is_named(&self.exact) {

@@ -1,7 +1,8 @@
-//! Finding links as people write them, and as they hide them.
+//! Finds links as people write them, and as they hide them.
 //!
-//! The folded reading is scanned, on which letters look alike; what a browser would open is read from the original.
-//! Linear in the text: a host is judged once, by at most its last 253 characters.
+//! The scan reads the folded reading, on which look-alike letters are equal. What a browser would
+//! open is read from the original. The time is linear in the text: each host is judged once, by at
+//! most its last 253 characters.
 
 mod grammar;
 
@@ -15,7 +16,8 @@ use crate::text::{Readings, is_unspaced};
 
 /// The longest name of a host, in bytes.
 const LONGEST_HOST: usize = 253;
-/// How many words after a host may be glued to it ("evil.com.Then"), each costing a look at the list of suffixes.
+/// How many words may be glued to the end of a host ("evil.com.Then"). Each costs a lookup in the
+/// list of suffixes.
 const MOST_GLUED: usize = 3;
 
 /// All hosts that a text names, in their order.
@@ -36,9 +38,10 @@ struct Scan<'a> {
     text: &'a Readings<'a>,
     folded: &'a str,
     at: usize,
-    /// Whether we are behind a host, in its path or query.
+    /// Whether the scan is behind a host, in its path or query.
     in_tail: bool,
-    /// The last one that was looked through, so that a text of schemes is not looked through for each of them.
+    /// The last authority that was read, so that a text full of schemes is not read again for each
+    /// of them.
     authority: Authority,
     found: Vec<Mention>,
 }
@@ -47,7 +50,7 @@ struct Scan<'a> {
 #[derive(Default)]
 struct Authority {
     end: usize,
-    /// Where the host begins, behind a user.
+    /// Where the host begins, after a user name.
     host: usize,
 }
 
@@ -83,7 +86,7 @@ impl Scan<'_> {
         before.is_some_and(|c| is_label(c, Start::Bare))
     }
 
-    /// Reads what follows a scheme: perhaps a user, then a host.
+    /// Reads what follows a scheme: an optional user name, then a host.
     fn authority(&mut self) {
         if self.at >= self.authority.end {
             let rest = &self.folded[self.at..];
@@ -120,7 +123,7 @@ impl Scan<'_> {
         let has_path = rest.starts_with(['/', ':', '?', '#']);
         let is_www = &self.folded[run.labels[0].clone()] == "www";
         let mut labels = &run.labels[..];
-        // Words that are glued to the host are no part of it.
+        // Words that are glued to the host do not belong to it.
         for _ in 0..MOST_GLUED {
             let is_host = is_www
                 || self.has_known_suffix(labels) && (has_path || !self.is_sentence_end(labels));
@@ -163,7 +166,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Chinese and the like need no space after a link: `https://example.com看` ends before the sign.
+    /// Chinese and similar scripts need no space after a link: `https://example.com看` ends before
+    /// the sign.
     fn cut_unspaced(&self, run: &mut Run) {
         let Some(last) = run.labels.last_mut() else {
             return;
@@ -184,7 +188,8 @@ impl Scan<'_> {
         known(self.exact(labels)) || known(self.seen(labels))
     }
 
-    /// Whether the last dot ends a sentence whose next one follows without a space: "the end.Next".
+    /// Whether the last dot ends a sentence, and the next one follows without a space: "the
+    /// end.Next".
     fn is_sentence_end(&self, labels: &[Range<usize>]) -> bool {
         let [.., before, last] = labels else {
             return false;

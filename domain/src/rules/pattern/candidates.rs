@@ -1,5 +1,6 @@
-//! Which of many patterns can match a text at all: most need a literal that most texts do not have, and one automaton
-//! looks for all those literals at once. Another goes through the rest.
+//! Finds which of many patterns can match a text at all. Most patterns need a literal that most
+//! texts do not contain, and one automaton looks for all these literals at once. Another automaton
+//! checks the other patterns.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -13,19 +14,19 @@ use super::sets::Sets;
 use crate::rules::budget::{Meter, Over};
 use crate::text::trie_states;
 
-/// Tells the patterns that can match, by their number.
+/// Finds the patterns that can match, by their number.
 pub(super) struct Candidates {
     search: Option<AhoCorasick>,
-    /// For each literal, the pattern that needs it or another.
+    /// For each literal, the pattern that needs this literal or another one of its set.
     owners: Vec<usize>,
-    /// Patterns without such literals, and what tells of them.
+    /// Patterns without such literals, and the automata that check them.
     others: Vec<usize>,
     sets: Option<Sets>,
     patterns: usize,
 }
 
 impl Candidates {
-    /// `automata` has for each pattern the place of its rule, and the bytes of its own automaton.
+    /// For each pattern, `automata` has the place of its rule and the bytes of its own automaton.
     pub(super) fn new(
         patterns: &[Hir],
         automata: &[(usize, usize)],
@@ -38,7 +39,8 @@ impl Candidates {
         }
         let (mut texts, mut owners, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for (number, choices) in choices.iter().enumerate() {
-            // A literal that many patterns need, such as `https://`, is in many texts; a long one is in few.
+            // A literal that many patterns need, such as `https://`, is in many texts. A long
+            // literal is in few.
             let rarest = choices.iter().min_by_key(|literals| {
                 let most_users = literals.iter().map(|literal| users[&literal[..]]).max();
                 (most_users, Reverse(shortest(literals)))
@@ -115,12 +117,13 @@ impl Candidates {
             + (self.owners.capacity() + self.others.capacity()) * size_of::<usize>()
     }
 
-    /// What searches with sets are worth remembering: for two at once. Zero without sets.
+    /// How many bytes are worth keeping for searches with sets: enough for two at once. Zero
+    /// without sets.
     pub(super) fn wanted_cache_bytes(&self) -> usize {
         self.sets.as_ref().map_or(0, |sets| 2 * sets.cache_bytes)
     }
 
-    /// What one search must remember, in bytes. Zero without sets.
+    /// The bytes that one search needs. Zero without sets.
     pub(super) fn least_cache_bytes(&self) -> usize {
         self.sets.as_ref().map_or(0, |sets| sets.least_cache_bytes)
     }

@@ -17,13 +17,13 @@ use crate::rules::content::{ContentRule, Exceptions, Finding};
 use crate::rules::{RuleType, View};
 use crate::text::Readings;
 
-/// The cache of a lazily built automaton, in bytes; one for each search. A pattern that outgrows it is searched for more
-/// slowly.
+/// The cache of a lazily built automaton, in bytes; each search has one. A pattern that outgrows it
+/// is searched for more slowly.
 const CACHE_BYTES: usize = 512 << 10;
-/// What searches for single patterns remember together, in bytes.
+/// The bytes that searches for single patterns may keep together.
 const KEPT_BYTES: usize = 8 << 20;
 
-/// All regular expressions of a group, ready to be asked.
+/// All regular expressions of a group, compiled.
 pub(crate) struct Patterns {
     rules: Vec<(ContentRule, Single)>,
     candidates: Candidates,
@@ -32,16 +32,18 @@ pub(crate) struct Patterns {
     single_caches: Caches<usize, Box<Cache>>,
 }
 
-/// One regular expression, which tells where it matches. Most texts need none, so it is compiled when one does.
+/// One regular expression, which finds the place of a match. Most texts do not need it, so it is
+/// compiled when the first text does.
 struct Single {
     hir: Hir,
-    /// What it takes when it is compiled.
+    /// The bytes that it takes when it is compiled.
     bytes: usize,
     regex: OnceLock<Regex>,
 }
 
 impl Patterns {
-    /// What each single pattern takes is counted already. Searches remember what fits in what is left.
+    /// The bytes of the single patterns are counted already. Searches may keep as much as fits into
+    /// the rest.
     pub(crate) fn new(
         rules: Vec<(ContentRule, Parsed)>,
         meter: &mut Meter<'_>,
@@ -79,7 +81,7 @@ impl Patterns {
         self.rules.is_empty()
     }
 
-    /// Reports the first unexcused match of each rule.
+    /// Reports the first match of each rule that is not excused.
     pub(crate) fn examine(
         &self,
         text: &Readings<'_>,
@@ -128,13 +130,14 @@ impl Single {
     fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| {
             let config = Config::new()
-                // The limit was kept when the pattern was parsed.
+                // The limit was checked when the pattern was parsed.
                 .nfa_size_limit(None)
                 .hybrid_cache_capacity(CACHE_BYTES)
-                // Engines that are faster on some patterns, and cost more to build than a text repays.
+                // Engines that are faster on some patterns, but cost more to build than a text
+                // saves.
                 .onepass(false)
                 .dfa(false)
-                // Only the place of a match is ever asked for.
+                // Only the place of a match is needed.
                 .which_captures(WhichCaptures::Implicit);
             Regex::builder()
                 .configure(config)

@@ -1,4 +1,4 @@
-//! The literals that a pattern needs: every text that it matches has at least one of them.
+//! The literals that a pattern needs: every matching text contains at least one of them.
 
 use std::cmp::Reverse;
 
@@ -8,16 +8,17 @@ use regex_syntax::hir::{Hir, HirKind};
 use super::rewrite::in_small_letters;
 use crate::rules::budget::{Meter, Over};
 
-/// Shorter literals are in most texts, and would not spare a search.
+/// Shorter literals are in most texts, so they would not save a search.
 const SHORTEST: usize = 3;
 
 /// How many places inside a pattern are searched for a literal.
 const MOST_PLACES: usize = 8;
 
-/// Memory for all literals that are chosen from, in bytes. Beyond, a pattern has no choice but its longest ones.
+/// Memory for all candidate literals, in bytes. Over this limit, a pattern keeps only its longest
+/// ones.
 const CHOICE_BYTES: usize = 16 << 20;
 
-/// Literals in lower-case ASCII, of which every match of a pattern has at least one.
+/// Literals in lower-case ASCII. Every match of a pattern contains at least one of them.
 pub(super) type Literals = Vec<Vec<u8>>;
 
 /// The literals that each pattern needs.
@@ -44,7 +45,8 @@ fn literal_bytes(choices: &[Literals]) -> usize {
         .sum()
 }
 
-/// The literals that a pattern needs, where they are worth it, taken from its ends and from inside.
+/// The sets of literals that a pattern needs and that are long enough, from its ends and from
+/// inside.
 fn choices(hir: &Hir) -> Vec<Literals> {
     let extract = |hir: &Hir, kind: ExtractKind| {
         lowered(Extractor::new().kind(kind.clone()).extract(hir), &kind)
@@ -63,7 +65,7 @@ pub(super) fn shortest(literals: &Literals) -> usize {
     literals.iter().map(Vec::len).min().unwrap_or(0)
 }
 
-/// What is left of a pattern behind each of its first repetitions.
+/// The rest of a pattern after each of its first repetitions.
 fn inner_places(hir: &Hir) -> impl Iterator<Item = Hir> {
     let parts: &[Hir] = match hir.kind() {
         HirKind::Concat(parts) => parts,
@@ -76,7 +78,7 @@ fn inner_places(hir: &Hir) -> impl Iterator<Item = Hir> {
         .map(|at| Hir::concat(parts[at..].to_vec()))
 }
 
-/// The literals of a sequence in lower case, each once; `None` for an infinite one.
+/// The literals of a sequence in lower case, without repetitions; `None` for an infinite sequence.
 fn lowered(mut seq: Seq, kind: &ExtractKind) -> Option<Literals> {
     match kind {
         ExtractKind::Suffix => seq.optimize_for_suffix_by_preference(),

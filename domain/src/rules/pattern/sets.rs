@@ -1,4 +1,4 @@
-//! Patterns that no literal tells, as automata that go over a text once.
+//! Patterns without literals, as automata that read a text once.
 
 use regex_syntax::hir::Hir;
 
@@ -6,7 +6,7 @@ use super::rewrite::Edges;
 use super::set::{Set, cache_bytes};
 use crate::rules::budget::{Meter, Over};
 
-/// Patterns as an automaton for texts of ASCII, which is exact, and one for others.
+/// One automaton for texts of ASCII, which is exact, and one for other texts.
 pub(super) struct Sets {
     ascii: Set,
     other: Set,

@@ -1,4 +1,4 @@
-//! Folds a text character by character, and notes where each byte came from.
+//! Folds a text character by character, and records where each byte came from.
 
 use unicode_normalization::char::{compose, decompose_compatible, is_combining_mark};
 
@@ -37,7 +37,8 @@ impl Folding {
         }
     }
 
-    /// Takes a part of a decomposed character: marks are dropped or put back, look-alikes replaced.
+    /// Takes a part of a decomposed character. Marks are dropped or put back, and look-alikes are
+    /// replaced.
     fn fold_part(&mut self, part: char, source: Source) {
         if is_decoration(part) || is_invisible(part) {
             return;
@@ -48,7 +49,8 @@ impl Folding {
             }
             return;
         }
-        // Decomposing took Hangul syllables and voiced kana apart; a mark that spells goes back to its letter.
+        // Decomposing split Hangul syllables and voiced kana. A mark that spells goes back to its
+        // letter.
         let belongs = is_combining_mark(part) || matches!(part, '\u{1160}'..='\u{11FF}');
         match self.text.chars().next_back().filter(|_| belongs) {
             Some(last) => match compose(last, part) {

@@ -1,4 +1,4 @@
-//! How a folded text is read loosely: its words first, then what lies between them.
+//! Reads a folded text loosely: words first, then what lies between them.
 
 mod glyph;
 mod joined;
@@ -11,12 +11,13 @@ use super::leet::{Choice, is_ambiguous, is_inner_sign, letter};
 use super::{Cell, Loose};
 use crate::text::boundary::is_unspaced;
 
-/// From this length on a word is hardly a number with a unit, or the name of a road.
+/// A word of this length is hardly a number with a unit, or the name of a road.
 const LONG_WORD: usize = 5;
 /// The fewest regional indicators in a row that are read as letters: two are a flag.
 const INDICATORS: usize = 3;
 
-/// Reads a window of a folded text into a loose reading; true where another [`Choice`] reads it differently.
+/// Reads a window of a folded text into a loose reading. Returns true if another [`Choice`] reads
+/// it differently.
 pub(super) fn read(folded: &str, window: Range<usize>, choice: Choice, loose: &mut Loose) -> bool {
     let glyphs = glyphs(folded, window);
     let mut reading = Reading {
@@ -102,8 +103,8 @@ impl Reading<'_> {
         None
     }
 
-    /// Whether digits among these glyphs may stand for letters: there are letters, and no more digits than others, or
-    /// in a longer word twice as many.
+    /// Whether digits among these glyphs may stand for letters: there are letters, and at most as
+    /// many digits as others, or twice as many in a longer word.
     fn reads_as_letters(&self, glyphs: impl Iterator<Item = usize>) -> bool {
         let (mut letters, mut digits, mut signs) = (0, 0, 0);
         for at in glyphs {
@@ -118,22 +119,22 @@ impl Reading<'_> {
         letters > 0 && (others >= digits || (others + digits >= LONG_WORD && 2 * others >= digits))
     }
 
-    /// Takes what is between words as it is.
+    /// Copies what is between words.
     fn copy(&mut self, glyphs: Range<usize>) {
         for at in glyphs {
             self.push(at, self.as_written(at), true, true);
         }
     }
 
-    /// The character itself, where it is not read as a letter.
+    /// The character itself, if it is not read as a letter.
     fn as_written(&self, at: usize) -> char {
         let Glyph { c, from, kind, .. } = self.glyphs[at];
         let written = || self.folded[from as usize..].chars().next().unwrap_or(c);
         if kind == Kind::Plain { c } else { written() }
     }
 
-    /// Takes a word, with letters for digits where it reads as letters. Digits and signs before or behind the letters
-    /// may be no part of it: "word123".
+    /// Copies a word, with letters for digits if it reads as letters. Digits and signs before or
+    /// after the letters may not belong to it: "word123".
     fn copy_word(&mut self, word: Range<usize>) {
         let is_outside = |glyph: &&Glyph| {
             glyph.c.is_ascii_digit() || (glyph.kind == Kind::Sign && is_inner_sign(glyph.c))

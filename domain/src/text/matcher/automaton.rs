@@ -14,13 +14,14 @@ pub(super) struct Automaton {
 
 pub(super) struct Pattern {
     pub(super) owners: Vec<(usize, Bounds)>,
-    /// For the loose reading, how often each letter is repeated; see [`Loose::holds_word`].
+    /// For the loose reading: how often each letter is repeated. See
+    /// [`Loose::holds_word`](crate::text::loose::Loose::holds_word).
     pub(super) runs: Box<[u8]>,
 }
 
 impl Pattern {
-    /// Offers a hit to every owner that is not settled; `offer` answers `None` where it is no hit for that owner.
-    /// True when all are settled.
+    /// Offers a hit to every owner that is not settled. `offer` returns `None` if it is not a hit
+    /// for that owner. Returns true if all owners are settled.
     pub(super) fn report(
         &self,
         settled: &mut [bool],
@@ -38,7 +39,8 @@ impl Pattern {
 }
 
 impl Automaton {
-    /// Walks over all matches. A pattern whose owners are all settled (`visit` says so) costs no more.
+    /// Visits all matches. A pattern whose owners are all settled (`visit` returns true) costs
+    /// nothing more.
     pub(super) fn find(
         &self,
         text: &str,

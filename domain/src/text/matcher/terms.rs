@@ -1,4 +1,4 @@
-//! Terms being gathered for a matcher, each distinct pattern once.
+//! Collects terms for a matcher, each distinct pattern once.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::text::boundary::is_unspaced;
 use crate::text::loose::Loose;
 use crate::text::trie::trie_states;
 
-/// The fewest letters of a term that is looked for on the loose reading: shorter ones appear there by chance. In
-/// scripts whose signs are syllables or words one less will do.
+/// The fewest letters of a term for the loose reading. Shorter ones appear there by chance. In
+/// scripts whose signs are syllables or words, one letter less is enough.
 const LOOSE_LETTERS: usize = 3;
 
-/// Terms being gathered for a [`Matcher`].
+/// Terms that are collected for a [`Matcher`].
 #[derive(Default)]
 pub(crate) struct Terms {
     folded: Patterns,
@@ -48,13 +48,13 @@ impl Terms {
         self.folded.add(text, Box::default(), term);
     }
 
-    /// How many states the automata will have, which bounds what building them takes.
+    /// How many states the automata will have. This bounds the memory for building them.
     pub(crate) fn states(&self) -> usize {
         trie_states(&self.folded.texts) + trie_states(&self.loose.texts)
     }
 
     /// # Errors
-    /// When the terms are more than an automaton can number.
+    /// If there are more terms than an automaton can number.
     pub(crate) fn build(self) -> Result<Matcher, BuildError> {
         Ok(Matcher {
             folded: self.folded.build()?,
@@ -69,7 +69,7 @@ pub(super) fn fold_term(term: &str) -> String {
     Folded::new(term).text().trim().to_owned()
 }
 
-/// Distinct patterns being gathered; a text with other runs is another pattern.
+/// Distinct patterns that are collected. A text with other runs is another pattern.
 #[derive(Default)]
 struct Patterns {
     numbers: HashMap<(String, Box<[u8]>), usize>,
@@ -99,7 +99,8 @@ impl Patterns {
         if self.texts.is_empty() {
             return Ok(Automaton::default());
         }
-        // The contiguous NFA: a tenth of a DFA's memory, at a speed that the folding around it hides.
+        // The contiguous NFA takes a tenth of a DFA's memory. Folding takes longer than its
+        // searches anyway.
         let search = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))

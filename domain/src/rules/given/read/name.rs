@@ -9,7 +9,7 @@ use crate::rules::given::kind::MEMBERS;
 /// The name of a member.
 pub(super) enum Name {
     Known(&'static str),
-    /// The beginning of it, since its author made it up.
+    /// Its beginning. The author chose it, so it may be long.
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! Reads one rule: its members, or what stands in its place.
+//! Reads one rule: its members, or whatever is in its place.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,10 +13,10 @@ use crate::rules::given::member::Member;
 use crate::rules::given::members::Members;
 use crate::rules::given::placing::Placing;
 
-/// A rule as it is read.
+/// A rule while it is read.
 pub(super) struct RuleReader<P>(pub(super) Read, PhantomData<fn() -> P>);
 
-/// What stands where a rule should stand.
+/// What was found in the place of a rule.
 pub(super) enum Read {
     Rule(Members),
     Else,

@@ -5,23 +5,23 @@ use url::Host;
 
 use crate::text::{is_invisible, is_unspaced};
 
-/// The longest scheme, with the character behind it.
+/// The longest scheme, including the character after it.
 const LONGEST_SCHEME: usize = 20;
 
 /// The longest address in brackets.
 const LONGEST_ADDRESS: usize = 50;
 
-/// How a host is introduced, which decides what its labels may be made of.
+/// How a host begins. This decides which characters its labels may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// By a scheme.
+    /// After a scheme.
     Scheme,
-    /// By nothing.
+    /// Without a scheme.
     Bare,
 }
 
-/// The host that labels make, in ASCII: percent signs decoded, names in other scripts as Punycode, addresses in their
-/// usual form.
+/// The host of some labels, in ASCII: percent signs decoded, names in other scripts as Punycode,
+/// addresses in their usual form.
 pub(super) fn host<'a>(labels: impl Iterator<Item = &'a str>) -> Option<String> {
     let mut name = String::new();
     for label in labels {
@@ -33,8 +33,9 @@ pub(super) fn host<'a>(labels: impl Iterator<Item = &'a str>) -> Option<String> 
     Host::parse(&name).ok().map(|host| host.to_string())
 }
 
-/// The length of a scheme and what separates it from a host. Browsers take any number of slashes, of either kind, for
-/// the schemes of the web; `hxxp` is how people write links that must not be clicked.
+/// The length of a scheme and what separates it from a host. For the schemes of the web, browsers
+/// accept any number of slashes of either kind. People write `hxxp` for links that must not be
+/// clicked.
 pub(super) fn scheme(rest: &str) -> Option<usize> {
     let mut letters = rest.bytes().take(LONGEST_SCHEME);
     let length = letters.position(|b| !matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'-'))?;
@@ -84,7 +85,8 @@ pub(super) fn dot(rest: &str) -> Option<(usize, bool)> {
     Some((rest.len() - after.len(), closing.is_none()))
 }
 
-/// Whether a character can be part of a host's label. Behind a scheme percent signs and symbols can be, too.
+/// Whether a character can be part of a host's label. After a scheme, percent signs and symbols can
+/// be, too.
 pub(super) fn is_label(c: char, start: Start) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric()
@@ -99,7 +101,7 @@ pub(super) fn is_label(c: char, start: Start) -> bool {
     }
 }
 
-/// Whether a character ends a link with its path.
+/// Whether a character ends a link, including its path.
 pub(super) fn ends_link(c: char) -> bool {
     matches!(
         c,

@@ -18,7 +18,7 @@ pub(super) struct Glyph {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A letter, digit or mark, as it stands.
+    /// A letter, digit or mark that stands for itself.
     Plain,
     /// A sign for a letter, or several that draw one.
     Sign,

@@ -1,4 +1,4 @@
-//! Whether a word goes on behind a sign in it: "bl*ock", "st.upid".
+//! Whether a word continues after a sign in it: "bl*ock", "st.upid".
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ fn is_stop(c: char) -> bool {
     ) || (!c.is_ascii() && !is_symbol(c))
 }
 
-/// Symbols and pictures, which stand in no ordinary word.
+/// Symbols and pictures, which do not occur in ordinary words.
 fn is_symbol(c: char) -> bool {
     matches!(
         c,
@@ -22,8 +22,8 @@ fn is_symbol(c: char) -> bool {
 }
 
 impl Reading<'_> {
-    /// Whether a word goes on with what follows a stretch: "bl*ock", "st.upid". Full stops and the like separate
-    /// sentences and hosts, too, unless one of the parts can be no word.
+    /// Whether a word continues after a gap: "bl*ock", "st.upid". Full stops and similar signs also
+    /// separate sentences and hosts, so they count only if one of the parts cannot be a word.
     pub(super) fn is_joined(&self, gap: Range<usize>, next: &Range<usize>) -> bool {
         if gap.start == 0 || !self.may_separate(gap.clone()) {
             return false;
@@ -44,7 +44,7 @@ impl Reading<'_> {
             && !self.signs(end..next.start).any(|c| c == ' ')
     }
 
-    /// Whether letters are a single one, or all Latin consonants.
+    /// Whether it is a single letter, or only Latin consonants.
     fn is_no_word(&self, part: Range<usize>) -> bool {
         part.len() == 1
             || self

@@ -7,14 +7,14 @@ use super::Reading;
 /// The fewest single letters in a row that are read as a spelled-out word.
 const SPELLED_LETTERS: usize = 3;
 
-/// The same where what separates them is now this and now that.
+/// The same, if the separators differ.
 const SPELLED_UNEVENLY: usize = 4;
 
 /// The widest separation of letters, in characters: "b - l - o".
 const WIDEST_GAP: usize = 3;
 
 impl Reading<'_> {
-    /// The single letters that follow one another from a word on: three separated alike, or four.
+    /// The single letters in a row from a word on: three with equal separators, or four with any.
     pub(super) fn spelled_from(&self, first: Range<usize>) -> Vec<usize> {
         let letters = self.singles_from(first.clone(), true);
         if letters.len() >= SPELLED_LETTERS {
@@ -52,13 +52,14 @@ impl Reading<'_> {
         self.glyphs[gap].iter().map(|glyph| glyph.c)
     }
 
-    /// Whether a stretch can separate the letters of one word: it is short, and no apostrophe.
+    /// Whether a gap can separate the letters of one word: it is short, and contains no apostrophe.
     pub(super) fn may_separate(&self, gap: Range<usize>) -> bool {
         (1..=WIDEST_GAP).contains(&gap.len()) && !self.signs(gap).any(|c| c == '\'')
     }
 
-    /// Takes spelled-out letters as one word. It begins at the first letter, or after a leading "a" or "i", which
-    /// are words of their own, or at a space among other separators; likewise at the end.
+    /// Takes spelled-out letters as one word. The word begins at the first letter, or after a
+    /// leading "a" or "i", which are words of their own, or at a space among other separators. The
+    /// end works the same way.
     pub(super) fn join(&mut self, letters: &[usize]) {
         let is_own_word = |at: usize| matches!(self.glyphs[at].c, 'a' | 'i');
         let last = letters.len() - 1;
