@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::*;
-use crate::rules::{Evidence, RuleBody, RuleType, View};
+use crate::rules::{Evidence, RuleBody, RuleEffect, RuleType, View};
 
 fn compile(bodies: Value) -> Result<CompiledGroup, RuleErrors> {
     let bodies: Vec<RuleBody> = serde_json::from_value(bodies).unwrap();

@@ -232,7 +232,7 @@ fn case_33_a_text_of_nothing_but_hosts_is_read_once() {
     ] {
         let text = part.repeat(100_000 / part.len());
         let readings = crate::text::Readings::new(&text);
-        let named: usize = super::mentions(&readings)
+        let named: usize = super::scan::mentions(&readings)
             .iter()
             .map(|mention| mention.at.len())
             .sum();

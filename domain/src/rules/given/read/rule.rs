@@ -14,7 +14,7 @@ use crate::rules::given::members::Members;
 use crate::rules::given::placing::Placing;
 
 /// A rule while it is read.
-pub(super) struct RuleReader<P>(pub(super) Read, PhantomData<fn() -> P>);
+pub(super) struct RuleReader<P>(pub(super) Read, pub(super) PhantomData<fn() -> P>);
 
 /// What was found in the place of a rule.
 pub(super) enum Read {
@@ -45,7 +45,7 @@ impl<'de, P: Placing> Deserialize<'de> for RuleReader<P> {
     }
 }
 
-struct RuleVisitor<P>(PhantomData<fn() -> P>);
+struct RuleVisitor<P>(pub(super) PhantomData<fn() -> P>);
 
 impl<'de, P: Placing> Visitor<'de> for RuleVisitor<P> {
     type Value = Read;
