@@ -1,6 +1,8 @@
-//! A whole service in one file: greetings are enqueued, fail now and then, and leave a row each.
+//! A whole service in one file: it enqueues greetings, which fail now and then and each leave a
+//! row.
 //!
-//! `DATABASE_URL=postgres://... cargo run -p gatehouse-queue --example greetings`; Ctrl-C stops it in order.
+//! `DATABASE_URL=postgres://... cargo run -p gatehouse-queue --example greetings`; Ctrl-C stops it
+//! in order.
 
 use std::time::Duration;
 
@@ -40,7 +42,7 @@ impl Effect for Greeted {
     }
 }
 
-/// Nobody goes without a greeting, not even those whose job died.
+/// Writes an apology for each greeting whose job died.
 struct Apology;
 
 impl Obituary for Apology {

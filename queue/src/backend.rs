@@ -1,4 +1,4 @@
-//! The apalis backend: hands a worker its jobs, and takes their outcomes through its layer.
+//! The apalis backend: gives a worker its jobs, and receives their outcomes through its layer.
 
 mod stop;
 
@@ -34,7 +34,8 @@ use crate::{
 
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
 ///
-/// Its errors are empty: whatever happens to the database, the worker stays and work goes on later.
+/// It never returns an error: whatever happens to the database, the worker stays, and work goes on
+/// later.
 pub struct LaneBackend<Args> {
     shared: Arc<Shared>,
     settings: BackendSettings,
@@ -47,7 +48,7 @@ pub struct LaneBackend<Args> {
 struct Running<Args> {
     buffer: Arc<Buffer<Ready<Args>>>,
     claims: Option<JoinHandle<()>>,
-    /// Stops the claims, also when the worker is dropped without being stopped.
+    /// Stops the claims, even if the worker is dropped without being stopped.
     stop: CancelOnDrop,
     closing: Option<BoxSyncFuture<()>>,
 }
@@ -129,7 +130,8 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 return Poll::Ready(None);
             };
             if !self.shared.lease.is_held_since(hold.since) {
-                // Others may have it by now: to start it would only repeat its calls to the outside.
+                // Other workers may have it by now. Starting it would only repeat its calls to
+                // other systems.
                 self.shared.inbox.post(Ended {
                     hold,
                     outcome: Outcome::Released,
@@ -165,7 +167,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             let (claims, pending) = (claims.take(), pending.clone());
             async move {
                 if let Some(claims) = claims {
-                    // It cannot have panicked: what may is supervised.
+                    // It cannot have panicked: tasks that may panic are supervised.
                     let _ = claims.await;
                 }
                 pending.close();
@@ -181,7 +183,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
 impl<Args> BackendConfig for LaneBackend<Args> {
     type Args = Args;
     type Id = u64;
-    /// The backend decodes payloads itself: what cannot be decoded must not end the worker.
+    /// The backend decodes payloads itself, because an undecodable payload must not end the worker.
     type Kind = Ephemeral;
     type Config = BackendSettings;
     type Layer = FinishLayer;

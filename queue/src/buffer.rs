@@ -1,8 +1,9 @@
-//! Jobs claimed and not yet started, handed out fairly: groups take turns, and within a group its lanes do. A newcomer's job
-//! goes next, whatever was claimed before it.
+//! Jobs that are claimed and not started, handed out fairly: groups take turns, and so do the lanes
+//! of a group. The first job of a new group goes next, whatever was claimed before it.
 //!
-//! A group may have as much of the buffer as it leaves free, and so may a lane of what its group may have: whatever waits here
-//! because its slots are taken, a newcomer's jobs find room.
+//! A group may have at most as much of the buffer as remains free, and a lane at most as much as
+//! remains free of its group's part. So however many jobs wait here for slots, a new group's jobs
+//! find room.
 
 mod contents;
 mod room;
@@ -22,41 +23,34 @@ use crate::{
     slots::{Slot, Slots},
 };
 
-/// Claims under way at once.
+/// Claims that may be under way at once.
 const CLAIMS: usize = 2;
 
 #[derive(Debug)]
 pub(crate) struct Buffer<T> {
-    /// Twice as many as one group may have, because it leaves as much free as it has.
+    /// Twice the share of one group, because a group leaves as much free as it has.
     capacity: usize,
     slots: Arc<Slots>,
     contents: Mutex<Contents<T>>,
-    /// The claims that wait for room.
+    /// Wakes claims that wait for room.
     taken: Notify,
-    /// The claim that waits for the room of groups and lanes that have none here.
+    /// Wakes the claim that waits for groups and lanes without room.
     eased: Notify,
 }
 
 impl<T> Buffer<T> {
-    /// For as many jobs of one group as `prefetch` says.
+    /// `prefetch` is the number of jobs of one group.
     pub(crate) fn new(prefetch: usize, slots: Arc<Slots>) -> Self {
-        let contents = Contents {
-            groups: HashMap::new(),
-            turns: VecDeque::new(),
-            len: 0,
-            in_flight: 0,
-            closed: false,
-        };
         Self {
             capacity: prefetch.saturating_mul(2),
             slots,
-            contents: Mutex::new(contents),
+            contents: Mutex::new(Contents::new()),
             taken: Notify::new(),
             eased: Notify::new(),
         }
     }
 
-    /// Adds jobs; returns them when the buffer was closed.
+    /// Adds jobs. Returns them if the buffer was closed.
     #[must_use]
     fn push<I: Iterator<Item = (Group, Lane, T)>>(&self, jobs: I) -> Option<I> {
         let mut contents = self.lock();
@@ -71,9 +65,10 @@ impl<T> Buffer<T> {
         None
     }
 
-    /// The next job that may start, with its slot, once there is one; none when the buffer was closed.
+    /// Waits for the next job that may start, and returns it with its slot. `None` if the buffer
+    /// was closed.
     pub(crate) fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<(T, Slot)>> {
-        // Registered first: a push between the look and the registration would be missed.
+        // Register first: otherwise a push between the check and the registration would be missed.
         self.slots.taker.register(cx.waker());
         let mut contents = self.lock();
         if contents.closed {
@@ -89,7 +84,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Hands out nothing more, and returns what is left.
+    /// Closes the buffer, and returns what is left.
     pub(crate) fn close(&self) -> Vec<T> {
         let mut contents = self.lock();
         contents.closed = true;

@@ -29,7 +29,8 @@ use crate::{
     shared::Shared,
 };
 
-/// The shortest time between two claims that look for newcomers while there is no room here for those who have jobs.
+/// The shortest time between two claims that look for new groups while groups with jobs have no
+/// room here.
 const CROWDED: Duration = Duration::from_millis(5);
 
 /// A claimed job with its arguments, not yet started.
@@ -39,7 +40,7 @@ pub(crate) struct Ready<A> {
     pub(crate) args: A,
 }
 
-/// All that the claims of one backend need.
+/// Everything that the claims of one backend need.
 pub(crate) struct Claimer<A> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) settings: BackendSettings,
@@ -51,7 +52,7 @@ pub(crate) struct Claimer<A> {
     pub(crate) backlog: Notify,
 }
 
-/// What a claim has learned.
+/// The result of a claim.
 struct Found {
     /// It brought as many jobs as there was room for.
     is_full: bool,
@@ -61,7 +62,7 @@ struct Found {
     more: bool,
     /// A lane or a group has reached its cap.
     capped: bool,
-    /// Who had no room here.
+    /// Groups and lanes that had no room here.
     full: Full,
     next_due_ms: Option<i64>,
 }
@@ -112,7 +113,8 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
-    /// Room for a claim; or when a call may be for somebody who has nothing here yet, what is left. None once stopped.
+    /// Room for a claim. If a call comes that may be for a group without jobs here, the room that
+    /// is left. `None` after a stop.
     async fn next_room(&self, calls: &mut watch::Receiver<u64>) -> Option<Room<'_, Ready<A>>> {
         tokio::select! {
             () = self.stop.cancelled() => return None,
@@ -142,7 +144,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         due.unwrap_or(poll).clamp(Duration::from_millis(1), poll)
     }
 
-    /// One claim, from the walk's place on; its jobs are in the buffer afterwards.
+    /// Claims once, from the current place of the walk on. The jobs are in the buffer afterwards.
     async fn claim(&self, walk: &mut Walk, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
         let wanted = room.jobs();
         let since = Instant::now();
@@ -162,7 +164,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             next_due_ms: claimed.next_due_ms,
         };
         self.accept(claimed, since, room).await;
-        // Nobody else has anything: the next claim is for when this group has room.
+        // No other group has jobs: claim again when this group has room.
         if let Some(group) = only
             && found.more
             && !self.buffer.has_room(group)
@@ -173,7 +175,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         Ok(found)
     }
 
-    /// Decodes what was claimed into the buffer; what cannot be decoded is dead.
+    /// Decodes the claimed jobs into the buffer. Undecodable ones are dead.
     async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
@@ -198,7 +200,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
-    /// Gives back what was claimed and not started.
+    /// Gives back the jobs that were claimed and not started.
     pub(crate) async fn release_all(&self) {
         for Ready { hold, .. } in self.buffer.close() {
             self.release(hold).await;

@@ -24,30 +24,32 @@ const CENTURY: Duration = Duration::from_hours(24 * 366 * 100);
 pub struct Config {
     /// How long a worker may be silent before its jobs are given to others. A job may run for longer.
     pub lease: Duration,
-    /// How often the worker shows that it lives; a third of the lease or less.
+    /// How often the worker shows that it is alive; at most a third of the lease.
     pub heartbeat: Duration,
-    /// How often jobs of dead workers are looked for. What a process has lost track of itself, because the answer to a claim
-    /// was lost, it finds by two looks, which are this far apart and no less than `deadline`.
+    /// How often jobs of dead workers are searched for. It is also the time between the two checks
+    /// with which a process finds jobs that it lost because the answer to a claim was lost. That
+    /// time is at least `deadline`.
     pub sweep: Duration,
-    /// How often the elected process looks after the generations of the indexes.
+    /// How often the housekeeper looks after the generations of the indexes.
     pub tick: Duration,
-    /// The longest a worker sleeps while it hears nothing: a lost wake-up costs this much.
+    /// The longest sleep of a worker that hears nothing. A lost wake-up costs at most this time.
     pub poll: Duration,
     /// The most jobs finished in one transaction.
     pub finish_batch: usize,
-    /// How many transactions finish jobs at once, each on a connection of its own. More than one rarely
-    /// pays: while one commits, the next batch fills.
+    /// How many transactions finish jobs at once, each on a connection of its own. More than one
+    /// rarely helps: while one commits, the next batch fills.
     pub finishers: usize,
     /// How long a finishing transaction, or a claim, may take before its connection is given up.
     pub deadline: Duration,
-    /// How often the two eldest processes read the queues' depth for the gauges.
+    /// How often the two oldest processes read the queues' depth for the gauges.
     pub stats: Duration,
     /// How long dead jobs are kept.
     pub dead_retention: Duration,
-    /// The queues that there are, whether this process works on them or not: so their metrics are there from the start.
+    /// All queues, whether this process works on them or not, so that their metrics exist from the
+    /// start.
     pub queues: &'static [QueueName],
-    /// The caps of their lanes, as [`BackendSettings::lane_cap`] sets them in the processes that work on them. The gauge of the
-    /// jobs that can run follows from them.
+    /// The caps of their lanes, as [`BackendSettings::lane_cap`] sets them in the processes that
+    /// work on them. The gauge of runnable jobs depends on them.
     pub lane_caps: &'static [(QueueName, u32)],
     /// The same for groups, as [`BackendSettings::group_cap`] sets them.
     pub group_caps: &'static [(QueueName, u32)],
@@ -74,10 +76,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Checks that these settings can work together.
+    /// Checks that these settings work together.
     ///
     /// # Errors
-    /// The first that cannot.
+    /// The first setting that does not.
     pub fn check(&self) -> Result<(), SettingsError> {
         for (name, duration) in [
             ("lease", self.lease),

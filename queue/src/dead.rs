@@ -1,4 +1,4 @@
-//! Dead jobs: looking at them, running them again, forgetting them.
+//! Dead jobs: list them, run them again, delete them.
 
 mod filter;
 mod replay;
@@ -18,7 +18,7 @@ pub use summary::{Group, summary};
 /// A job in `queue.dead_jobs`.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Buried {
-    /// The id it had as a job.
+    /// The id that it had as a job.
     pub id: JobId,
     /// Its queue.
     pub queue: String,
@@ -29,7 +29,7 @@ pub struct Buried {
     pub lane: Lane,
     /// Charged attempts.
     pub attempt: i16,
-    /// How many it had.
+    /// How many attempts it had.
     pub max_attempts: i16,
     /// When it was enqueued.
     pub created_at: DateTime<Utc>,
@@ -44,7 +44,7 @@ pub struct Buried {
 }
 
 impl Buried {
-    /// Where it stands in the order of death.
+    /// Its place in the order of death.
     pub fn place(&self) -> Place {
         Place {
             died_at: self.died_at,
@@ -87,8 +87,8 @@ pub async fn count(conn: &mut PgConnection, filter: Filter<'_>) -> Result<u64, s
     Ok(count.unsigned_abs())
 }
 
-/// Deletes jobs that have been dead for longer than `age`, the longest dead first, at most `limit`. Returns how
-/// many; call it until it returns 0.
+/// Deletes jobs that have been dead for longer than `age`, the longest dead first, at most `limit`.
+/// Returns how many. Call it until it returns 0.
 pub async fn purge(conn: &mut PgConnection, age: Duration, limit: u32) -> Result<u64, sqlx::Error> {
     let purged = sqlx::query!(
         "delete from queue.dead_jobs

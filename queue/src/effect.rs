@@ -1,8 +1,10 @@
-//! What a handler wants done in the database when its job ends, and what is done for jobs that died.
+//! What a handler wants to write to the database when its job ends, and what is done for jobs that
+//! died.
 //!
-//! A handler touches no table. It returns an [`Effect`], and the finisher applies the effects of all jobs
-//! that ended meanwhile in the one transaction that also removes those jobs, and only for jobs that were
-//! still this worker's. So an effect happens exactly once, however often its job ran.
+//! A handler does not write to tables. It returns an [`Effect`]. The finisher applies the effects
+//! of all jobs that ended in the meantime in the transaction that also removes these jobs, and only
+//! for jobs that this worker still has. So an effect happens exactly once, however often its job
+//! ran.
 
 mod any;
 mod death;
@@ -17,28 +19,29 @@ pub use self::death::{DeadJob, DeathCause, Obituary};
 pub(crate) use self::death::{ObituaryFn, obituary};
 pub use self::finish::{Finish, IntoFinish};
 
-/// What a handler wants done in the database if, and only if, its job is still its own when it ends.
+/// What a handler wants to write to the database, if and only if the worker still has the job when
+/// it ends.
 pub trait Effect: Sized + Send + Sync + 'static {
     /// Applies the effects of all survivors of one batch, best with a few multi-row statements.
     ///
-    /// Called with one or more survivors. When it fails for a reason of its own (a constraint, a value out
-    /// of range), everything is rolled back and the batch is split until the culprit stands alone: that
-    /// job is charged and tried again, no other is harmed. When the database is at fault, the whole batch
-    /// is applied again later.
+    /// There is at least one survivor. If it fails by itself (a constraint, a value out of range),
+    /// everything is rolled back, and the batch is split until the failing job stands alone. That
+    /// job is charged and tried again, and no other job is harmed. If the database is at fault, the
+    /// whole batch is applied again later.
     fn apply(
         batch: &[Survivor<'_, Self>],
         tx: &mut FinishTx<'_>,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 }
 
-/// Nothing but the end of the job.
+/// Only ends the job.
 impl Effect for () {
     async fn apply(_: &[Survivor<'_, ()>], _: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         Ok(())
     }
 }
 
-/// An effect, or nothing but the end of the job.
+/// An effect, or only the end of the job.
 impl<E: Effect> Effect for Option<E> {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
         let some: Vec<Survivor<'_, E>> = batch
@@ -65,7 +68,7 @@ impl<E: Effect> Effect for Option<E> {
     }
 }
 
-/// A job that ended and was still ours, with what its handler returned.
+/// A job that ended and that this worker still had, with what its handler returned.
 #[derive(Debug)]
 pub struct Survivor<'a, E> {
     /// The job.
@@ -79,8 +82,9 @@ pub struct Survivor<'a, E> {
 /// The finishing transaction: SQL through `conn`, follow-up jobs through `jobs`.
 #[derive(Debug)]
 pub struct FinishTx<'a> {
-    /// The connection of the transaction; neither commit nor roll back.
+    /// The connection of the transaction. Neither commit nor roll back.
     pub conn: &'a mut PgConnection,
-    /// Follow-up jobs of the batch; all are enqueued with one statement, their queues woken after the commit.
+    /// Follow-up jobs of the batch. All are enqueued with one statement, and their queues are woken
+    /// after the commit.
     pub jobs: NewJobs,
 }

@@ -1,4 +1,4 @@
-//! Putting jobs into a queue: many at once, inside the caller's transaction.
+//! Enqueues jobs: many at once, inside the caller's transaction.
 
 mod job;
 mod jobs;
@@ -14,8 +14,8 @@ const CHUNK: usize = 10_000;
 
 /// Enqueues jobs in the caller's transaction, with one statement for every 10,000.
 ///
-/// After the commit call [`Queue::enqueued`](crate::Queue::enqueued), so that workers hear of them at once.
-/// Without it they are found by the poll.
+/// Call [`Queue::enqueued`](crate::Queue::enqueued) after the commit, so that workers start at
+/// once. Otherwise they find the jobs when they poll.
 pub async fn enqueue(conn: &mut PgConnection, jobs: &NewJobs) -> Result<(), sqlx::Error> {
     let columns = jobs.columns()?;
     for start in (0..jobs.len()).step_by(CHUNK) {

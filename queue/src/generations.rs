@@ -1,9 +1,11 @@
-//! Leaves behind what claims would otherwise walk over: see `migrations/6_generations.sql` for what a generation is.
+//! Keeps claims away from dead index entries. `migrations/6_generations.sql` explains what a
+//! generation is.
 //!
-//! A dead entry of an index costs every claim that meets it until vacuum removes it, and vacuum may not while
-//! anybody holds an old snapshot. Postgres counts the entries that scans met and the rows that they found; the difference is
-//! waste. Once the waste since the last time has cost as much as moving the living rows would, they are moved and
-//! the generation is left: so moving never costs more than it saves, and nobody needs to know who holds what.
+//! Each dead entry of an index costs time in every claim that meets it, until vacuum removes it.
+//! Vacuum must not remove it while anybody holds an old snapshot. Postgres counts the entries that
+//! scans met and the rows that they found; the difference is waste. Once the waste since the last
+//! time has cost as much as moving the live rows would, they are moved, and the generation is left.
+//! So moving never costs more than it saves, and nobody needs to know who holds what.
 
 mod leave;
 mod read;
@@ -19,56 +21,59 @@ use self::{
 
 pub(crate) use self::unseen::gather_unseen;
 
-/// As many dead entries met cost about as much as one row moved: measured, 0.15 to 0.2 µs against 7.5 µs.
+/// Meeting this many dead entries costs about as much as moving one row. Measured: 0.15 to 0.2 µs
+/// against 7.5 µs.
 const MOVE: i64 = 40;
-/// Waste that is not worth acting on: some 10 ms of one core.
+/// Waste below this is not worth acting on: about 10 ms of one core.
 const TRIFLE: i64 = 50_000;
-/// As many living rows can be counted in each round, for some milliseconds.
+/// This many live rows can be counted in each round, in some milliseconds.
 const COUNTED: i64 = 10_000;
-/// The most jobs moved in one round, of due and of running ones each.
+/// The most jobs moved in one round, for due and running ones each.
 const ROUND: i64 = 20_000;
 
-/// What the elected process remembers between two rounds.
+/// What the housekeeper remembers between two rounds.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
-    /// The counters when a generation was last left.
+    /// The counters at the time when a generation was last left.
     base: Option<Counters>,
-    /// The waste at which it is worth counting the living again.
+    /// The waste at which counting the live rows again is worthwhile.
     enough: i64,
-    /// The rounds until it is worth it at any waste: the living may have become few, and what a claim has met once is marked as
-    /// dead, so that it is never counted as waste again, but still walked over page by page.
+    /// The rounds until counting is worthwhile at any waste. Two reasons: few rows may be live by
+    /// then; and an entry that a claim has met once is marked as dead, so it never counts as waste
+    /// again, but its page is still read.
     rest: i64,
 }
 
-/// Counts since some time in the past, which only grow unless somebody resets the server's statistics.
+/// Counters since some time in the past. They only grow, unless somebody resets the server's
+/// statistics.
 #[derive(Clone, Copy, Debug)]
 struct Counters {
     /// Dead entries met by scans of the claims' indexes.
     wasted: i64,
-    /// Rows updated: no fewer than entries died.
+    /// Updated rows: at least as many as entries died.
     updated: i64,
 }
 
-/// Which generation is left.
+/// Which generation to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leave {
-    /// The young one; its living rows are moved to the old one.
+    /// The young one. Its live rows are moved to the old one.
     Young,
-    /// The old one; the young one takes its place, and its living rows are moved there.
+    /// The old one. The young one takes its place, and its live rows are moved there.
     Old,
 }
 
 impl Collector {
-    /// One round: begins to leave a generation when that pays, or goes on with leaving one. Returns whether jobs came to
-    /// light that no claim could see.
+    /// One round: begins to leave a generation if that pays, or continues to leave one. Returns
+    /// whether jobs were found that no claim could see.
     ///
-    /// Safe whoever else does the same at the same time: each step is a transaction that looks again, under the lock of the
-    /// one row of `queue.generations`.
+    /// Several processes may do this at the same time: each step is a transaction that checks
+    /// again, under the lock of the only row of `queue.generations`.
     pub(crate) async fn round(&mut self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
         let now = read(conn).await?;
         match now.condemned {
             Some(condemned) if condemned == now.young || now.old == now.young => {
-                // Whoever condemned it did not come to the second step.
+                // The process that condemned it did not reach the second step.
                 advance(conn).await?;
             }
             Some(condemned) => leave(conn, condemned).await?,
@@ -102,7 +107,8 @@ impl Collector {
             return Ok(None);
         }
         let affordable = wasted / MOVE;
-        // Counting costs, too: not again before twice as many can be afforded, or so many could have been counted in passing.
+        // Counting costs time, too. Count again only when twice as much can be afforded, or when
+        // that many could have been counted in passing.
         self.enough = wasted * 2;
         self.rest = 1 + affordable / COUNTED;
         let dead_in_young = now.updated - base.updated;

@@ -1,8 +1,9 @@
-//! Jobs that the enqueueing process takes at once: inserted as already claimed by it, in the transaction that makes them, and
-//! handed to its own workers after the commit. They need no claim, no wake-up and no poll.
+//! Jobs that the enqueuing process takes at once: they are inserted as already claimed by it, in
+//! the transaction that creates them, and handed to its own workers after the commit. They need no
+//! claim, no wake-up and no poll.
 //!
-//! A worker takes such jobs only while its buffer is less than half full, so that a backlog is left to claims, which share it out
-//! among all groups and lanes. What it does not take is inserted as any other job.
+//! A worker takes such jobs only while its buffer is less than half full. A backlog is left to
+//! claims, which divide it among all groups and lanes. Other jobs are inserted in the usual way.
 
 mod inserted;
 mod offer;
@@ -13,11 +14,12 @@ use std::sync::Arc;
 use sqlx::PgConnection;
 
 use self::{inserted::Inserted, taken::Taken};
-use crate::{JobId, NewJobs, enqueue::enqueue, shared::Shared};
+use crate::{NewJobs, enqueue::enqueue, shared::Shared};
 
 pub use self::offer::{HeldColumns, Offer};
 
-/// Jobs enqueued in a transaction that is not committed yet, some of them in this worker's hands.
+/// Jobs that are enqueued in a transaction that is not committed yet. Some of them are held by this
+/// worker.
 #[derive(Debug, Default)]
 pub(crate) struct Enqueued {
     pub(crate) jobs: NewJobs,
@@ -35,8 +37,8 @@ impl Enqueued {
 
 /// Enqueues jobs, and takes those that this process's workers have room for.
 ///
-/// They are in hand before the commit, because its answer may take long, and the sweep for strays must not give them to others
-/// meanwhile.
+/// They are held before the commit, because its answer may take long, and the sweep for strays must
+/// not give them to others meanwhile.
 pub(crate) async fn enqueue_held(
     conn: &mut PgConnection,
     shared: &Arc<Shared>,
@@ -66,7 +68,8 @@ pub(crate) async fn enqueue_held(
     })
 }
 
-/// Inserts all of these jobs, some as already claimed; returns their places, and the ids of those that were.
+/// Inserts all of these jobs, some as already claimed. Returns their places, and the ids of those
+/// that were claimed.
 pub(crate) async fn insert(
     conn: &mut PgConnection,
     offer: &Offer,

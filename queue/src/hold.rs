@@ -1,8 +1,9 @@
-//! What this process holds: every claimed job from the claim until its outcome is in the database.
+//! What this process holds: every claimed job, from the claim until its outcome is in the database.
 //!
-//! A hold that is dropped, for whatever reason, is forgotten here, while its row may still name this worker:
-//! an answer to a claim that never arrived, a task that panicked. Such rows are found and released by
-//! [`strays`](crate::strays), because nobody else would: their worker lives.
+//! A dropped hold is forgotten here, whatever the reason, while its row may still name this worker:
+//! for example after an answer to a claim that never arrived, or a task that panicked.
+//! [`strays`](crate::strays) finds such rows and releases them. Nobody else would, because their
+//! worker is alive.
 
 mod claim;
 mod holds;
@@ -26,17 +27,17 @@ pub(crate) use self::claim::Claim;
 pub(crate) use self::holds::Holds;
 pub(crate) use self::turn::Turn;
 
-/// A claimed job in the hands of this process.
+/// A claimed job that this process holds.
 #[derive(Debug)]
 pub(crate) struct Hold {
     pub(crate) claim: Claim,
-    /// Before the claim was sent.
+    /// A time before the claim was sent.
     pub(crate) since: Instant,
-    /// The number that the row carries while it is ours: that of the claim, and one more for each checkpoint.
+    /// The number in the row while it is ours: that of the claim, plus one for each checkpoint.
     fence: AtomicI32,
-    /// One permit, for whatever of this job is being written; closed once its run has ended.
+    /// One permit for writing something of this job. Closed when its run has ended.
     writing: Arc<Semaphore>,
-    /// From its hand-out until its run ends.
+    /// From the hand-out until the end of the run.
     slot: Mutex<Option<Slot>>,
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
@@ -44,11 +45,11 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// Takes a claimed job in hand; none when this very claim is in hand already.
+    /// Holds a claimed job. Returns `None` if exactly this claim is already held.
     ///
-    /// That happens after a crash of the server: it may lose a claim, because claims do not wait for the disk, and give the
-    /// same job to the same worker again, with the same number. To run it twice would write its effect twice, since
-    /// either outcome fits the row.
+    /// That happens after a crash of the server. It may lose a claim, because claims do not wait
+    /// for the disk, and give the same job to the same worker again, with the same number. Running
+    /// it twice would write its effect twice, because either outcome would match the row.
     pub(crate) fn new(
         claim: Claim,
         since: Instant,
@@ -84,12 +85,13 @@ impl Hold {
         slot.take()
     }
 
-    /// The number that the row carries while it is ours.
+    /// The number in the row while it is ours.
     pub(crate) fn fence(&self) -> i32 {
         self.fence.load(Ordering::SeqCst)
     }
 
-    /// The right to write a checkpoint; none once the run has ended. Until it is dropped, the row may carry either number.
+    /// The right to write a checkpoint. `None` after the end of the run. Until it is dropped, the
+    /// row may have either number.
     pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
         let permit = self.writing.clone().acquire_owned().await.ok()?;
         self.expect_next(true);
@@ -99,7 +101,7 @@ impl Hold {
         })
     }
 
-    /// A checkpoint is written: the row carries the next number.
+    /// A checkpoint is written: the row has the next number.
     fn advance(&self) {
         let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
         let mut holds = self.holds.lock();
@@ -117,7 +119,7 @@ impl Hold {
         drop(last);
     }
 
-    /// The same where nobody can wait; false when a checkpoint is being written.
+    /// The same for callers that cannot wait. Returns false if a checkpoint is being written.
     pub(crate) fn try_end(&self) -> bool {
         let last = self.writing.try_acquire();
         if matches!(last, Err(TryAcquireError::NoPermits)) {
@@ -141,7 +143,7 @@ impl Drop for Hold {
     fn drop(&mut self) {
         let own = self.fence();
         let mut holds = self.holds.lock();
-        // The same job may have been claimed again meanwhile.
+        // The same job may have been claimed again in the meantime.
         if holds
             .get(&self.claim.job)
             .is_some_and(|fence| fence.number == own)

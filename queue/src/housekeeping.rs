@@ -1,14 +1,17 @@
-//! What one process does for all: rescue, promotion of what came due late, retention, generations, statistics.
+//! What one process does for all: rescue, promotion of late jobs, retention, generations,
+//! statistics.
 //!
-//! The eldest living worker is elected, by the database's clock and without a vote: whoever finds itself first among the
-//! rows of `queue.workers` that have not expired. A process that stalls may wake up and still believe it; so every duty
-//! is safe when two processes do it at once, and nothing depends on there being only one.
+//! The oldest live worker, by the database's clock, is the housekeeper. There is no vote: each
+//! worker looks whether it comes first among the rows of `queue.workers` that have not expired. A
+//! stalled process may wake up and still believe that it is first. So every duty is safe if two
+//! processes do it at once, and nothing depends on there being only one.
 //!
-//! Nobody else does these things while it lives, so nothing here may hang: it has a connection of its own, every
-//! statement and every duty has a limit, and a duty that fails keeps no other from being done.
+//! While the housekeeper lives, nobody else does this work, so nothing here may hang. It has a
+//! connection of its own, every statement and every duty has a time limit, and a failing duty does
+//! not stop the others.
 //!
-//! The next eldest publishes the statistics, too. So they go on when the elected process dies, which only shows when its lease
-//! is over.
+//! The second oldest worker also publishes the statistics. So they continue when the housekeeper
+//! dies, which shows only when its lease has ended.
 
 mod duty;
 mod rank;
@@ -34,16 +37,16 @@ use crate::{
     shared::Shared,
 };
 
-/// The memory of one that has duties.
+/// The state of a process that has duties.
 struct House {
     rank: Rank,
-    /// When each duty was last begun. All are due when a process is elected.
+    /// When each duty was last begun. All are due when a process becomes the housekeeper.
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
 }
 
-/// Keeps house until the queue closes.
+/// Does the housekeeping until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
     let mut house: Option<House> = None;
@@ -66,9 +69,10 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Of our connection: nothing takes longer than the deadline, be it a statement, a lock or a process stopped within a
-/// transaction. Plans are not chosen by the size of tables, since one made while the queue is empty is used when it is
-/// not. And rows are read, not their index entries alone, so that what Postgres counts as found was found.
+/// The settings of our connection. Nothing takes longer than the deadline: no statement, no lock,
+/// and no process that stopped within a transaction. Plans do not depend on the size of tables,
+/// because a plan made for an empty queue is also used for a full one. Rows are read, not only
+/// their index entries, so that what Postgres counts as found was really found.
 fn settings(config: &Config) -> String {
     let deadline = config.deadline.as_millis();
     format!(
@@ -117,9 +121,9 @@ impl House {
         }
     }
 
-    /// Does whatever is due.
+    /// Does all duties that are due.
     async fn keep(&mut self, shared: &Shared, link: &mut Link) {
-        // Twice the limit of a statement: several batches may be under way.
+        // Twice the limit of a statement, because a duty may run several batches.
         let patience = shared.config.deadline * 2;
         for place in 0..self.begun.len() {
             let (duty, begun) = self.begun[place];

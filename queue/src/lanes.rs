@@ -1,4 +1,4 @@
-//! Exceptions for single lanes: pauses and caps, which hold for all processes at once.
+//! Exceptions for single lanes: pauses and caps, which hold for all processes.
 
 mod pause;
 
@@ -16,20 +16,21 @@ pub struct LaneStats {
     pub queue: String,
     /// The lane.
     pub lane: Lane,
-    /// Jobs that could run now, were it not paused or at its cap.
+    /// Jobs that could run now without its pause and its cap.
     pub due: i64,
     /// Jobs claimed, started or not.
     pub running: i64,
-    /// How many may run at once; none when its queue's default holds.
+    /// How many may run at once; `None` if the queue's default applies.
     pub cap: Option<i32>,
     /// Whether it is paused.
     pub is_paused: bool,
-    /// Until when; none when it is not paused, or until it is resumed.
+    /// The end of the pause; `None` if it is not paused, or paused until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
 }
 
-/// Makes scheduled jobs of a lane due now, no more than `at_most`, and says how many. They run in the order in which they were
-/// enqueued. Wake the queue after the commit, or they wait for the poll.
+/// Makes scheduled jobs of a lane due now, at most `at_most`, and returns how many. They run in the
+/// order in which they were enqueued. Wake the queue after the commit; otherwise they wait for the
+/// poll.
 pub async fn hasten(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -54,7 +55,8 @@ pub async fn hasten(
     Ok(hastened.rows_affected())
 }
 
-/// Sets how many jobs of a lane may run at once, instead of the queue's default; none restores the default.
+/// Sets how many jobs of a lane may run at once, instead of the queue's default. `None` restores
+/// the default.
 pub async fn set_cap(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -74,7 +76,7 @@ pub async fn set_cap(
     Ok(())
 }
 
-/// One lane as it stands. Takes time in proportion to the due jobs of its queue.
+/// The state of one lane. Takes time in proportion to the due jobs of its queue.
 pub async fn read(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -102,7 +104,8 @@ pub async fn read(
     .await
 }
 
-/// How many jobs of a lane of a group are due, but for pauses and caps; no more than `at_most` are counted.
+/// How many jobs of a lane of a group are due, whether paused or capped or not. At most `at_most`
+/// are counted.
 pub async fn due(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -126,8 +129,9 @@ pub async fn due(
     .await
 }
 
-/// The lanes that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
-/// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
+/// The lanes that are paused or capped, and the `busiest` ones with the most due jobs, sorted by
+/// due jobs; at most `limit`. Takes time in proportion to the due and running jobs, up to a second
+/// for a million.
 pub async fn list(
     conn: &mut PgConnection,
     busiest: u32,

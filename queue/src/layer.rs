@@ -1,7 +1,8 @@
-//! The layer around a worker's handler: turns whatever a run ends in into an outcome for the finisher.
+//! The layer around a worker's handler: turns the end of a run into an outcome for the finisher.
 //!
-//! It stands outside every layer of the user's, so time-outs and panics are failed attempts too, and a slot is
-//! always freed. A run whose future is dropped (a worker that did not stop in its grace) is given back.
+//! It is outside every layer of the user, so time-outs and panics are failed attempts, too, and a
+//! slot is always freed. A run whose future is dropped (because a worker did not stop within its
+//! grace period) is given back.
 
 mod ended;
 mod interruptible;
@@ -24,7 +25,7 @@ use self::{
 };
 use crate::{BackendSettings, IntoFinish, hold::Hold, metrics, shared::Shared};
 
-/// Made by the backend for its worker; there is no need to name it.
+/// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]
 pub struct FinishLayer {
     shared: Arc<Shared>,

@@ -1,7 +1,7 @@
 //! A durable job queue on Postgres: an apalis backend with lanes, leases and a transactional finish.
 //!
-//! Jobs are apalis jobs, run by its `WorkerBuilder` and `Monitor`. What this crate promises, and how it keeps
-//! it, is told in its `README.md`. It knows nothing of what the jobs are about.
+//! Jobs are apalis jobs, run by its `WorkerBuilder` and `Monitor`. The `README.md` explains what this crate promises,
+//! and how it keeps its promises. It does not know what the jobs are about.
 //!
 //! ```no_run
 //! use std::time::Duration;

@@ -18,13 +18,13 @@ pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
 pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
 /// Effects that running jobs have recorded, by `queue`.
 pub const JOB_CHECKPOINTS: &str = "gatehouse_job_checkpoints_total";
-/// Jobs that the process which enqueued them took at once, without a claim, by `queue`.
+/// Jobs that the enqueuing process took at once, without a claim, by `queue`.
 pub const JOBS_HANDED_OVER: &str = "gatehouse_jobs_handed_over_total";
 /// Seconds from the start of a run to its end, by `queue`.
 pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
-/// Seconds from being due to the start, by `queue`.
+/// Seconds from the time when a job is due to its start, by `queue`.
 pub const JOB_WAIT: &str = "gatehouse_job_wait_seconds";
-/// Seconds that a claim took, the way to the database and back included, by `queue`.
+/// Seconds that a claim took, including the way to the database and back, by `queue`.
 pub const CLAIM_DURATION: &str = "gatehouse_queue_claim_seconds";
 /// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`, `effect`, `worker_lost`.
 pub const JOB_RETRIES: &str = "gatehouse_job_retries_total";
@@ -36,15 +36,15 @@ pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
-/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the two eldest processes only; 0 in the others, so
-/// take the maximum.
+/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Only the two oldest
+/// processes set it. It is 0 in the others, so take the maximum.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
 /// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room. Set like `QUEUE_JOBS`.
 pub const QUEUE_RUNNABLE: &str = "gatehouse_queue_runnable";
 /// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
-/// Unix time at which the oldest due job became due, by `queue`; without one, the time at which that was read. It tells how long
-/// jobs wait also while nobody can read it.
+/// Unix time at which the oldest due job became due, by `queue`; without due jobs, the time of the
+/// reading. It also shows how long jobs wait while no process can read it.
 pub const QUEUE_OLDEST_DUE_AT: &str = "gatehouse_queue_oldest_due_timestamp_seconds";
 /// Unix time at which the queues' depth was read.
 pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
@@ -56,8 +56,9 @@ const OUTCOMES: [&str; 5] = ["done", "again", "retry", "dead", "released"];
 /// The reason of a retry whose worker died.
 pub(crate) const WORKER_LOST: &str = "worker_lost";
 
-/// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that
-/// nobody hears of it. In every process, because each may become the one that rescues jobs.
+/// Sets a queue's counters to 0 at the start. A counter that first appears with its first incident
+/// shows no increase, so nobody would notice the incident. Every process does this, because each
+/// may become the one that rescues jobs.
 pub(crate) fn expect_none(queue: QueueName) {
     enqueued(queue.as_str(), 0);
     for outcome in OUTCOMES {

@@ -1,26 +1,29 @@
-//! Promotes jobs that came due while nobody looked.
+//! Promotes jobs that became due without a claim that looked for them.
 //!
-//! Claims promote what comes due, but look for it only behind `promoted_until`, because the entries of all
-//! jobs promoted before may still be in the index, dead. A transaction that commits a scheduled job after its time has
-//! passed puts it before that line; here such jobs are found, and the line is moved on.
+//! Claims promote due jobs, but they look for them only after `promoted_until`, because the index
+//! may still contain dead entries of all jobs promoted before. A transaction that commits a
+//! scheduled job after its time puts the job before that line. This module finds such jobs and
+//! moves the line on.
 
 use sqlx::PgConnection;
 
 use crate::shared::Shared;
 
-/// How far the line stays behind the present: a job committed later than this after it was due waits for the next sweep.
+/// How far the line stays behind the present. A job that is committed later than this after it was
+/// due waits for the next sweep.
 const SLACK_SECONDS: i32 = 10;
 /// The most jobs promoted by one statement.
 const BATCH: i64 = 1000;
-/// The most statements for one queue in one sweep. While more is left, the line stays, and claims promote it, too.
+/// The most statements for one queue in one sweep. While more jobs are left, the line stays, and
+/// claims promote them, too.
 const BATCHES: u32 = 20;
 
-/// Promotes everything that is due, of every queue, and moves the line.
+/// Promotes all due jobs of every queue, and moves the line.
 pub(crate) async fn promote_late(
     conn: &mut PgConnection,
     shared: &Shared,
 ) -> Result<(), sqlx::Error> {
-    // Before anything is looked for: what comes due meanwhile is behind the line.
+    // Read first: jobs that become due in the meantime are after the line.
     let line = sqlx::query_scalar!(
         r#"select now() - $1::integer * interval '1 second' as "line!""#,
         SLACK_SECONDS,
@@ -42,7 +45,7 @@ pub(crate) async fn promote_late(
         }
         all &= !some_left;
     }
-    // What is left must stay where claims look for it.
+    // The remaining jobs must stay where claims look for them.
     if !all {
         return Ok(());
     }

@@ -1,8 +1,9 @@
-//! The finishing transaction: removes or reschedules the jobs of a batch that are still ours, and applies the
-//! effects of exactly those.
+//! The finishing transaction: removes or reschedules the jobs of a batch that are still ours, and
+//! applies the effects of exactly these jobs.
 //!
-//! The fence is the job's id, this worker, and the number of the claim. It is checked by the statement that
-//! takes the row out of our hands, so a second try of the same outcome finds nothing and changes nothing.
+//! The fence consists of the job's id, this worker, and the number of the claim. The statement that
+//! takes the row away from us checks it, so a second try of the same outcome finds nothing and
+//! changes nothing.
 
 mod failure;
 mod look_up;
@@ -32,7 +33,7 @@ pub(crate) async fn settle(
     let (written, transaction) = match prepare_and_commit(shared, link, ended).await {
         Ok(written) => return Ok(written),
         Err(Broken::Failed(failure)) => {
-            // A server that blames what was written is alive, can write, and has rolled back.
+            // A server that rejects the data is alive, can write, and has rolled back.
             let blames_us = matches!(failure, Failure::Sql(sqlx::Error::Database(_)))
                 && failure.fault() != Fault::System;
             if !blames_us {
@@ -59,7 +60,7 @@ pub(crate) async fn settle(
 
 enum Broken {
     Failed(Failure),
-    /// The commit was sent and not answered.
+    /// The commit was sent, but not answered.
     Unanswered {
         written: Box<Written>,
         transaction: i64,
@@ -77,7 +78,7 @@ async fn prepare_and_commit(
     link: &mut Link,
     ended: &[Ended],
 ) -> Result<Written, Broken> {
-    // The server's own timeouts come first; ours is for a server that is not heard of any more.
+    // The server's own timeouts come first. Ours is for a server that does not answer any more.
     let patience = shared.config.deadline.mul_f64(1.5);
     let prepared = timeout(patience, async {
         let conn = link.get().await?;
@@ -100,7 +101,8 @@ async fn prepare_and_commit(
     }
 }
 
-/// A connection on which neither a stuck statement nor a process stopped in the middle of a transaction keeps its rows locked.
+/// A connection with time limits, so that neither a stuck statement nor a process that stopped in a
+/// transaction keeps its rows locked.
 pub(crate) fn bounded_link(pool: &PgPool, deadline: Duration) -> Link {
     let deadline = deadline.as_millis();
     Link::with_settings(

@@ -1,8 +1,9 @@
 //! The slots of a worker, divided among the groups and lanes whose jobs run in them.
 //!
-//! A group may have as many slots as it leaves free: one greedy group gets a half, two get a third each, and a newcomer always
-//! finds a slot. Within what a group may have, the same holds for its lanes. So jobs that take long, because somebody's
-//! servers are slow, delay nobody else, and one slow server does not delay its owner's other ones.
+//! A group may have at most as many slots as remain free: one greedy group gets a half, two get a
+//! third each, and a new group always finds a slot. Within a group's part, the same rule applies to
+//! its lanes. So jobs that take long, because some receiver is slow, delay nobody else, and one
+//! slow receiver does not delay its owner's other ones.
 
 use std::{
     collections::HashMap,
@@ -16,14 +17,14 @@ use crate::{Group, Lane};
 /// The slots of one worker.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// How many there are; none when the worker did not say, and then nothing is counted.
+    /// The number of slots. `None` if the worker did not say; then nothing is counted.
     count: Option<usize>,
     running: Mutex<Running>,
-    /// The worker that waits for a job which may run.
+    /// Wakes the worker that waits for a job that may run.
     pub(crate) taker: AtomicWaker,
 }
 
-/// What runs.
+/// The running jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     total: usize,
@@ -34,11 +35,11 @@ pub(crate) struct Running {
 #[derive(Debug, Default)]
 struct OfGroup {
     total: usize,
-    /// The lanes that have jobs running. Of a group that is its only lane nothing is kept here.
+    /// The lanes that have running jobs. If a group is its own only lane, nothing is stored here.
     lanes: HashMap<Lane, usize>,
 }
 
-/// A slot in which a job runs; free again when it is dropped.
+/// A slot in which a job runs. Dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct Slot {
     of: Arc<Slots>,
@@ -59,18 +60,18 @@ impl Slots {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many more jobs of a group could start if nobody else's did.
+    /// How many more jobs of a group could start if no other group's did.
     pub(crate) fn room(&self, running: &Running, group: Group) -> usize {
         let Some(count) = self.count else {
             return usize::MAX;
         };
         let own = running.groups.get(&group).map_or(0, |group| group.total);
         let others = running.total - own;
-        // It stops where it has as many as it leaves free.
+        // A group stops when it has as many as remain free.
         count.saturating_sub(others).div_ceil(2).saturating_sub(own)
     }
 
-    /// Whether a job of a lane may start, when its group has this much room.
+    /// Whether a job of a lane may start, if its group has this much room.
     pub(crate) fn has_room(
         &self,
         running: &Running,

@@ -1,16 +1,16 @@
-//! Stops the claims when the worker is to stop.
+//! Stops claiming when the worker is told to stop.
 
 use std::time::Duration;
 
 use apalis_core::worker::context::WorkerContext;
 use tokio_util::sync::CancellationToken;
 
-/// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
-/// that it does when the last running job has ended.
+/// How often a running backend checks whether its worker was told to stop. apalis reports this only
+/// when it closes the backend, after the last running job has ended.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
-/// Stops the claims as soon as the worker is to stop, while its jobs may run on: what was claimed and not started goes
-/// back to those who have time for it.
+/// Stops claiming as soon as the worker is told to stop. Its jobs may run on. Jobs that were
+/// claimed and not started go back to workers that have time for them.
 pub(super) async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
     while !worker.is_shutting_down() {
         tokio::select! {
@@ -21,7 +21,7 @@ pub(super) async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) 
     stop.cancel();
 }
 
-/// Cancels its token when it is dropped, or before.
+/// Cancels its token when it is dropped, or earlier.
 pub(super) struct CancelOnDrop(pub(super) CancellationToken);
 
 impl Drop for CancelOnDrop {

@@ -14,11 +14,11 @@ use crate::{
 pub(super) struct Contents<T> {
     /// The groups that have jobs here, or places set aside for them.
     pub(super) groups: HashMap<Group, OfGroup<T>>,
-    /// Those that have jobs; the front one is next.
+    /// The groups that have jobs; the front one is next.
     pub(super) turns: VecDeque<Group>,
     /// Jobs, and places set aside for a lane.
     pub(super) len: usize,
-    /// Places that claims under way may fill, with jobs of anybody.
+    /// Places reserved for claims under way. Their jobs may be anybody's.
     pub(super) in_flight: usize,
     pub(super) closed: bool,
 }
@@ -33,12 +33,22 @@ pub(super) struct OfGroup<T> {
 
 #[derive(Debug)]
 pub(super) struct OfLane<T> {
-    /// In the order of their claims.
+    /// In the order in which they were claimed.
     pub(super) jobs: VecDeque<T>,
     pub(super) aside: usize,
 }
 
 impl<T> Contents<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            groups: HashMap::new(),
+            turns: VecDeque::new(),
+            len: 0,
+            in_flight: 0,
+            closed: false,
+        }
+    }
+
     /// The lane's part of the buffer.
     pub(super) fn lane(&mut self, group: Group, lane: Lane) -> &mut OfLane<T> {
         let group = self.groups.entry(group).or_default();
@@ -60,7 +70,8 @@ impl<T> Contents<T> {
         of_group.turns.push_back(lane);
     }
 
-    /// The next job whose group and lane have a slot free. Who has none keeps its place among those who have none either.
+    /// The next job whose group and lane have a free slot. Groups and lanes without a slot keep
+    /// their order.
     pub(super) fn take(&mut self, slots: &Arc<Slots>) -> Option<(T, Slot)> {
         let mut running = slots.lock();
         for _ in 0..self.turns.len() {
@@ -79,7 +90,7 @@ impl<T> Contents<T> {
         None
     }
 
-    /// Takes a lane's job out, whose group and lane have given up their turns for it.
+    /// Takes out a lane's job. Its group and lane have already given up their turns.
     fn remove(&mut self, group: Group, lane: Lane) -> Option<T> {
         let of_group = self.groups.get_mut(&group)?;
         let of_lane = of_group.lanes.get_mut(&lane)?;
@@ -112,7 +123,7 @@ impl<T> Contents<T> {
 }
 
 impl<T> OfGroup<T> {
-    /// The next lane that may have a job started; its turn is over.
+    /// The next lane that may start a job. Its turn is then over.
     fn next(&mut self, may_start: impl Fn(Lane) -> bool) -> Option<Lane> {
         for _ in 0..self.turns.len() {
             let lane = self.turns.pop_front()?;

@@ -1,4 +1,5 @@
-//! Room in the buffer: for claims, which may bring jobs of anybody, and for a lane whose jobs this process makes itself.
+//! Room in the buffer: for claims, which may bring jobs of anybody, and for a lane whose jobs this
+//! process enqueues itself.
 
 mod aside;
 mod limits;
@@ -10,7 +11,7 @@ use crate::{Group, Lane};
 pub(crate) use self::aside::Aside;
 pub(crate) use self::limits::{Full, Limits};
 
-/// Room for jobs that a claim may bring; given back when it is dropped.
+/// Room for the jobs of a claim. Dropping it gives the room back.
 #[derive(Debug)]
 pub(crate) struct Room<'a, T> {
     buffer: &'a Buffer<T>,
@@ -19,17 +20,18 @@ pub(crate) struct Room<'a, T> {
 }
 
 impl<T> Room<'_, T> {
-    /// For how many jobs.
+    /// The number of jobs.
     pub(crate) const fn jobs(&self) -> usize {
         self.jobs
     }
 
-    /// Whose.
+    /// The room of each group and lane.
     pub(crate) const fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Adds the jobs that came and wakes the worker. Returns them when the buffer was closed meanwhile.
+    /// Adds the claimed jobs and wakes the worker. Returns the jobs if the buffer was closed in the
+    /// meantime.
     #[must_use]
     pub(crate) fn fill(self, jobs: Vec<(Group, Lane, T)>) -> Vec<(Group, Lane, T)> {
         let left = self.buffer.push(jobs.into_iter());
@@ -45,12 +47,13 @@ impl<T> Drop for Room<'_, T> {
 }
 
 impl<T> Buffer<T> {
-    /// Waits until there is room for a claim that is worth its while, and takes it. Several claims can be under way at once.
+    /// Waits until there is enough room for a worthwhile claim, and takes it. Several claims can be
+    /// under way at once.
     pub(crate) async fn room(&self) -> Room<'_, T> {
         self.room_for(part(self.capacity)).await
     }
 
-    /// Waits until there is any room for a claim, because somebody new may have come.
+    /// Waits until there is any room for a claim, because a new group may have come.
     pub(crate) async fn some_room(&self) -> Room<'_, T> {
         self.room_for(1).await
     }
@@ -64,7 +67,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// Waits until one of those has room again.
+    /// Waits until one of these groups and lanes has room again.
     pub(crate) async fn eased(&self, full: &Full) {
         loop {
             if full.is_empty() {
@@ -102,7 +105,7 @@ impl<T> Buffer<T> {
     }
 }
 
-/// What a claim asks for: two of them are as much as one group may have.
+/// What one claim asks for: two claims together are as much as one group may have.
 const fn part(capacity: usize) -> usize {
     capacity.div_ceil(2 * CLAIMS)
 }

@@ -43,7 +43,8 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             walk.window(wanted),
             cap(self.settings.lane_cap),
             cap(self.settings.group_cap),
-            // What this binary does not understand, its successor has to keep from it.
+            // Formats: jobs that this binary does not understand must be kept from it by its
+            // successor.
             i16::MAX,
             walk.is_deep,
             integer(limits.group),

@@ -1,4 +1,4 @@
-//! What a claim brought: the answer of `queue.claim`.
+//! What a claim returned: the answer of `queue.claim`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{BackendSettings, Group, JobId, Lane, hold::Claim};
 
-/// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
+/// The answer of `queue.claim`: parallel arrays, and what the walk found.
 pub(super) struct Claimed {
     pub(super) ids: Option<Vec<i64>>,
     pub(super) groups: Option<Vec<Uuid>>,

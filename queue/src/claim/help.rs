@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 use super::{Claimer, walk::Walk};
 
 impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
-    /// Claims beside [`run`](Self::run) while there is so much to do that claims come back full: while one waits for the
-    /// database, the other one's jobs are handed out. Sleeps otherwise, so that a quiet queue is asked once.
+    /// Claims beside [`run`](Self::run) while claims come back full. While one of the two waits for
+    /// the database, the other one's jobs are handed out. Otherwise it sleeps, so that a quiet
+    /// queue is asked once.
     pub(crate) async fn help(self: Arc<Self>) {
         let waker = self.shared.wakers.of(self.settings.queue.as_str());
         let mut walk = Walk::anywhere();
@@ -23,11 +24,11 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                     () = self.stop.cancelled() => return,
                     room = self.buffer.room() => room,
                 };
-                // Only for newcomers: the other one looks for them.
+                // Only for new groups: the other claimer looks for them.
                 if !room.limits().has_room() {
                     break;
                 }
-                // An error is the other one's to tell and to wait out.
+                // The other claimer logs errors and waits.
                 let Ok(found) = self.claim(&mut walk, room).await else {
                     break;
                 };

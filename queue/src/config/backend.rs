@@ -41,49 +41,51 @@ impl BackendSettings {
         }
     }
 
-    /// How many jobs of one group to hold claimed and not yet started, 1 to 10,000; of all groups, twice as many. More means
-    /// fewer claims. Less means that a newcomer's job waits behind fewer others. Half a second's work at most is a good measure.
+    /// How many jobs of one group to hold claimed and not started, 1 to 10,000; twice as many of
+    /// all groups together. A higher number means fewer claims. With a lower number, a new group's
+    /// job waits behind fewer others. A good value is half a second of work at most.
     pub fn prefetch(mut self, jobs: usize) -> Self {
         self.prefetch = jobs;
         self
     }
 
-    /// How many jobs the worker runs at once, which is what it was given as `.concurrency(n)`. With this, no group gets more
-    /// slots than it leaves free, and no lane more than it leaves free of what its group may have: a half for one greedy group,
-    /// a third for each of two. Without it, jobs start as they come.
+    /// How many jobs the worker runs at once: the same number as `.concurrency(n)`. With this, no
+    /// group gets more slots than remain free, and no lane more than remain free of its group's
+    /// slots: a half for one greedy group, a third for each of two. Without it, jobs start as they
+    /// come.
     pub fn slots(mut self, jobs: usize) -> Self {
         self.slots = Some(jobs);
         self
     }
 
-    /// How many jobs of one group may run at once, at least one, over all processes, where
-    /// [`groups::set_cap`](crate::groups::set_cap) has set nothing else. Claimed and unstarted ones count.
+    /// How many jobs of one group may run at once over all processes, at least one.
+    /// [`groups::set_cap`](crate::groups::set_cap) overrides it. Claimed and unstarted jobs count.
     pub fn group_cap(mut self, jobs: u32) -> Self {
         self.group_cap = Some(jobs);
         self
     }
 
-    /// How many jobs of one lane may run at once, at least one, over all processes, where
-    /// [`lanes::set_cap`](crate::lanes::set_cap) has set nothing else. Claimed and unstarted ones count.
+    /// How many jobs of one lane may run at once over all processes, at least one.
+    /// [`lanes::set_cap`](crate::lanes::set_cap) overrides it. Claimed and unstarted jobs count.
     pub fn lane_cap(mut self, jobs: u32) -> Self {
         self.lane_cap = Some(jobs);
         self
     }
 
-    /// When a failed job of this queue is tried again.
+    /// When to try a failed job of this queue again.
     pub fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// What happens, in the transaction of the burial, when jobs of this queue die.
+    /// What to do when jobs of this queue die, in the transaction of the burial.
     pub fn on_dead<O: Obituary>(mut self) -> Self {
         self.obituary = Some(obituary::<O>);
         self
     }
 
-    /// Which of a handler's errors are no fault of the job, such as a database that is away: they charge no attempt, and the
-    /// job is due again some seconds later. None by default.
+    /// Which errors of a handler are not the job's fault, such as a database that is away. They do
+    /// not charge an attempt, and the job is due again some seconds later. None by default.
     pub fn uncharged(mut self, is_outage: fn(&BoxDynError) -> bool) -> Self {
         self.is_outage = is_outage;
         self
@@ -92,7 +94,7 @@ impl BackendSettings {
     /// Checks that these settings can work.
     ///
     /// # Errors
-    /// The first that cannot.
+    /// The first setting that cannot.
     pub fn check(&self) -> Result<(), SettingsError> {
         let queue = self.queue;
         ensure(PREFETCH.contains(&self.prefetch), || {
@@ -121,7 +123,7 @@ impl BackendSettings {
             .map_err(|reason| SettingsError(format!("retry of the queue {queue}: {reason}")))
     }
 
-    /// The queue worked on.
+    /// The queue that the worker works on.
     pub fn queue(&self) -> QueueName {
         self.queue
     }

@@ -1,6 +1,6 @@
 //! A setting that is refused.
 
-/// A setting that cannot be meant, and what it may be.
+/// A setting that is not valid, and what it may be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SettingsError(pub(super) String);

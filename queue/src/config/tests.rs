@@ -1,6 +1,7 @@
 //! The defaults are valid, and invalid settings are refused by name.
 
 use super::*;
+use crate::Retry;
 
 const QUEUE: QueueName = QueueName::new("tests");
 

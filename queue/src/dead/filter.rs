@@ -1,14 +1,14 @@
-//! Which dead jobs are meant.
+//! Selects dead jobs.
 
 use chrono::{DateTime, Utc};
 use sqlx::{Postgres, QueryBuilder};
 
 use crate::{DeathCause, Group as LaneGroup, JobId, Lane};
 
-/// Which dead jobs; every condition that is given must hold.
+/// Selects dead jobs. A job must meet every given condition.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// These.
+    /// With one of these ids.
     pub ids: Option<&'a [JobId]>,
     /// Of this queue.
     pub queue: Option<&'a str>,

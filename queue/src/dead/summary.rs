@@ -6,7 +6,7 @@ use sqlx::{PgConnection, QueryBuilder};
 use super::Filter;
 use crate::DeathCause;
 
-/// Dead jobs that have the same story.
+/// Dead jobs with the same queue, cause and error.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Group {
     /// Their queue.
@@ -15,13 +15,13 @@ pub struct Group {
     pub cause: DeathCause,
     /// The error that they share.
     pub error: String,
-    /// How many they are.
+    /// The number of jobs.
     pub jobs: i64,
-    /// In how many lanes.
+    /// The number of lanes.
     pub lanes: i64,
     /// When the first of them was buried.
     pub first_died_at: DateTime<Utc>,
-    /// When the last was.
+    /// When the last of them was buried.
     pub last_died_at: DateTime<Utc>,
 }
 

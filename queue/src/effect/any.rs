@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use super::{Effect, FinishTx, Survivor};
 use crate::JobId;
 
-/// An effect whose type is forgotten, with the one function that still knows it. That saves a registry:
-/// whoever has a handler's result has all that is needed to apply it.
+/// An effect without its type, together with the only function that still knows it. So no registry
+/// is needed: the result of a handler is enough to apply the effect.
 pub(crate) struct AnyEffect {
     value: Box<dyn Any + Send + Sync>,
     apply: ApplyFn,
@@ -35,7 +35,7 @@ impl AnyEffect {
         (*self.value).type_id()
     }
 
-    /// Applies a batch of effects of the same [`kind`](Self::kind), none when it is empty.
+    /// Applies a batch of effects of the same [`kind`](Self::kind). Does nothing if it is empty.
     pub(crate) async fn apply_all(
         batch: &[(JobId, u16, &AnyEffect)],
         tx: &mut FinishTx<'_>,

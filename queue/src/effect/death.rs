@@ -8,11 +8,13 @@ use crate::{JobId, Lane};
 
 /// What must happen when jobs of a queue die, in the transaction that buries them.
 ///
-/// Registered with [`BackendSettings::on_dead`](crate::BackendSettings::on_dead). However a job dies (its
-/// attempts are spent, its handler gave up, its payload cannot be decoded, its worker was killed
-/// too often), it is buried only together with this. While it fails, the job stays and is tried again.
+/// Register it with [`BackendSettings::on_dead`](crate::BackendSettings::on_dead). However a job
+/// dies (no attempts left, its handler gave up, its payload cannot be decoded, its worker was
+/// killed too often), it is buried only together with this. While it fails, the job stays, and the
+/// burial is tried again.
 pub trait Obituary: 'static {
-    /// Acts for all jobs of one queue buried in one transaction. Their handlers do not run any more.
+    /// Acts for all jobs of one queue that are buried in one transaction. Their handlers do not run
+    /// any more.
     fn apply(
         dead: &[DeadJob],
         tx: &mut FinishTx<'_>,
@@ -37,7 +39,7 @@ pub struct DeadJob {
 }
 
 impl DeadJob {
-    /// The arguments, when they can be decoded.
+    /// The arguments, if they can be decoded.
     pub fn args<A: DeserializeOwned>(&self) -> Result<A, serde_json::Error> {
         serde_json::from_str(&self.payload)
     }
@@ -47,11 +49,11 @@ impl DeadJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(type_name = "text", rename_all = "snake_case")]
 pub enum DeathCause {
-    /// Its charged attempts are spent.
+    /// It has no charged attempts left.
     Exhausted,
     /// Its handler returned apalis's `AbortError`.
     Aborted,
-    /// Its payload is not what its handler takes.
+    /// Its handler does not accept its payload.
     Undecodable,
     /// Its worker died during its last attempt.
     WorkerLost,
@@ -77,7 +79,7 @@ impl DeathCause {
     }
 }
 
-/// An [`Obituary`] whose type is forgotten.
+/// An [`Obituary`] without its type.
 pub(crate) type ObituaryFn =
     for<'a, 'b> fn(&'a [DeadJob], &'a mut FinishTx<'b>) -> BoxFuture<'a, Result<(), sqlx::Error>>;
 

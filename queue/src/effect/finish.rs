@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Effect;
 
-/// How a run ended well: for good, or for now.
+/// How a run ended well: the job is finished, or runs again.
 #[derive(Debug)]
 pub enum Finish<E> {
     /// The job is finished.
@@ -13,10 +13,10 @@ pub enum Finish<E> {
     Again {
         /// Applied under the same fence as that of a finished job.
         effect: E,
-        /// How long from now.
+        /// The delay from now.
         delay: Duration,
-        /// Whether this run counts as an attempt. A charged `Again` from the last attempt applies its effect
-        /// and ends the job in `dead_jobs`.
+        /// Whether this run counts as an attempt. A charged `Again` in the last attempt applies its
+        /// effect and ends the job in `dead_jobs`.
         charged: bool,
     },
 }

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::{Group, Lane, QueueName};
 
-/// Charged attempts of a job that does not ask for another number.
+/// Charged attempts of a job that does not set another number.
 pub const DEFAULT_MAX_ATTEMPTS: u16 = 25;
 
-/// The longest payload, in bytes of JSON. What is larger belongs in a table of its own, and its id in the job: a
-/// payload is read and written again with every step of its job.
+/// The longest payload, in bytes of JSON. Store larger data in a table of its own, and put its id
+/// into the job: each step of a job reads and writes its payload again.
 pub const MAX_PAYLOAD: usize = 256 * 1024;
 
 /// One job to enqueue.
@@ -27,10 +27,11 @@ pub struct NewJob {
 }
 
 impl NewJob {
-    /// A job that is due at once, of priority 0, with [`DEFAULT_MAX_ATTEMPTS`], in a group of its lane's own.
+    /// A job that is due at once, with priority 0 and [`DEFAULT_MAX_ATTEMPTS`], in a group of its
+    /// own lane.
     ///
-    /// A payload that cannot become JSON (a map with keys that are not strings), or is longer than [`MAX_PAYLOAD`], makes
-    /// the enqueueing fail.
+    /// If the payload cannot become JSON (a map with keys that are not strings), or is longer than
+    /// [`MAX_PAYLOAD`], enqueueing fails.
     pub fn new(queue: QueueName, lane: Lane, payload: &impl Serialize) -> Self {
         Self {
             queue,
@@ -44,32 +45,34 @@ impl NewJob {
         }
     }
 
-    /// Whose lane it is, if one owner has several.
+    /// The owner of the lane, if one owner has several lanes.
     pub fn group(mut self, group: Group) -> Self {
         self.group = group;
         self
     }
 
-    /// What a worker must understand to run it. A binary that knows nothing of formats claims jobs of format 0 only, so give
-    /// a payload that older binaries would misread another one.
+    /// The format that a worker must understand to run the job. A binary that does not know formats
+    /// claims only jobs of format 0. So use another format for a payload that older binaries would
+    /// misread.
     pub fn format(mut self, format: i16) -> Self {
         self.format = format;
         self
     }
 
-    /// Due only after this long, to the millisecond.
+    /// The job is due after this time, to the millisecond.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Higher goes first within its lane; lanes are served fairly whatever their priorities.
+    /// A higher priority goes first within its lane. Lanes are served fairly, whatever their
+    /// priorities.
     pub fn priority(mut self, priority: i16) -> Self {
         self.priority = priority;
         self
     }
 
-    /// How often it may be tried, at least once; beyond 32,767 is 32,767.
+    /// The number of attempts, at least one. More than 32,767 counts as 32,767.
     pub fn max_attempts(mut self, max_attempts: u16) -> Self {
         self.max_attempts = max_attempts;
         self
@@ -88,7 +91,8 @@ fn serialize(queue: QueueName, payload: &impl Serialize) -> Result<String, Strin
     Ok(json)
 }
 
-/// Milliseconds for the database, at most a century: beyond what a timestamp holds, the statement would fail.
+/// Milliseconds for the database, at most a century. Beyond the range of a timestamp, the statement
+/// would fail.
 pub(crate) fn millis(duration: Duration) -> i64 {
     const CENTURY_MS: i64 = 100 * 366 * 24 * 3600 * 1000;
     i64::try_from(duration.as_millis()).map_or(CENTURY_MS, |ms| ms.min(CENTURY_MS))

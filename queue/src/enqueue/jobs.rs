@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::job::{NewJob, millis};
 
-/// Jobs to enqueue with one statement, kept in columns as the statement wants them.
+/// Jobs to enqueue with one statement, in the columns of the statement.
 #[derive(Clone, Debug, Default)]
 pub struct NewJobs {
     queues: Vec<&'static str>,
@@ -21,8 +21,8 @@ pub struct NewJobs {
     refused: Option<String>,
 }
 
-/// The arguments of the SQL function `queue.enqueue`, in its order, for a caller that enqueues within a
-/// statement of its own.
+/// The arguments of the SQL function `queue.enqueue`, in its order, for callers that enqueue within
+/// a statement of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
     /// `text[]`
@@ -82,7 +82,7 @@ impl NewJobs {
     /// The arrays to bind.
     ///
     /// # Errors
-    /// [`sqlx::Error::Encode`] when the payload of a pushed job could not become JSON or was too long.
+    /// [`sqlx::Error::Encode`] if a payload could not become JSON or was too long.
     pub fn columns(&self) -> Result<Columns<'_>, sqlx::Error> {
         if let Some(error) = &self.refused {
             return Err(sqlx::Error::Encode(error.clone().into()));
@@ -99,7 +99,7 @@ impl NewJobs {
         })
     }
 
-    /// How many jobs for each queue, and whether any of them is due at once.
+    /// The number of jobs for each queue, and whether any of them is due at once.
     pub(crate) fn per_queue(&self) -> BTreeMap<&'static str, (u64, bool)> {
         let mut queues = BTreeMap::new();
         for (&queue, &delay_ms) in self.queues.iter().zip(&self.delays_ms) {

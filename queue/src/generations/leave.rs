@@ -1,27 +1,29 @@
-//! Leaving a generation: it is condemned, writers enter the next one, what lives is moved, and nobody looks there again.
+//! Leaves a generation: it is condemned, writers enter the next one, live rows are moved, and then
+//! no claim looks there.
 
 use sqlx::{Connection, PgConnection};
 
 use super::{Leave, ROUND};
 use crate::JobId;
 
-/// The most jobs moved by one statement, which keeps claims of them waiting for some milliseconds.
+/// The most jobs moved by one statement. Claims of these jobs wait for some milliseconds.
 const BATCH: usize = 250;
 
-/// How long a generation may stay condemned for the sake of a transaction that entered it, in seconds: until then its
-/// jobs are found the moment it commits, afterwards within a round of housekeeping.
+/// How long a generation may stay condemned because of a transaction that entered it, in seconds.
+/// Until then, its jobs are found as soon as it commits; after that, within a round of
+/// housekeeping.
 const PATIENCE: f64 = 5.0;
 
-/// The most generations held for such transactions at once.
+/// The most generations that are held for such transactions at once.
 const HELD: i32 = 100;
 
-/// The first step: claims go on looking into the generation, now because it is condemned.
+/// The first step: claims still look into the generation, because it is condemned.
 pub(super) async fn condemn(
     conn: &mut PgConnection,
     choice: Leave,
     dead: i64,
 ) -> Result<(), sqlx::Error> {
-    // Read under the row's lock, because the young generation is only advanced under it.
+    // Read under the row's lock, because the young generation is only advanced under this lock.
     sqlx::query!(
         "with locked as materialized (
              select pg_sequence_last_value('queue.young')::integer as young, g.old
@@ -42,7 +44,7 @@ pub(super) async fn condemn(
     Ok(())
 }
 
-/// The second step, once the first is committed: from now on writers enter the next generation.
+/// The second step, after the first is committed: from now on, writers enter the next generation.
 pub(super) async fn advance(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "select setval('queue.young', pg_sequence_last_value('queue.young') + 1)
@@ -54,14 +56,14 @@ pub(super) async fn advance(conn: &mut PgConnection) -> Result<(), sqlx::Error> 
     Ok(())
 }
 
-/// The last step, as often as it takes: moves what lives on, and closes the generation once nobody can come into it
-/// any more and nobody is left.
+/// The last step, repeated as often as necessary: moves live rows, and closes the generation when
+/// nobody can enter it any more and no row is left.
 pub(super) async fn leave(conn: &mut PgConnection, condemned: i32) -> Result<(), sqlx::Error> {
     empty(conn, condemned).await?;
     close(conn, condemned).await
 }
 
-/// Moves what lives in a generation that is left; returns how many jobs.
+/// Moves the live rows of a generation that is being left. Returns how many.
 pub(super) async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i64, sqlx::Error> {
     let mut moved = 0;
     for jobs in living(conn, generation).await?.chunks(BATCH) {
@@ -70,11 +72,12 @@ pub(super) async fn empty(conn: &mut PgConnection, generation: i32) -> Result<i6
     Ok(moved)
 }
 
-/// Forgets a generation that is left, if no job is in it and nobody who entered it is still at work. A transaction that
-/// takes long has it held, so that others need not wait and walk over more and more.
+/// Forgets a generation if no job is in it and nobody who entered it is still working. For a
+/// transaction that takes long, the generation is held, so that claims do not have to wait and walk
+/// over more and more entries.
 ///
-/// Neither happens while a claim is under way that began before the generation was condemned: it may still move one of
-/// the jobs that it takes there, and count those that were moved meanwhile where they were before.
+/// Neither happens while a claim is under way that began before the generation was condemned: it
+/// may still move one of the jobs that it takes there, and count moved jobs at their old place.
 pub(super) async fn close(conn: &mut PgConnection, generation: i32) -> Result<(), sqlx::Error> {
     let mut tx = conn.begin().await?;
     let ended = sqlx::query!(
@@ -86,7 +89,7 @@ pub(super) async fn close(conn: &mut PgConnection, generation: i32) -> Result<()
     .fetch_one(&mut *tx)
     .await?;
     if ended.claims {
-        // A statement of its own: its snapshot must be newer than the locks.
+        // A separate statement: its snapshot must be newer than the locks.
         sqlx::query!(
             "update queue.generations
                 set held = case when $2 then array_remove(held, $1) else held || $1 end,
@@ -109,8 +112,8 @@ pub(super) async fn close(conn: &mut PgConnection, generation: i32) -> Result<()
     tx.commit().await
 }
 
-/// Due and running jobs of a generation, at most [`ROUND`] of each. Read once for many batches: each reading walks over
-/// what the last one has moved.
+/// Due and running jobs of a generation, at most [`ROUND`] of each. Read once for many batches,
+/// because each reading walks over what the last one has moved.
 async fn living(conn: &mut PgConnection, generation: i32) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar!(
         r#"(select id as "id!: JobId" from queue.jobs where gen = $1 and state = 0 limit $2)
@@ -123,8 +126,9 @@ async fn living(conn: &mut PgConnection, generation: i32) -> Result<Vec<JobId>, 
     .await
 }
 
-/// Moves jobs to the old generation, and returns how many. Whoever has a job's row locked keeps it for now. The row of
-/// `queue.generations` is locked first, so that what is old stays what it is.
+/// Moves jobs to the old generation, and returns how many. Jobs whose rows are locked stay for now.
+/// The row of `queue.generations` is locked first, so that the old generation cannot change
+/// meanwhile.
 async fn move_jobs(
     conn: &mut PgConnection,
     generation: i32,

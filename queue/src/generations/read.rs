@@ -1,4 +1,4 @@
-//! Reads the generations, and what Postgres has counted of them.
+//! Reads the generations, and what Postgres has counted for them.
 
 use sqlx::PgConnection;
 
@@ -26,7 +26,7 @@ pub(super) async fn read(conn: &mut PgConnection) -> Result<Generations, sqlx::E
     .await
 }
 
-/// The due and running jobs of a generation, counted up to a limit.
+/// The number of due and running jobs of a generation, counted up to a limit.
 pub(super) async fn count_living(
     conn: &mut PgConnection,
     generation: i32,

@@ -4,10 +4,11 @@ use sqlx::PgConnection;
 
 use super::ROUND;
 
-/// Brings jobs back that are where no claim looks, which happens only to a database that was restored from a dump:
-/// sequences are dumped as they are then, tables as they were when the dump began.
+/// Brings back jobs that no claim can see. This happens only in a database that was restored from a
+/// dump: sequences are dumped at the moment of dumping, tables as they were when the dump began.
 ///
-/// Reads every entry of due and running jobs, dead ones too. Returns how many were brought back.
+/// Reads every entry of due and running jobs, including dead entries. Returns how many jobs were
+/// brought back.
 pub(crate) async fn gather_unseen(conn: &mut PgConnection) -> Result<u64, sqlx::Error> {
     let mut gathered = 0;
     loop {

@@ -19,8 +19,8 @@ impl Inserted {
         )
     }
 
-    /// After the commit: counts the jobs that were inserted, and wakes the queues of those that are due and that nobody has
-    /// in hand.
+    /// After the commit: counts the inserted jobs, and wakes the queues of due jobs that nobody
+    /// holds.
     pub(super) fn announce(&self, shared: &Shared, jobs: &NewJobs) {
         let Ok(columns) = jobs.columns() else {
             return;

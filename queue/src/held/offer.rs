@@ -20,15 +20,16 @@ use crate::{
     takers::{Places, Taker},
 };
 
-/// The most jobs of one transaction that are looked at: more are a backlog.
+/// The most jobs of one transaction that are considered. More count as a backlog.
 const MOST: usize = 1000;
 
-/// What a process's own workers have room for, of some new jobs. Made by [`Queue::offer`](crate::Queue::offer).
+/// Which of some new jobs a process's own workers have room for. Made by
+/// [`Queue::offer`](crate::Queue::offer).
 ///
-/// Dropping it gives the room back: do that when the jobs were not inserted.
+/// Dropping it gives the room back. Do that if the jobs were not inserted.
 pub struct Offer {
     shared: Arc<Shared>,
-    /// Before the jobs are inserted: the worker's lease must hold from here on.
+    /// Taken before the jobs are inserted: the worker's lease must hold from here on.
     since: Instant,
     pub(super) lanes: Vec<OfLane>,
     pub(super) places: Vec<i32>,
@@ -45,12 +46,13 @@ pub(super) struct OfLane {
     jobs: Vec<usize>,
 }
 
-/// The further arguments of the SQL function `queue.enqueue_held`, beside the [`Columns`](crate::Columns) of the jobs.
+/// The additional arguments of the SQL function `queue.enqueue_held`, after the
+/// [`Columns`](crate::Columns) of the jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldColumns<'a> {
     /// `uuid`: this process.
     pub worker: Uuid,
-    /// `integer[]`: numbers the jobs from 0, so that an answer about some of them can be understood.
+    /// `integer[]`: numbers the jobs from 0, so that an answer can name some of them.
     pub places: &'a [i32],
     /// `boolean[]`: which jobs there is room for.
     pub wanted: &'a [bool],
@@ -61,7 +63,7 @@ pub struct HeldColumns<'a> {
 }
 
 impl Offer {
-    /// Room for as many of these jobs as may be.
+    /// Room for as many of these jobs as possible.
     pub(crate) fn new(shared: Arc<Shared>, jobs: &NewJobs) -> Self {
         let mut offer = Self {
             since: Instant::now(),
@@ -124,12 +126,14 @@ impl Offer {
         }
     }
 
-    /// Says what `queue.enqueue_held` has answered for these jobs, and that it is committed: hands over those that this process
-    /// holds, counts all, and wakes whoever may claim the others.
+    /// Call this after the commit, with the answer of `queue.enqueue_held` for these jobs. Hands
+    /// over the jobs that this process holds, counts all of them, and wakes the workers that can
+    /// claim the others.
     pub fn committed(self, jobs: &NewJobs, places: &[i32], ids: &[Option<i64>]) {
         let shared = self.shared.clone();
         let inserted = Inserted::new(places, ids);
-        // An answer that comes later than two sweeps for strays may find its jobs given to others.
+        // If an answer comes later than two sweeps for strays, its jobs may already belong to
+        // others.
         let is_late = self.since.elapsed() >= shared.config.deadline;
         let taken = if is_late {
             Taken::default()
@@ -140,7 +144,7 @@ impl Offer {
         inserted.announce(&shared, jobs);
     }
 
-    /// Takes the jobs in hand that were inserted as this worker's.
+    /// Takes hold of the jobs that were inserted as this worker's.
     pub(super) fn take(self, jobs: &NewJobs, inserted: &Inserted) -> Taken {
         let Ok(columns) = jobs.columns() else {
             return Taken::default();

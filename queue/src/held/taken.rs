@@ -1,10 +1,11 @@
-//! Jobs that this process has in hand before the commit of their insertion.
+//! Jobs that this process holds before the commit of their insertion.
 
 use std::{fmt, sync::Arc};
 
 use crate::{NewJobs, hold::Hold, metrics, takers::Places};
 
-/// Jobs in hand that wait for the commit of their insertion. To drop them is to forget them, as when it was rolled back.
+/// Held jobs that wait for the commit of their insertion. Dropping them forgets them, as after a
+/// rollback.
 #[derive(Default)]
 pub(crate) struct Taken(pub(super) Vec<TakenOfLane>);
 

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use crate::{Group, JobId, Lane, QueueName, Retry, Run};
 
-/// What this process knows of a job that it claimed. When the job ends, this proves that the job was claimed here.
+/// What this process knows about a job that it claimed. When the job ends, this proves that it was
+/// claimed here.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Claim {
     pub(crate) job: JobId,
-    /// The number that the claim gave the row. Each checkpoint raises it: see [`Hold::fence`].
+    /// The number that the claim gave the row. Each checkpoint raises it: see
+    /// [`Hold::fence`](super::Hold::fence).
     pub(crate) fence: i32,
     pub(crate) queue: QueueName,
     pub(crate) group: Group,

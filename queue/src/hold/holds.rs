@@ -11,16 +11,16 @@ use crate::JobId;
 #[derive(Debug, Default)]
 pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
 
-/// What the row of a job in hand may carry.
+/// The fence that the row of a held job may have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fence {
     pub(super) number: i32,
-    /// A checkpoint is under way, which gives the row the next number.
+    /// A checkpoint is under way that gives the row the next number.
     pub(super) may_be_next: bool,
 }
 
 impl Holds {
-    /// Whether the process still has this claim in hand.
+    /// Whether the process still holds this claim.
     pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
         self.lock().get(&job).is_some_and(|held| {
             held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence

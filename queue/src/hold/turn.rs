@@ -14,7 +14,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The checkpoint is written: from now on the row carries the next number.
+    /// The checkpoint is written: from now on, the row has the next number.
     pub(crate) fn advance(&self) {
         self.hold.advance();
     }

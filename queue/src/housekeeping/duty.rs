@@ -8,13 +8,13 @@ use crate::Config;
 pub(super) enum Duty {
     /// Takes jobs from dead workers.
     Rescue,
-    /// Promotes what was committed after it was due.
+    /// Promotes jobs that were committed after they were due.
     Promote,
-    /// Removes rows that say nothing any more.
+    /// Removes rows that have no meaning any more.
     Tidy,
     /// Leaves generations behind.
     Generations,
-    /// Looks for jobs where no claim looks.
+    /// Looks for jobs that no claim can see.
     Unseen,
     /// Publishes the queues' depth.
     Gauges,
@@ -33,7 +33,7 @@ impl Duty {
         Self::Purge,
     ];
 
-    /// How often; none for what is done once by whoever is elected.
+    /// How often; `None` for a duty that is done once after each election.
     pub(super) const fn period(self, config: &Config) -> Option<Duration> {
         match self {
             Self::Rescue | Self::Promote | Self::Tidy => Some(config.sweep),
@@ -45,5 +45,5 @@ impl Duty {
     }
 }
 
-/// How often dead jobs past their retention are deleted, how many at once, and how many times each time.
+/// How often dead jobs past their retention are deleted.
 const PURGE: Duration = Duration::from_mins(1);

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use crate::{link::Link, shared::Shared};
 
-/// Whose turn it is.
+/// The rank of a process among the live workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// Has all duties.
+    /// The housekeeper, who has all duties.
     Eldest,
     /// Only publishes statistics.
     Next,

@@ -1,5 +1,7 @@
 //! One process is elected; two that both believe to be do no harm.
 
+use std::time::Duration;
+
 use sqlx::PgPool;
 use uuid::Uuid;
 

@@ -7,9 +7,9 @@ use sqlx::PgConnection;
 
 use crate::{Lane, QueueName, enqueue::millis};
 
-/// Stops new claims from a lane for this long, counted by the database's clock, or without a duration until
-/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
-/// already lasts longer stays.
+/// Stops new claims from a lane for this long, by the database's clock; without a duration, until
+/// [`resume`]. Running jobs go on, and so do jobs that a process has claimed and not started. A
+/// longer existing pause stays.
 pub async fn pause(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -30,7 +30,7 @@ pub async fn pause(
     Ok(())
 }
 
-/// The same until a time of the database's clock.
+/// Stops new claims from a lane until a time of the database's clock.
 pub async fn pause_until(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -51,8 +51,8 @@ pub async fn pause_until(
     Ok(())
 }
 
-/// Ends the pause of a lane, and tells whether there was one. Wake the queue after the commit, or its jobs wait
-/// for the poll.
+/// Ends the pause of a lane, and returns whether there was one. Wake the queue after the commit;
+/// otherwise its jobs wait for the poll.
 pub async fn resume(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -69,8 +69,8 @@ pub async fn resume(
     Ok(resumed.rows_affected() > 0)
 }
 
-/// Ends a pause of a lane that would be over by then, and leaves a longer one, which somebody else wants. Wake the queue
-/// after the commit, or its jobs wait for the poll.
+/// Ends a pause of a lane that would end by then. Keeps a longer pause, which somebody else wants.
+/// Wake the queue after the commit; otherwise its jobs wait for the poll.
 pub async fn resume_before(
     conn: &mut PgConnection,
     queue: QueueName,

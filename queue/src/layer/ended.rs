@@ -1,4 +1,4 @@
-//! What a run ended in, as an outcome.
+//! Turns the end of a run into an outcome.
 
 use std::any::Any;
 
@@ -12,7 +12,7 @@ use crate::{
     supervise::panic_text,
 };
 
-fn finished<R: IntoFinish>(response: R) -> Outcome {
+pub(super) fn finished<R: IntoFinish>(response: R) -> Outcome {
     Outcome::Finished(match response.into_finish() {
         Finish::Done(effect) => Finish::Done(AnyEffect::new(effect)),
         Finish::Again {

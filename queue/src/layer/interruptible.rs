@@ -1,4 +1,4 @@
-//! A run that can be dropped before its end.
+//! A run that may be dropped before its end.
 
 use std::sync::Arc;
 
@@ -15,14 +15,15 @@ use crate::{
 pub(super) struct Interruptible {
     pub(super) shared: Arc<Shared>,
     pub(super) busy: Gauge,
-    /// Freed with the run.
+    /// Freed together with the run.
     pub(super) _slot: Option<Slot>,
     pub(super) hold: Option<Arc<Hold>>,
 }
 
 impl Interruptible {
-    /// Waits for room in the finisher's inbox: in an outage the slot stays taken and no new job starts.
-    /// That cannot lock up, because the finisher waits for nothing but the database, on its own connection.
+    /// Waits for room in the finisher's inbox. During an outage, the slot stays taken, and no new
+    /// job starts. This cannot cause a deadlock, because the finisher waits only for the database,
+    /// on its own connection.
     pub(super) async fn end(&mut self, outcome: Outcome) {
         if let Some(hold) = self.hold.take() {
             self.shared.inbox.send(Ended { hold, outcome }).await;

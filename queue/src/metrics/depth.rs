@@ -5,7 +5,7 @@ use ::metrics::gauge;
 use super::{QUEUE_JOBS, QUEUE_OLDEST_DUE, QUEUE_OLDEST_DUE_AT, QUEUE_RUNNABLE, QUEUE_STATS_AT};
 use crate::stats::QueueStats;
 
-/// Unix time at which the queues' depth was read; none: not by this process any more.
+/// Unix time at which the queues' depth was read; `None` if this process does not read it any more.
 pub(crate) fn read_at(unix: Option<f64>) {
     gauge!(QUEUE_STATS_AT).set(unix.unwrap_or(0.0));
 }

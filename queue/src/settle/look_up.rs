@@ -1,12 +1,13 @@
-//! Whether a commit succeeded whose answer was lost.
+//! Whether a commit succeeded when its answer was lost.
 
 use tokio::time::timeout;
 use tracing::warn;
 
 use crate::{Retry, link::Link, shared::Shared};
 
-/// Looks up what became of a transaction whose commit was not answered. Waits until the database can tell; when
-/// it no longer knows, or the queue closes, it counts as rolled back: the fence makes another try safe.
+/// Finds out whether a transaction was committed when the answer was lost. Waits until the database
+/// can tell. If it no longer knows, or the queue closes, the transaction counts as rolled back: the
+/// fence makes another try safe.
 pub(super) async fn was_committed(shared: &Shared, link: &mut Link, transaction: i64) -> bool {
     let mut tries = 0;
     loop {

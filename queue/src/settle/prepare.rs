@@ -1,4 +1,4 @@
-//! All of the finishing transaction but the commit.
+//! The finishing transaction, up to the commit.
 
 use std::{
     any::TypeId,
@@ -13,7 +13,7 @@ use crate::{
     report::Written, shared::Shared,
 };
 
-/// All of the transaction but the commit, and its number if it changed anything.
+/// The transaction up to the commit, and its number if it changed anything.
 pub(super) async fn prepare<'c>(
     conn: &'c mut PgConnection,
     shared: &Arc<Shared>,
@@ -45,7 +45,8 @@ async fn apply_effects(
     survivors: &HashSet<(JobId, i32)>,
     tx: &mut FinishTx<'_>,
 ) -> Result<(), sqlx::Error> {
-    // In the order of the types, the same in every batch, so that two finishers lock tables alike.
+    // Sorted by type, in the same order in every batch, so that two finishers lock tables in the
+    // same order.
     let mut kinds: BTreeMap<TypeId, Vec<(JobId, u16, &AnyEffect)>> = BTreeMap::new();
     for ended in ended {
         let claim = &ended.hold.claim;

@@ -23,6 +23,10 @@ mod promise;
 #[path = "../../tests/model/protocol.rs"]
 mod protocol;
 mod seen;
+#[expect(
+    dead_code,
+    reason = "only the exhaustive check asks whether everything has ended"
+)]
 #[path = "../../tests/model/state.rs"]
 mod state;
 mod work;

@@ -11,7 +11,7 @@ use crate::support::{
     until, until_idle,
 };
 
-fn slow(ms: u64) -> Act {
+pub(crate) fn slow(ms: u64) -> Act {
     Act {
         sleep_ms: ms,
         ..act("slow")

@@ -15,7 +15,7 @@ use crate::support::{
     until_idle,
 };
 
-const HOUR: Duration = Duration::from_hours(1);
+pub(crate) const HOUR: Duration = Duration::from_hours(1);
 
 /// Buries jobs 1 to `n`, ten at a time each second, in ten lanes; every hundredth with another error.
 pub(crate) async fn bury(pool: &PgPool, n: i32) {

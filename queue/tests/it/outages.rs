@@ -18,6 +18,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use crate::proxy::through_proxy;
 use crate::support::{
     Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
 };

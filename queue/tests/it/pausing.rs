@@ -15,7 +15,7 @@ use crate::support::{
     until_idle,
 };
 
-async fn enqueue_and_finish(pool: &PgPool, queue: &Queue) {
+pub(crate) async fn enqueue_and_finish(pool: &PgPool, queue: &Queue) {
     let jobs = enqueue(pool, [job(&act("first"))]).await;
     queue.enqueued(&jobs);
     until_idle(pool).await;

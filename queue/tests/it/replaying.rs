@@ -10,7 +10,8 @@ use queue::{
 };
 use sqlx::PgPool;
 
-use super::operating::bury;
+use crate::operating::{HOUR, bury};
+use crate::pausing::enqueue_and_finish;
 use crate::support::{
     MORE, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
     until_idle,

@@ -2,10 +2,11 @@
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{Config, NewJob, queues, stats};
+use queue::{Config, NewJob, lanes, queues, stats};
 use sqlx::{PgConnection, PgPool};
 use tokio::time::Instant;
 
+use crate::capping::slow;
 use crate::support::{
     Act, End, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings,
     until, until_idle,

@@ -1,10 +1,11 @@
-//! Places set aside in the buffer, for a lane whose jobs this process makes itself.
+//! Places in the buffer that are set aside for a lane whose jobs this process enqueues itself.
 
 use std::sync::Arc;
 
 use crate::{Group, Lane, buffer::Buffer};
 
-/// Places set aside for jobs of one lane, which this process will have claimed; given back when it is dropped.
+/// Places set aside for jobs of one lane, which this process is about to claim. Dropping it gives
+/// them back.
 #[derive(Debug)]
 pub(crate) struct Aside<T> {
     buffer: Arc<Buffer<T>>,
@@ -14,12 +15,13 @@ pub(crate) struct Aside<T> {
 }
 
 impl<T> Aside<T> {
-    /// For how many jobs.
+    /// The number of jobs.
     pub(crate) const fn jobs(&self) -> usize {
         self.jobs
     }
 
-    /// Adds the jobs, and wakes the worker. Returns them when the buffer was closed meanwhile.
+    /// Adds the jobs, and wakes the worker. Returns the jobs if the buffer was closed in the
+    /// meantime.
     #[must_use]
     pub(crate) fn fill(self, jobs: Vec<T>) -> Vec<T> {
         let (group, lane) = (self.group, self.lane);
@@ -49,8 +51,9 @@ impl<T> Drop for Aside<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Sets places aside for jobs of a lane which this process makes itself; as many as are wanted, or fewer. None at all while
-    /// the buffer is half full, so that a backlog is left to claims, which see everybody's jobs.
+    /// Sets places aside for jobs of a lane that this process enqueues itself: as many as wanted,
+    /// or fewer. If the buffer is half full, it sets none aside. Then the backlog is left to
+    /// claims, which see everybody's jobs.
     pub(crate) fn set_aside(self: &Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Aside<T> {
         let mut contents = self.lock();
         let half = (self.capacity / 2).saturating_sub(contents.len + contents.in_flight);

@@ -2,20 +2,21 @@
 
 use crate::{Group, Lane};
 
-/// How many jobs of each group and lane a claim may bring. With a bounded number of words, whatever is in the buffer.
+/// How many jobs of each group and lane a claim may bring. Its size is bounded, whatever is in the
+/// buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// Of a group that is not listed.
+    /// For a group that is not listed.
     pub(crate) group: usize,
-    /// Of each of these.
+    /// For each of these groups.
     pub(crate) groups: Vec<(Group, usize)>,
-    /// What a lane that is not listed may have here already.
+    /// How much a lane that is not listed may already have here.
     pub(crate) lane_has: usize,
-    /// Of each of these.
+    /// For each of these lanes.
     pub(crate) lanes: Vec<(Lane, usize)>,
-    /// What other claims may bring of it meanwhile.
+    /// How much of it other claims may bring in the meantime.
     pub(crate) in_flight: usize,
-    /// Who has no room at all.
+    /// Groups and lanes without any room.
     pub(super) full: Full,
 }
 
@@ -27,7 +28,7 @@ pub(crate) struct Full {
 }
 
 impl Full {
-    /// One group.
+    /// Only one group.
     pub(crate) fn group(group: Group) -> Self {
         Self {
             groups: vec![group],
@@ -41,18 +42,18 @@ impl Full {
 }
 
 impl Limits {
-    /// Who has no room at all.
+    /// Groups and lanes without any room.
     pub(crate) const fn full(&self) -> &Full {
         &self.full
     }
 
-    /// How many jobs of a group.
+    /// How many jobs of this group.
     pub(crate) fn of(&self, group: Group) -> usize {
         let listed = self.groups.iter().find(|(listed, _)| *listed == group);
         listed.map_or(self.group, |(_, room)| *room)
     }
 
-    /// Whether anybody who has jobs here has room for more, or nobody has any.
+    /// Whether any group with jobs here has room for more, or no group has jobs here.
     pub(crate) fn has_room(&self) -> bool {
         self.groups.is_empty() || self.groups.iter().any(|(_, room)| *room > 0)
     }

@@ -6,10 +6,10 @@ use crate::{
     buffer::contents::{Contents, OfGroup, OfLane},
 };
 
-/// The most groups, and lanes, whose room a claim is told one by one.
+/// How many groups, and how many lanes, a claim gets listed with their room.
 const LISTED: usize = 64;
 
-/// Room is counted so that it holds whatever the claims under way bring.
+/// Room is counted so that it suffices whatever the claims under way bring.
 impl<T> Contents<T> {
     pub(super) fn limits(&self, capacity: usize) -> Limits {
         let mut limits = Limits {
@@ -57,8 +57,8 @@ impl<T> Contents<T> {
             || lanes.any(|&(group, lane)| self.told_lane(group, lane, capacity) > 0)
     }
 
-    /// What a claim is told of a group: nothing while there is less room than for a claim and it has much here already, so that
-    /// claims bring many jobs at once.
+    /// The room of a group that a claim is told. It is 0 if the group has much here already and
+    /// less room than a claim needs, so that claims bring many jobs at once.
     pub(super) fn told_group(&self, group: Group, capacity: usize) -> usize {
         let own = self.groups.get(&group).map_or(0, |group| group.len);
         worth_while(self.room_of_group(group, capacity), own, capacity)
@@ -69,7 +69,7 @@ impl<T> Contents<T> {
         worth_while(self.room_of_lane(group, lane, capacity), own, capacity)
     }
 
-    /// How much a group may have: as much as it leaves free.
+    /// How much a group may have: at most as much as remains free.
     fn share_of_group(&self, group: Group, capacity: usize) -> usize {
         let own = self.groups.get(&group).map_or(0, |group| group.len);
         capacity.saturating_sub(self.len - own).div_ceil(2)
@@ -81,7 +81,7 @@ impl<T> Contents<T> {
             .saturating_sub(own + self.in_flight)
     }
 
-    /// The same of a lane, in what its group may have.
+    /// The same for a lane, within its group's part.
     fn share_of_lane(&self, group: Group, lane: Lane, capacity: usize) -> usize {
         let of_group = self.share_of_group(group, capacity);
         if group.0 == lane.0 {
@@ -97,7 +97,7 @@ impl<T> Contents<T> {
             .saturating_sub(own + self.in_flight)
     }
 
-    /// What a group has here, and how much of it is a lane's.
+    /// The number of jobs of a group here, and of one of its lanes.
     pub(crate) fn len_of(&self, group: Group, lane: Lane) -> (usize, usize) {
         let Some(of_group) = self.groups.get(&group) else {
             return (0, 0);
@@ -115,7 +115,7 @@ const fn worth_while(room: usize, own: usize, capacity: usize) -> usize {
     }
 }
 
-/// Keeps those that have the most, and returns what any other has at most.
+/// Keeps the largest ones, and returns the size of the largest one that was dropped.
 fn largest<E>(all: &mut Vec<E>, len: impl Fn(&E) -> usize) -> usize {
     if all.len() <= LISTED {
         return 0;

@@ -23,17 +23,6 @@ async fn enqueue_two_of_one_lane(conn: &mut PgConnection) {
         .unwrap();
 }
 
-async fn enqueue_two_of_one_lane(conn: &mut PgConnection) {
-    let jobs = format!(
-        "insert into queue.jobs (queue, lane, payload, max_attempts)
-         select 'q', {ONE_LANE}, '{{}}', 9 from generate_series(1, 2)"
-    );
-    sqlx::query(sqlx::AssertSqlSafe(jobs))
-        .execute(conn)
-        .await
-        .unwrap();
-}
-
 async fn claim_one(conn: &mut PgConnection) -> usize {
     let claimed = sqlx::query(CLAIM_ONE).fetch_one(conn).await.unwrap();
     claimed.get::<Vec<i64>, _>("ids").len()

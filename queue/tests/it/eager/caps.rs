@@ -5,7 +5,7 @@ use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 use queue::{BackendSettings, Config, Group, NewJob, groups, lanes};
 use sqlx::PgPool;
 
-use super::{INSERTED, more, start, watch_inserts, with_follow_up};
+use super::{HELD, INSERTED, more, start, watch_inserts, with_follow_up};
 use crate::support::{
     Act, MORE, Process, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
     until_idle,

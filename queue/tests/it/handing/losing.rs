@@ -5,7 +5,7 @@ use std::time::Duration;
 use queue::{Config, NewJob, NewJobs};
 use sqlx::PgPool;
 
-use super::{insert, leased, six};
+use super::{ROWS, insert, leased, six};
 use crate::support::{
     Process, WORK, act, count, job, lane, names, prepare, quick, settings, until, until_idle,
 };
