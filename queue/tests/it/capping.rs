@@ -3,12 +3,12 @@
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use queue::{Config, NewJob, lanes};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use tokio::time::Instant;
 
 use crate::support::{
-    Act, End, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings,
-    until, until_idle,
+    Act, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
+    until_idle,
 };
 
 pub(crate) fn slow(ms: u64) -> Act {

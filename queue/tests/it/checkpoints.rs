@@ -2,17 +2,13 @@
 
 mod ending;
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::sync::atomic::Ordering::SeqCst;
 
-use queue::Config;
 use sqlx::PgPool;
 
-use crate::{
-    proxy::through_proxy,
-    support::{
-        Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
-        until_idle,
-    },
+use crate::support::{
+    Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
+    until_idle,
 };
 
 /// A job that records these, and ends well.

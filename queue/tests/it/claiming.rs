@@ -1,15 +1,14 @@
 //! Claims are fair among lanes, and take what is urgent first.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::time::Duration;
 
-use queue::{Config, NewJob, lanes, queues, stats};
-use sqlx::{PgConnection, PgPool};
-use tokio::time::Instant;
+use queue::{Config, NewJob};
+use sqlx::PgPool;
 
 use crate::capping::slow;
 use crate::support::{
-    Act, End, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings,
-    until, until_idle,
+    Act, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
+    until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]

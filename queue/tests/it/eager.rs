@@ -4,7 +4,7 @@ mod caps;
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{BackendSettings, Config, Group, NewJob, groups, lanes, queues};
+use queue::{BackendSettings, Config, Group, groups, lanes, queues};
 use sqlx::PgPool;
 
 use crate::{

@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 use crate::support::{
-    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+    Act, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]

@@ -3,15 +3,14 @@
 mod caps;
 mod older;
 
-use std::{collections::HashMap, sync::atomic::Ordering::SeqCst, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
-use queue::{Group, Lane, NewJob, groups, lanes, stats};
-use sqlx::{PgConnection, PgPool};
+use queue::{Group, Lane, NewJob};
+use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::support::{
-    Act, Process, WORK, act, count, enqueue, lane, names, prepare, quick, settings, until,
-    until_idle,
+    Act, Process, WORK, act, count, enqueue, lane, prepare, quick, settings, until,
 };
 
 fn group(n: u128) -> Group {

@@ -4,14 +4,12 @@ mod losing;
 
 use std::time::Duration;
 
-use queue::{Config, NewJob, NewJobs, Offer};
+use queue::{Config, NewJobs, Offer};
 use sqlx::{PgExecutor, PgPool};
 
 use crate::{
     eager::watch_inserts,
-    support::{
-        Process, WORK, act, count, job, lane, names, prepare, quick, settings, until, until_idle,
-    },
+    support::{Process, act, count, job, names, prepare, quick, settings, until, until_idle},
 };
 
 /// Inserts those of the jobs whose place is even, as a statement does that admits only some.

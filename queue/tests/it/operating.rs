@@ -3,16 +3,15 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use queue::{
-    Config, DeathCause, JobId, Lane, Queue, dead,
-    dead::{Filter, Replay},
+    DeathCause, JobId, Lane, dead,
+    dead::Filter,
     jobs::{self, State},
     lanes, queues, workers,
 };
 use sqlx::PgPool;
 
 use crate::support::{
-    MORE, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
-    until_idle,
+    MORE, Process, WORK, act, enqueue, job, lane, prepare, quick, settings, until,
 };
 
 pub(crate) const HOUR: Duration = Duration::from_hours(1);

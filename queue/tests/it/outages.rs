@@ -1,22 +1,9 @@
 //! The database goes away: nothing exits, nothing is lost, nothing is doubled.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-    },
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use queue::Config;
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
-};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use sqlx::PgPool;
 
 use crate::proxy::through_proxy;
 use crate::support::{

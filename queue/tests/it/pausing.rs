@@ -1,18 +1,12 @@
 //! Pauses of whole queues.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
-use queue::{
-    Config, DeathCause, JobId, Lane, Queue, dead,
-    dead::{Filter, Replay},
-    jobs::{self, State},
-    lanes, queues, workers,
-};
+use queue::{Queue, queues};
 use sqlx::PgPool;
 
 use crate::support::{
-    MORE, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
-    until_idle,
+    MORE, Process, WORK, act, enqueue, job, prepare, quick, settings, until_idle,
 };
 
 pub(crate) async fn enqueue_and_finish(pool: &PgPool, queue: &Queue) {

@@ -1,21 +1,14 @@
 //! Dead jobs are run again, each once.
 
-use std::{collections::BTreeSet, time::Duration};
-
 use queue::{
-    Config, DeathCause, JobId, Lane, Queue, dead,
+    Config,
     dead::{Filter, Replay},
-    jobs::{self, State},
-    lanes, queues, workers,
 };
 use sqlx::PgPool;
 
 use crate::operating::{HOUR, bury};
 use crate::pausing::enqueue_and_finish;
-use crate::support::{
-    MORE, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
-    until_idle,
-};
+use crate::support::{Process, count, lane, names, prepare, quick, settings, until};
 
 async fn replay_all(pool: &PgPool, filter: Filter<'_>, limit: u32) -> u64 {
     let mut conn = pool.acquire().await.unwrap();

@@ -1,6 +1,6 @@
 //! Workers hear of due jobs in time, and the depth of a queue can be read.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+use std::time::Duration;
 
 use queue::{Config, NewJob, lanes, queues, stats};
 use sqlx::{PgConnection, PgPool};
@@ -8,8 +8,7 @@ use tokio::time::Instant;
 
 use crate::capping::slow;
 use crate::support::{
-    Act, End, Process, WORK, act, count, enqueue, job, lane, names, prepare, quick, settings,
-    until, until_idle,
+    Act, End, Process, WORK, act, enqueue, job, lane, prepare, quick, settings, until, until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]

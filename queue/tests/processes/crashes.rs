@@ -4,7 +4,7 @@
 use sqlx::PgPool;
 
 use crate::{
-    act::{Act, Kind, act, call, job},
+    act::{Act, Kind, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
     proxy::{Proxy, Trap},
     witness::Witness,

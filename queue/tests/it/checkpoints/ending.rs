@@ -8,10 +8,7 @@ use sqlx::PgPool;
 use super::with_marks;
 use crate::{
     proxy::through_proxy,
-    support::{
-        Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
-        until_idle,
-    },
+    support::{Process, enqueue, job, mark, names, prepare, quick, settings, until, until_idle},
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]

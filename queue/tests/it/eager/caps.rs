@@ -1,14 +1,11 @@
 //! A job is taken at once only if the caps of its lane and its group leave room.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
-
-use queue::{BackendSettings, Config, Group, NewJob, groups, lanes};
+use queue::{BackendSettings, NewJob};
 use sqlx::PgPool;
 
 use super::{HELD, INSERTED, more, start, watch_inserts, with_follow_up};
 use crate::support::{
-    Act, MORE, Process, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
-    until_idle,
+    Act, MORE, act, count, enqueue, job, lane, names, prepare, quick, until, until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]

@@ -1,16 +1,12 @@
 //! Caps and pauses of groups: exact over all processes and lanes.
 
-use std::{collections::HashMap, sync::atomic::Ordering::SeqCst, time::Duration};
+use std::time::Duration;
 
-use queue::{Group, Lane, NewJob, groups, lanes, stats};
+use queue::{groups, lanes, stats};
 use sqlx::{PgConnection, PgPool};
-use uuid::Uuid;
 
 use super::{claim, group, job_in, lasting};
-use crate::support::{
-    Act, Process, WORK, act, count, enqueue, lane, names, prepare, quick, settings, until,
-    until_idle,
-};
+use crate::support::{Process, WORK, act, count, enqueue, lane, prepare, quick, settings};
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_groups_cap_is_exact_over_all_processes_and_lanes(pool: PgPool) {

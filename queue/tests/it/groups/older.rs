@@ -1,15 +1,13 @@
 //! What older and newer binaries see of each other's jobs.
 
-use std::{collections::HashMap, sync::atomic::Ordering::SeqCst, time::Duration};
+use std::sync::atomic::Ordering::SeqCst;
 
-use queue::{Group, Lane, NewJob, groups, lanes, stats};
-use sqlx::{PgConnection, PgPool};
-use uuid::Uuid;
+use queue::NewJob;
+use sqlx::PgPool;
 
-use super::{claim, group, job_in, lasting};
+use super::job_in;
 use crate::support::{
-    Act, Process, WORK, act, count, enqueue, lane, names, prepare, quick, settings, until,
-    until_idle,
+    Process, WORK, act, count, enqueue, lane, names, prepare, quick, settings, until_idle,
 };
 
 /// As binaries did that know nothing of groups and formats.

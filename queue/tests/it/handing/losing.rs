@@ -6,9 +6,7 @@ use queue::{Config, NewJob, NewJobs};
 use sqlx::PgPool;
 
 use super::{ROWS, insert, leased, six};
-use crate::support::{
-    Process, WORK, act, count, job, lane, names, prepare, quick, settings, until, until_idle,
-};
+use crate::support::{Process, WORK, count, lane, names, prepare, quick, settings, until_idle};
 
 /// The answer is lost, or the process dies between the commit and the hand-over.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
