@@ -10,8 +10,11 @@
 //! are used, and no others are computed. The luma of each pixel is added to one or two sums, and
 //! the memory needed is one row.
 
-use std::{f64::consts::PI, ops::Range, sync::LazyLock};
+mod shrink;
 
+use std::{f64::consts::PI, sync::LazyLock};
+
+use self::shrink::shrink;
 use super::Pdq;
 
 /// Rows and columns of the filtered picture.
@@ -44,88 +47,11 @@ impl Pdq {
             "the size of the buffer does not match that of the picture"
         );
         if width < MIN_SIDE || height < MIN_SIDE {
-            return (Self([0; 32]), 0);
+            return (Self::from([0; 32]), 0);
         }
         let small = shrink(rgb, width, height);
         (over_median(&cosines(&small)), quality(&small))
     }
-}
-
-/// How one place on a side of the small picture is computed from the places on that side of the
-/// large one.
-#[derive(PartialEq)]
-struct Tap {
-    places: Range<usize>,
-    /// One weight for each place; their sum is 1.
-    weights: Vec<f32>,
-}
-
-/// The reference runs a box filter along each side, and then both once more, which makes a tent.
-/// Then it keeps pixels at regular distances. The order of the four passes does not matter if those
-/// along one side stay together. So this function gives what the two passes along one side mean for
-/// the pixels that are kept.
-fn taps(side: usize) -> Vec<Tap> {
-    let window = side.div_ceil(2 * SIDE);
-    let ahead = window / 2;
-    let back = window - 1 - ahead;
-    // At the edges the window is cut off.
-    let seen = |at: usize| at.saturating_sub(back)..(at + ahead + 1).min(side);
-    let tap = |small: usize| {
-        let second = seen((2 * small + 1) * side / (2 * SIDE));
-        let places = seen(second.start).start..seen(second.end - 1).end;
-        // The difference between the weight of a place and the one before it. So the time is
-        // linear, however long the side is.
-        let mut steps = vec![0.0; places.len() + 1];
-        for first in second.clone().map(seen) {
-            let share = 1.0 / as_f64(second.len() * first.len());
-            steps[first.start - places.start] += share;
-            steps[first.end - places.start] -= share;
-        }
-        let mut sum = 0.0;
-        let weights = steps[..places.len()].iter().map(|step| {
-            sum += step;
-            as_f32(sum)
-        });
-        Tap {
-            weights: weights.collect(),
-            places,
-        }
-    };
-    (0..SIDE).map(tap).collect()
-}
-
-/// The luma of the picture, filtered and reduced to 64 × 64.
-fn shrink(rgb: &[u8], width: usize, height: usize) -> Small {
-    let (across, down) = (taps(width), taps(height));
-    let mut small = [[0.0; SIDE]; SIDE];
-    let mut row = vec![0.0; width];
-    for (at, tap) in down.iter().enumerate() {
-        // In pictures of less than 64 rows, some rows are used more than once.
-        if at > 0 && *tap == down[at - 1] {
-            small[at] = small[at - 1];
-            continue;
-        }
-        row.fill(0.0);
-        let rows = &rgb[tap.places.start * width * 3..tap.places.end * width * 3];
-        for (pixels, weight) in rows.chunks_exact(width * 3).zip(&tap.weights) {
-            for (sum, pixel) in row.iter_mut().zip(pixels.chunks_exact(3)) {
-                *sum += weight * luma(pixel);
-            }
-        }
-        for (value, tap) in small[at].iter_mut().zip(&across) {
-            let places = row[tap.places.clone()].iter();
-            *value = places
-                .zip(&tap.weights)
-                .map(|(luma, weight)| luma * weight)
-                .sum();
-        }
-    }
-    small
-}
-
-/// The luma of a pixel, from 0 to 255 (ITU-R BT.601).
-fn luma(pixel: &[u8]) -> f32 {
-    0.299 * f32::from(pixel[0]) + 0.587 * f32::from(pixel[1]) + 0.114 * f32::from(pixel[2])
 }
 
 /// The gradients between neighbours in hundredths of the whole range, with small ones cut off,
@@ -187,7 +113,7 @@ fn over_median(frequencies: &[f32; FREQUENCIES * FREQUENCIES]) -> Pdq {
     for (bit, frequency) in frequencies.iter().enumerate() {
         hash[31 - bit / 8] |= u8::from(frequency > median) << (bit % 8);
     }
-    Pdq(hash)
+    Pdq::from(hash)
 }
 
 #[expect(
@@ -207,61 +133,4 @@ const fn as_f32(number: f64) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The reference's filter, pass by pass over the whole picture.
-    fn boxed(values: &[f64]) -> Vec<f64> {
-        let (side, window) = (values.len(), values.len().div_ceil(128));
-        let half = window / 2 + 1;
-        let mean = |at: usize| {
-            let seen = &values[(at + half).saturating_sub(window)..(at + half).min(side)];
-            seen.iter().sum::<f64>() / as_f64(seen.len())
-        };
-        (0..side).map(mean).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn the_taps_are_two_passes_of_the_reference_s_filter(
-            values in prop::collection::vec(0.0..255.0, 5..2_000),
-        ) {
-            let filtered = boxed(&boxed(&values));
-            for (small, tap) in taps(values.len()).iter().enumerate() {
-                let kept = filtered[(2 * small + 1) * values.len() / 128];
-                let weighted = values[tap.places.clone()].iter().zip(&tap.weights);
-                let sum: f64 = weighted.map(|(value, weight)| value * f64::from(*weight)).sum();
-                prop_assert!((sum - kept).abs() < 1e-3, "{small}: {sum} for {kept}");
-            }
-        }
-
-        #[test]
-        fn every_picture_has_a_hash_whatever_its_sides(
-            width in 0..70_u32, height in 0..70_u32, long in any::<bool>(), seed in any::<u8>(),
-        ) {
-            let width = if long { width * 20 } else { width };
-            let bytes = (0..width * height * 3).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8 ^ seed);
-            let (hash, quality) = Pdq::of_rgb(&bytes.collect::<Vec<_>>(), width, height);
-            prop_assert!(quality <= 100);
-            if width < 5 || height < 5 {
-                prop_assert_eq!((hash, quality), (Pdq([0; 32]), 0));
-            }
-        }
-    }
-
-    #[test]
-    fn one_colour_has_no_quality() {
-        for colour in [0, 127, 255] {
-            let (_, quality) = Pdq::of_rgb(&vec![colour; 300 * 200 * 3], 300, 200);
-            assert_eq!(quality, 0);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "another size")]
-    fn a_buffer_of_another_size_is_refused() {
-        Pdq::of_rgb(&[0; 11], 2, 2);
-    }
-}
+mod tests;

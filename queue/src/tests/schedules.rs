@@ -29,14 +29,12 @@ mod seen;
 )]
 #[path = "../../tests/model/state.rs"]
 mod state;
+mod step;
 mod work;
 #[path = "../../tests/model/write.rs"]
 mod write;
 
-use std::{
-    mem::{Discriminant, discriminant},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use proptest::{
@@ -52,6 +50,7 @@ use action::Action;
 use actual::Actual;
 use mechanism::{Limits, Protocol};
 use state::{Commit, Hand, Row, State};
+use step::{Step, steps, take};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;
@@ -79,42 +78,6 @@ fn protocols() -> impl Strategy<Value = Protocol> {
             without: None,
         },
     )
-}
-
-/// What is done next: one action, or a statement that takes whatever there is.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Act(Action),
-    Claim {
-        worker: usize,
-    },
-    Rescue,
-    Bury,
-    /// A worker sleeps past its lease, and comes back after its jobs were taken.
-    Stall {
-        worker: usize,
-    },
-}
-
-impl Step {
-    fn kind(&self) -> (Discriminant<Self>, Option<Discriminant<Action>>) {
-        let action = match self {
-            Self::Act(action) => Some(discriminant(action)),
-            Self::Claim { .. } | Self::Rescue | Self::Bury | Self::Stall { .. } => None,
-        };
-        (discriminant(self), action)
-    }
-
-    fn parts(self) -> Vec<Self> {
-        match self {
-            Self::Stall { worker } => vec![
-                Self::Act(Action::LeaseEnds { worker }),
-                Self::Rescue,
-                Self::Act(Action::Heartbeat { worker }),
-            ],
-            Self::Act(_) | Self::Claim { .. } | Self::Rescue | Self::Bury => vec![self],
-        }
-    }
 }
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
@@ -238,65 +201,4 @@ impl<'a> Run<'a> {
             Err(format!("expected {expected:#?}\nfound {found:#?}"))
         }
     }
-}
-
-/// Everything that can be done, also what finds nothing to do.
-fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
-    let mut steps = vec![Step::Rescue, Step::Bury];
-    for (worker, now) in state.workers.iter().enumerate() {
-        if now.is_alive && now.has_lease {
-            steps.push(Step::Claim { worker });
-            if state.left.faults > 0 {
-                steps.push(Step::Stall { worker });
-            }
-        }
-    }
-    let actions = protocol.actions(state).into_iter();
-    steps.extend(actions.filter_map(|action| match action {
-        Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
-        _ => Some(Step::Act(action)),
-    }));
-    steps
-}
-
-/// Takes a step in the database, and the same in the model.
-async fn take(
-    actual: &mut Actual,
-    protocol: Protocol,
-    state: &State,
-    step: Step,
-) -> Result<State, String> {
-    let possible = protocol.actions(state);
-    let all = |wanted: fn(&Action) -> bool| {
-        let chosen = possible.iter().copied().filter(wanted);
-        chosen.fold(state.clone(), |state, action| {
-            protocol.after(&state, action)
-        })
-    };
-    Ok(match step {
-        Step::Act(action) => {
-            actual.act(protocol, state, action).await?;
-            protocol.after(state, action)
-        }
-        Step::Stall { .. } => unreachable!("it is taken in parts"),
-        Step::Rescue => {
-            actual.rescue().await;
-            all(|action| matches!(action, Action::Rescue { .. }))
-        }
-        Step::Bury => {
-            actual.bury().await;
-            all(|action| matches!(action, Action::Bury { .. }))
-        }
-        Step::Claim { worker } => {
-            let claimed = actual.claim(worker, protocol.cap).await;
-            let may_claim = |job: usize| possible.contains(&Action::Claim { worker, job });
-            match claimed {
-                Some(Hand { job, .. }) if may_claim(job) => {
-                    protocol.after(state, Action::Claim { worker, job })
-                }
-                None if !(0..state.jobs.len()).any(may_claim) => state.clone(),
-                _ => return Err(format!("{claimed:?} is not what may be claimed")),
-            }
-        }
-    })
 }

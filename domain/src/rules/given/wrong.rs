@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::{GivenRule, GivenRules};
 use crate::id::RuleId;
-use crate::rules::{Limits, MAX_RULES};
 use crate::rules::compiled::{check_apart, check_common};
 use crate::rules::error::{RuleError, RuleErrors};
 use crate::rules::faults::Faults;
+use crate::rules::{Limits, MAX_RULES};
 
 /// Rules that have mistakes.
 #[derive(Debug)]
