@@ -17,7 +17,7 @@ fn fail(breaker: &mut Breaker, right: Right, seconds: i64) {
     breaker.failed(right, at(seconds), 0.5, &SETTINGS);
 }
 
-/// One that opened at second 0.
+/// A breaker that opened at second 0.
 fn open() -> Breaker {
     let mut breaker = Breaker::default();
     for _ in 0..3 {

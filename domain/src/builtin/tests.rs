@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use Category::{Adult, Harassment, Hate, Illicit, SelfHarm, Spam, Violence};
 
-/// Nothing to see; worth a look; plain.
+/// Nothing; worth a look; obvious.
 const LOW: std::ops::Range<f64> = 0.0..0.35;
 const SOME: std::ops::Range<f64> = 0.35..0.8;
 const HIGH: std::ops::Range<f64> = 0.8..1.01;

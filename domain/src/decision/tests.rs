@@ -1,4 +1,4 @@
-//! The decision table, and what a verdict tells.
+//! The decision table: which violations and settings lead to which status.
 
 mod told;
 mod unchecked;

@@ -11,7 +11,7 @@ fn at(milliseconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(1_800_000_000_000 + milliseconds).unwrap()
 }
 
-/// One that a large request met at second 0.
+/// A limit that a large request met at second 0.
 fn met() -> Throttle {
     let mut throttle = Throttle::default();
     throttle.met(LARGE, Right::Everybody, at(0), NOTHING, 0.0);

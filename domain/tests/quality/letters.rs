@@ -12,7 +12,7 @@ pub(super) fn each(term: &str, replace: impl Fn(usize, char) -> String) -> Strin
     term.chars().enumerate().map(replaced).collect()
 }
 
-/// The counterpart of a letter in another row of the same order.
+/// The letter at the same place in another row.
 pub(super) fn replaced(c: char, from: &str, to: &str) -> String {
     let at = from.chars().position(|letter| letter == c);
     at.and_then(|at| to.chars().nth(at))
@@ -69,7 +69,7 @@ pub(super) fn drawn(c: char) -> String {
     .to_owned()
 }
 
-/// The letters with separators in turn between them; words of a phrase stay apart.
+/// The letters with separators between them, in turn. The words of a phrase stay apart.
 pub(super) fn spelled(term: &str, separators: &[&str]) -> String {
     let word = |word: &str| {
         let mut spelled = String::new();
@@ -84,7 +84,7 @@ pub(super) fn spelled(term: &str, separators: &[&str]) -> String {
     term.split(' ').map(word).collect::<Vec<_>>().join("   ")
 }
 
-/// The term with something between two of its letters.
+/// The term, with something between two of its letters.
 pub(super) fn cut(term: &str, nth: usize, with: &str) -> String {
     let first = term.split(' ').next().map_or(0, str::len);
     let at = 1 + nth % (first - 1);

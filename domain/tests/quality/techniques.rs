@@ -1,16 +1,18 @@
-//! Ways to disguise a term, applied to many: the generated part of the evasion corpus. Equal runs give equal lines.
+//! Ways to disguise a term, applied to many terms: the generated part of the evasion corpus. Equal
+//! runs give equal lines.
 
 mod letters;
 
 use letters::{accents, cut, drawn, each, pick, replaced, shifted, spelled};
 
-/// A technique: its name, and what it makes of a term of lower-case ASCII letters. `nth` varies the result.
+/// A technique: its name, and its disguise of a term of lower-case ASCII letters. `nth` varies the
+/// result.
 pub(crate) struct Technique {
     pub(crate) name: &'static str,
     pub(crate) disguise: fn(term: &str, nth: usize) -> String,
 }
 
-/// The terms that are disguised: mild or invented, from four letters to a phrase.
+/// The terms to disguise: mild or invented, from four letters to a phrase.
 pub(crate) const TERMS: [&str; 24] = [
     "scam",
     "idiot",
@@ -38,7 +40,7 @@ pub(crate) const TERMS: [&str; 24] = [
     "xanadu",
 ];
 
-/// What stands around a disguised term.
+/// The text around a disguised term.
 pub(crate) const CARRIERS: [(&str, &str); 5] = [
     ("", ""),
     ("you are such a ", " and you know it"),

@@ -1,4 +1,4 @@
-//! Who goes next, and who has room.
+//! Which job goes next, and who has room.
 
 mod room;
 
@@ -38,7 +38,7 @@ fn take<T>(buffer: &Buffer<T>) -> Option<(T, Slot)> {
     }
 }
 
-/// All that may start, in its order, as long as nothing ends.
+/// All jobs that may start, in their order, as long as no job ends.
 fn started<T>(buffer: &Buffer<T>) -> (Vec<T>, Vec<Slot>) {
     std::iter::from_fn(|| take(buffer)).unzip()
 }

@@ -1,4 +1,5 @@
-//! Leaving a generation, on a real Postgres: no job is out of a claim's sight for it, whoever is in the middle of what.
+//! Leaving a generation, on a real Postgres: claims can see every job all the time, whatever others
+//! are in the middle of.
 
 mod crowd;
 mod sight;
@@ -90,7 +91,7 @@ async fn a_writer_that_takes_very_long_holds_up_nobody_and_loses_nothing(pool: P
         (after.condemned, &after.held),
         (None, &vec![first.unwrap()])
     );
-    // Others come and go meanwhile.
+    // Others come and go in the meantime.
     for choice in [Leave::Young, Leave::Old] {
         let next = start_leaving(&mut conn, choice).await.condemned.unwrap();
         leave(&mut conn, next).await.unwrap();
@@ -109,7 +110,8 @@ async fn whoever_comes_next_goes_on_where_a_process_died(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     for choice in [Leave::Young, Leave::Old] {
         sqlx::query(ENQUEUE).execute(&mut *conn).await.unwrap();
-        // It died between the two steps: writers still enter the condemned generation, or the new old one.
+        // The process died between the two steps: writers still enter the condemned generation, or
+        // the new old one.
         condemn(&mut conn, choice, 0).await.unwrap();
         sqlx::query(ENQUEUE).execute(&mut *conn).await.unwrap();
         assert_eq!(claim(&mut conn).await.len(), 2);

@@ -1,4 +1,4 @@
-//! The line that promotion moves on.
+//! The line of promotion: which jobs are promoted, and when the line moves on.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ async fn line(pool: &PgPool) -> i64 {
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn the_line_stays_while_jobs_before_it_are_left(pool: PgPool) {
-    // Who is older keeps house, so that nobody but this test promotes anything.
+    // An older worker is the housekeeper, so that only this test promotes jobs.
     sqlx::query(
         "insert into queue.workers (id, started_at, expires_at)
          values (gen_random_uuid(), now() - interval '1 day', now() + interval '1 day')",

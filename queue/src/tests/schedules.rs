@@ -1,8 +1,8 @@
-//! Random schedules on a real Postgres, against the model that is checked exhaustively in `tests/model`: after
-//! every statement the tables hold what the model says.
+//! Random schedules on a real Postgres, compared with the model that is checked exhaustively in
+//! `tests/model`: after every statement, the tables must hold what the model says.
 //!
-//! The statements are the crate's own. Where one may choose (which job it claims), it chooses, and the
-//! model must allow it.
+//! The statements are the crate's own. If a statement may choose (which job it claims), the model
+//! must allow its choice.
 
 #[path = "../../tests/model/action.rs"]
 mod action;
@@ -54,7 +54,7 @@ use step::{Step, steps, take};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;
-/// The most crashes, stalls, lost answers, failing obituaries.
+/// The most crashes, stalls, lost answers and failing obituaries.
 const FAULTS: u8 = 8;
 const LIMITS: Limits = Limits {
     faults: FAULTS,
@@ -66,7 +66,7 @@ const LIMITS: Limits = Limits {
     pauses: 2,
 };
 
-/// Systems of any size up to four jobs, with more trouble than is checked exhaustively.
+/// Systems with up to four jobs, and more trouble than the exhaustive check allows.
 fn protocols() -> impl Strategy<Value = Protocol> {
     (1..=WORKERS, 1..=4_usize, 1..=3_usize, 1..=3_i8).prop_map(
         |(workers, jobs, cap, max_attempts)| Protocol {
@@ -104,8 +104,9 @@ async fn the_tables_follow_the_model(pool: PgPool) {
     }
 }
 
-/// A process cannot tell a checkpoint that moved the fence from a claim that raised it. While a checkpoint is not answered, it
-/// takes the row under the next fence for held, even if it is that of a later claim whose answer was lost.
+/// A process cannot distinguish a checkpoint that moved the fence from a claim that raised it.
+/// While a checkpoint is not answered, the process treats the row with the next fence as held, even
+/// if that fence belongs to a later claim whose answer was lost.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool: PgPool) {
     let mut actual = Actual::new(pool, 1).await;
@@ -141,7 +142,7 @@ async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool
     assert_eq!(run.state.jobs[0].row, Row::Due);
 }
 
-/// Runs one schedule; tells where tables and model part.
+/// Runs one schedule. Reports where tables and model differ.
 async fn follow(
     actual: &mut Actual,
     protocol: Protocol,
@@ -149,7 +150,8 @@ async fn follow(
 ) -> Result<(), String> {
     let mut run = Run::start(actual, protocol).await;
     for (kind, which) in choices {
-        // First what is done and then to whom, or the many ways in which a run may end crowd out all else.
+        // Choose the kind of step first, and then the job. Otherwise the many possible ends of runs
+        // would crowd out everything else.
         let steps = steps(protocol, &run.state);
         let kinds: IndexSet<_> = steps.iter().map(Step::kind).collect();
         let kind = kinds[kind.index(kinds.len())];

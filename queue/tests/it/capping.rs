@@ -47,7 +47,7 @@ async fn a_claim_counts_what_a_concurrent_claim_takes(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(taken, 3);
-    // Others would be chosen now, so that no row lock comes to the rescue.
+    // A claim would choose other jobs now, so row locks do not help.
     enqueue(&pool, (0..5).map(|_| job(&act("urgent")).priority(9))).await;
     let second = tokio::spawn({
         let pool = pool.clone();
@@ -106,7 +106,7 @@ async fn a_lanes_own_cap_replaces_the_default(pool: PgPool) {
 async fn a_paused_lane_waits_and_hides_no_other(pool: PgPool) {
     prepare(&pool).await;
     let mut conn = pool.acquire().await.unwrap();
-    // So many paused lanes before the open one that it takes several claims to come to it.
+    // So many paused lanes stand before the open one that it takes several claims to reach it.
     sqlx::query(
         "insert into queue.lanes (queue, lane, paused_until)
          select 'work', lpad(to_hex(n), 32, '0')::uuid, now() + '1 hour'
@@ -123,7 +123,7 @@ async fn a_paused_lane_waits_and_hides_no_other(pool: PgPool) {
     )
     .await;
     enqueue(&pool, [NewJob::new(WORK, lane(1500), &act("open"))]).await;
-    // The poll would come too late: the walk itself must go on over them.
+    // The poll would come too late: the walk itself must pass the paused lanes.
     let config = Config {
         poll: Duration::from_secs(5),
         ..quick()

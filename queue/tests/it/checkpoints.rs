@@ -11,7 +11,7 @@ use crate::support::{
     until_idle,
 };
 
-/// A job that records these, and ends well.
+/// A job that records these marks, and ends well.
 fn with_marks(name: &str, checkpoints: impl IntoIterator<Item = Mark>) -> Act {
     Act {
         checkpoints: checkpoints.into_iter().collect(),
@@ -86,7 +86,8 @@ async fn a_checkpoint_of_a_lost_job_is_refused(pool: PgPool) {
     };
     enqueue(&pool, [job(&with_marks("end", [first, mark("second")]))]).await;
     until(&pool, "select exists (select from effects)").await;
-    // Another worker claims it meanwhile, as after a rescue. That worker is dead, too, so that we get the job again.
+    // Another worker claims the job in the meantime, as after a rescue. That worker is dead, too,
+    // so the job comes back to us.
     sqlx::query("update queue.jobs set locked_by = gen_random_uuid(), fence = fence + 1")
         .execute(&pool)
         .await

@@ -1,4 +1,4 @@
-//! Claims are fair among lanes, and take what is urgent first.
+//! Claims are fair among lanes, and take jobs of higher priority first.
 
 use std::time::Duration;
 

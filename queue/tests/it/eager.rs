@@ -1,4 +1,5 @@
-//! Follow-up jobs that the finishing process takes at once: inserted as claimed, minding all that a claim minds.
+//! Follow-up jobs that the finishing process takes at once. They are inserted as claimed, under the
+//! same conditions as a claim.
 
 mod caps;
 
@@ -15,7 +16,7 @@ use crate::{
     },
 };
 
-/// How new rows looked when they were inserted.
+/// Records the state of new rows when they are inserted.
 pub(crate) async fn watch_inserts(pool: &PgPool) {
     sqlx::raw_sql(
         "create table inserted (queue text, state smallint, fence integer, attempt smallint);
@@ -31,7 +32,7 @@ pub(crate) async fn watch_inserts(pool: &PgPool) {
     .unwrap();
 }
 
-/// The rows of `MORE`, as inserted: how many, state, fence and attempt.
+/// The rows of `MORE` as they were inserted: number, state, fence and attempt.
 const INSERTED: &str = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
                           from inserted where queue = 'more' group by state, fence, attempt order by state";
 
@@ -136,7 +137,7 @@ async fn what_is_paused_is_not_taken(pool: PgPool) {
     process.stop().await;
 }
 
-/// The lock is kept until the transaction ends, which may be long: so nobody waits for it.
+/// The lock is kept until the transaction ends, which may take long. So nobody waits for it.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn what_another_transaction_claims_from_is_not_taken(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();

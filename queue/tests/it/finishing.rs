@@ -1,4 +1,4 @@
-//! Effects: exactly once, under the fence, and each at its own risk.
+//! Effects happen exactly once, under the fence, and a failing one harms no other.
 
 use sqlx::PgPool;
 
@@ -38,14 +38,14 @@ async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
         "select exists (select from queue.jobs where state = 1)",
     )
     .await;
-    // Another worker claims it meanwhile, as after a rescue.
+    // Another worker claims the job in the meantime, as after a rescue.
     sqlx::query(
         "update queue.jobs set locked_by = gen_random_uuid(), fence = fence + 1, run_at = now()",
     )
     .execute(&pool)
     .await
     .unwrap();
-    // That worker is dead, too, so that in the end the job is rescued and done by us.
+    // That worker is dead, too, so that we finally rescue and finish the job.
     until_idle(&pool).await;
     assert_eq!(process.started(), 2);
     assert_eq!(count(&pool, "select count(*) from effects").await, 1);
@@ -69,7 +69,7 @@ async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
         "select exists (select from queue.jobs where state = 1)",
     )
     .await;
-    // As if it had been rescued: it is due again, and this very worker takes it a second time.
+    // As after a rescue: the job is due again, and the same worker takes it a second time.
     sqlx::query("update queue.jobs set locked_by = null, state = 0")
         .execute(&pool)
         .await

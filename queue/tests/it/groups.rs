@@ -29,7 +29,7 @@ fn lasting(name: &str, ms: u64) -> Act {
     }
 }
 
-/// Claims as a new binary does, without memory.
+/// Claims like a new binary, without memory.
 async fn claim(pool: &PgPool, limit: i32, group_cap: Option<i32>) -> Vec<(Group, Lane)> {
     let (groups, lanes): (Option<Vec<Group>>, Option<Vec<Lane>>) = sqlx::query_as(
         "select groups, lanes
@@ -76,7 +76,7 @@ async fn case_15_a_group_with_a_hundred_slow_lanes_does_not_delay_a_healthy_one(
         "select count(*) >= 8 from queue.jobs where state = 1",
     )
     .await;
-    // Claimed ahead as much as it can be, before anybody else comes.
+    // As many jobs are claimed ahead as possible before the other group comes.
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(process.started(), 8, "a half of the slots");
     for n in 0..20 {
@@ -84,7 +84,7 @@ async fn case_15_a_group_with_a_hundred_slow_lanes_does_not_delay_a_healthy_one(
         process.queue.enqueued(&jobs);
     }
     until(&pool, "select count(*) = 20 from effects").await;
-    // And of the slow group's own lanes.
+    // The other lanes of the slow group have room, too.
     enqueue(&pool, [job_in(1, 500, &act("healthy lane"))]).await;
     process.abandon().await;
 }

@@ -12,7 +12,7 @@ use crate::{
     support::{Process, act, count, job, names, prepare, quick, settings, until, until_idle},
 };
 
-/// Inserts those of the jobs whose place is even, as a statement does that admits only some.
+/// Inserts the jobs whose place is even, like a statement that admits only some.
 async fn insert(
     conn: impl PgExecutor<'_>,
     jobs: &NewJobs,
@@ -61,7 +61,7 @@ fn six() -> NewJobs {
     (0..6).map(|n| job(&act(&n.to_string()))).collect()
 }
 
-/// Waits until the process holds its lease: before that it takes nothing.
+/// Waits until the process holds its lease. Before that, it takes nothing.
 async fn leased(pool: &PgPool) {
     until(
         pool,

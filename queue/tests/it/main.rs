@@ -1,4 +1,5 @@
-//! The queue's promises, on a real Postgres: `DATABASE_URL` names a server on which databases can be made.
+//! The queue's promises, on a real Postgres: `DATABASE_URL` names a server on which you may create
+//! databases.
 
 #![expect(
     clippy::unwrap_used,

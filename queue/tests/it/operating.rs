@@ -1,4 +1,4 @@
-//! What operators do: look at jobs, lanes and workers, pause, and replay the dead.
+//! What operators see: jobs, lanes, workers and dead jobs.
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The database goes away: nothing exits, nothing is lost, nothing is doubled.
+//! The database goes away: no process exits, no job is lost, no effect is doubled.
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
@@ -142,7 +142,8 @@ async fn an_outage_longer_than_the_lease_doubles_no_effect(pool: PgPool) {
     let other = Process::start(&pool, config, settings());
     until_idle(&pool).await;
     proxy.down.store(false, SeqCst);
-    // Back again, it takes part as before, and what it ended meanwhile is refused.
+    // Back again, the process works as before, and the results of its jobs from the meantime are
+    // refused.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(count(&pool, "select count(*) from effects").await, 40);
     assert_eq!(

@@ -13,7 +13,7 @@ pub(crate) async fn enqueue_and_finish(pool: &PgPool, queue: &Queue) {
     let jobs = enqueue(pool, [job(&act("first"))]).await;
     queue.enqueued(&jobs);
     until_idle(pool).await;
-    // The claim that finds nothing more.
+    // Wait for the claim that finds no more jobs.
     tokio::time::sleep(Duration::from_millis(300)).await;
 }
 

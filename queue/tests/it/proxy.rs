@@ -1,4 +1,4 @@
-//! Stands between the queue and Postgres, and can be told to misbehave.
+//! A proxy between the queue and Postgres that can misbehave on request.
 
 use std::{
     sync::{
@@ -17,12 +17,12 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Stands between the queue and Postgres, and can be told to misbehave.
+/// A proxy between the queue and Postgres that can misbehave on request.
 pub(crate) struct Proxy {
     port: u16,
-    /// Refuses and cuts everything.
+    /// Refuses and cuts all connections.
     pub(crate) down: Arc<AtomicBool>,
-    /// Passes on that many more commits and cuts the connection before the answer.
+    /// Forwards this many more commits, and cuts the connection before the answer.
     pub(crate) swallow_commits: Arc<AtomicU32>,
 }
 

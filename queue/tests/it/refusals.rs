@@ -1,4 +1,4 @@
-//! What cannot be meant is refused with a sentence, and nothing is stored.
+//! Invalid input is refused with a sentence, and nothing is stored.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn a_payload_that_is_too_long_is_refused_with_all_that_came_with_it(pool: 
         "{text}"
     );
 
-    // The same from SQL, where nobody has looked before.
+    // The same from SQL, where nothing has checked the input before.
     let refused = sqlx::query(
         "select queue.enqueue(array['work'], array[gen_random_uuid()], array[to_json(repeat('x', 262144))::text],
                               array[0::smallint], array[0::bigint], array[9::smallint])",

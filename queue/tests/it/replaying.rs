@@ -31,7 +31,7 @@ async fn a_replay_takes_every_match_once_and_leaves_the_rest(pool: PgPool) {
         error: Some("10.0.0.7"),
         ..Filter::default()
     };
-    // Batches that visit fewer jobs than lie between two matches.
+    // Batches that visit fewer jobs than there are between two matches.
     assert_eq!(replay_all(&pool, filter, 13).await, 10);
     let replayed = "select payload ->> 'name' from queue.jobs order by id";
     let hundreds: Vec<String> = (1..=10).map(|n| (n * 100).to_string()).collect();
@@ -57,7 +57,7 @@ async fn what_dies_during_a_replay_is_not_replayed_by_it(pool: PgPool) {
     for _ in 0..30 {
         let batch = replay.next(&mut conn, 10).await.unwrap();
         replayed += batch.replayed;
-        // Whatever was replayed dies again at once.
+        // Every replayed job dies again at once.
         sqlx::query(
             "with gone as (delete from queue.jobs returning *)
              insert into queue.dead_jobs
@@ -122,7 +122,7 @@ async fn a_replay_s_jobs_run_as_soon_as_their_workers_are_woken(pool: PgPool) {
         ..quick()
     };
     let process = Process::start(&pool, config, settings());
-    // It has claimed in vain and sleeps.
+    // The worker has claimed in vain, and sleeps.
     enqueue_and_finish(&pool, &process.queue).await;
     let mut conn = pool.acquire().await.unwrap();
     let mut replay = Replay::begin(&mut conn, Filter::default()).await.unwrap();

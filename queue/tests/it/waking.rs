@@ -1,4 +1,4 @@
-//! Workers hear of due jobs in time, and the depth of a queue can be read.
+//! Workers start due jobs in time, and the depth of a queue can be read.
 
 use std::time::Duration;
 
@@ -111,7 +111,8 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
     );
     assert_eq!((work.running, work.dead), (1, 1));
     assert!(work.oldest_due_seconds > 0.0 && work.oldest_due_seconds < 5.0);
-    // Nobody can run the two: their lane is paused. Then it is not, but has a cap; or its queue is paused.
+    // Nobody can run the two jobs, because their lane is paused. Later, the lane has a cap, or its
+    // queue is paused.
     assert_eq!(work.runnable, 0);
     process.abandon().await;
     sqlx::query("delete from queue.jobs where lane <> $1")
@@ -126,7 +127,7 @@ async fn the_depth_of_a_queue_tells_its_states_apart(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(read(&mut conn, 1).await.runnable, 2);
-    // One that runs takes room.
+    // A running job takes room.
     sqlx::query(
         "update queue.jobs set state = 1, locked_by = gen_random_uuid()
           where id = (select min(id) from queue.jobs where state = 0)",

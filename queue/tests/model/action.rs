@@ -7,11 +7,11 @@ pub(crate) enum Action {
     Heartbeat {
         worker: usize,
     },
-    /// Of a dead worker in due course; of a living one because it stalls.
+    /// For a dead worker: in due course. For a live worker: because it stalls.
     LeaseEnds {
         worker: usize,
     },
-    /// Killed; another process starts.
+    /// A worker is killed, and another process starts.
     Crash {
         worker: usize,
     },
@@ -30,9 +30,9 @@ pub(crate) enum Action {
     },
     Arrive(Hand),
     LoseAnswer(Hand),
-    /// The run comes to this end.
+    /// The run ends in this way.
     End(Hand, Outcome),
-    /// The run has something recorded.
+    /// The run records something.
     Checkpoint(Hand),
     /// `queue.checkpoint`, with the effect.
     Record(Hand, Commit),
@@ -40,7 +40,7 @@ pub(crate) enum Action {
     Write(Hand, Commit),
     /// `pg_xact_status`.
     LookUp(Hand),
-    /// The server does not know any more: counts as rolled back.
+    /// The server does not know any more. This counts as rolled back.
     LookUpInVain(Hand),
     /// `rescue::rescue`.
     Rescue {
@@ -50,7 +50,7 @@ pub(crate) enum Action {
     Sweep {
         worker: usize,
     },
-    /// A scheduled job whose time has come is as good as due: the next claim promotes it.
+    /// A scheduled job whose time has come counts as due, because the next claim promotes it.
     DelayPasses {
         job: usize,
     },
@@ -70,7 +70,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Whether it is none of the queue's doing.
+    /// Whether it comes from outside of the queue.
     pub(crate) fn is_fault(self, state: &State) -> bool {
         match self {
             Self::LeaseEnds { worker } => state.workers[worker].is_alive,

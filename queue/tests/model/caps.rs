@@ -14,10 +14,10 @@ const LANE_CAP: &str = "no more jobs of a lane run than its cap allows";
 
 #[derive(Clone, Copy, Debug)]
 struct Caps {
-    /// None when the group has no cap, and so no lock.
+    /// `None` if the group has no cap, and so no lock.
     group_cap: Option<u8>,
     lane_cap: u8,
-    /// Claims at most.
+    /// The most claims.
     claims: u8,
     without: Option<Mechanism>,
 }
@@ -30,9 +30,10 @@ enum Mechanism {
     LanesAreLocked,
     /// The snapshot that counts is newer than the locks.
     CountsAreNewer,
-    /// A claim that has a lane leaves the others that it cannot have at once.
+    /// A claim that has a lane does not wait for the others that it cannot get at once.
     NobodyWaitsWithALane,
-    /// A claim that waited for the group's lock ends, instead of going on to the lanes with what it has seen before.
+    /// A claim that waited for the group's lock ends. It does not go on to the lanes with what it
+    /// has seen before.
     GroupsAreAwaitedAlone,
 }
 

@@ -36,7 +36,7 @@ impl Protocol {
             ..
         } = state.workers[worker];
         let may_fail = state.left.faults > 0;
-        // A process that has no job may come and go unnoticed.
+        // A process without jobs may come and go unnoticed.
         if state.has_to_do_with(worker) {
             if has_lease && (may_fail || !is_alive) {
                 actions.push(Action::LeaseEnds { worker });
@@ -139,11 +139,11 @@ impl Protocol {
                     }
                 }
             }
-            // Goes with the commit that it waits for.
+            // Continues together with the commit that it waits for.
             Stage::Inserted { .. } => {}
             Stage::Ended { .. } => {
                 actions.push(Action::Write(hand, Commit::Answered));
-                // When there is nothing to write, a lost answer is no more than another try.
+                // If there is nothing to write, a lost answer only means another try.
                 if may_fail && self.is_ours(state, hand) {
                     for written in [true, false] {
                         actions.push(Action::Write(hand, Commit::Lost { written }));

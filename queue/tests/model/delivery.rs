@@ -35,7 +35,7 @@ impl Model for Protocol {
     }
 }
 
-/// One job at the mercy of three faults.
+/// One job, and three faults.
 const ONE_JOB: Protocol = Protocol {
     jobs: 1,
     workers: 2,
@@ -59,7 +59,7 @@ const TWO_JOBS: Protocol = Protocol {
     ..ONE_JOB
 };
 
-/// A job that dies easily and may live again.
+/// A job that dies easily and may be replayed.
 const TWO_LIVES: Protocol = Protocol {
     max_attempts: 1,
     limits: Limits {
@@ -108,7 +108,7 @@ fn states(protocol: Protocol) -> usize {
     explore(&protocol).unwrap_or_else(|found| panic!("{found:?}"))
 }
 
-// The numbers are no promise. They show that a change of the model changed what is visited.
+// The numbers are not a promise. They show whether a change of the model changed what is visited.
 
 #[test]
 fn every_promise_holds_for_one_job_and_three_faults() {
@@ -140,7 +140,7 @@ fn every_promise_holds_for_a_new_job_taken_at_once() {
     assert_eq!(states(INSERTED), 84_933);
 }
 
-/// The promise that is broken first without a mechanism.
+/// The promise that breaks first without a mechanism.
 #[track_caller]
 fn broken(protocol: Protocol, mechanism: Mechanism) -> &'static str {
     let crippled = Protocol {

@@ -1,5 +1,6 @@
-//! The queue's protocols, checked exhaustively: every state that a small system can reach keeps every promise,
-//! and each mechanism is needed, because without it the checker finds a schedule that breaks one.
+//! The queue's protocols, checked exhaustively. Every state that a small system can reach keeps
+//! every promise. Each mechanism is needed: without it, the checker finds a schedule that breaks a
+//! promise.
 
 mod action;
 mod caps;

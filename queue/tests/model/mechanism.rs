@@ -1,21 +1,21 @@
-//! One configuration of the system: how large it is, what may happen, and which mechanism is taken out.
+//! One configuration of the system: its size, what may happen, and which mechanism is removed.
 
 /// One configuration of the system.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Protocol {
-    /// All of one queue and one lane.
+    /// The number of jobs, all of one queue and one lane.
     pub(crate) jobs: usize,
-    /// How many processes there are at any time; one that crashes is followed by another, under a new id.
+    /// The number of processes at any time. When one crashes, another one starts with a new id.
     pub(crate) workers: usize,
     pub(crate) max_attempts: i8,
     /// How many jobs of the lane may run at once.
     pub(crate) cap: usize,
     pub(crate) limits: Limits,
-    /// The mechanism that is taken out, to see what it is for.
+    /// The mechanism that is removed, to see what it is for.
     pub(crate) without: Option<Mechanism>,
 }
 
-/// What keeps the promises: most of it is SQL.
+/// The mechanisms that keep the promises. Most of them are SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mechanism {
     /// A row is finished only by the worker that it names.
@@ -24,34 +24,36 @@ pub(crate) enum Mechanism {
     FenceComparesClaim,
     /// Rows and effects are written in one transaction.
     FinishIsOneTransaction,
-    /// An attempt is charged when it begins, not when somebody is left to report its end.
+    /// An attempt is charged when it begins, not when somebody reports its end.
     AttemptIsChargedAtClaim,
-    /// Whoever ends or loses the last attempt dooms the job.
+    /// The step that ends or loses the last attempt dooms the job.
     MaximumDooms,
     /// Only a worker without a lease loses its jobs.
     RescueWaitsForLease,
     /// An unanswered commit is looked up before the transaction is repeated.
     CommitsAreLookedUp,
-    /// A worker looks for rows that name it, but that it has no hold on.
+    /// A worker looks for rows that name it but that it does not hold.
     StraysAreSwept,
     /// Such a row is released only by the second sweep that sees it.
     StraysAreSeenTwice,
-    /// The answer to a claim takes less than the time between two sweeps: the settings must see to that.
+    /// The answer to a claim takes less time than two sweeps are apart. The settings must ensure
+    /// this.
     AnswersComeInTime,
-    /// A lane's running jobs are counted under its lock, and claimed before it is let go.
+    /// A lane's running jobs are counted under its lock, and new ones are claimed before the lock
+    /// is released.
     LanesAreLocked,
     /// The row moves and the obituary is applied in one transaction.
     BurialIsOneTransaction,
     /// A checkpoint gives the row the next fence.
     CheckpointsMoveTheFence,
-    /// While a checkpoint is not answered, a sweep takes the row under the next fence for held: the checkpoint may have
-    /// been written.
+    /// While a checkpoint is not answered, a sweep treats the row with the next fence as held,
+    /// because the checkpoint may have been written.
     NextFenceIsExpected,
-    /// A follow-up job that its worker takes at once is in its hand before the commit.
+    /// A follow-up job that its worker takes at once is held before the commit.
     HandsAreReadyBeforeCommit,
     /// It is handed over only after the commit.
     HandOverAwaitsCommit,
-    /// It is inserted as a claim would leave it, with its first attempt charged.
+    /// It is inserted in the state after a claim, with its first attempt charged.
     EagerAttemptIsCharged,
     /// It is inserted as running only if the lane has room under its cap.
     EagerMindsTheCap,
@@ -59,10 +61,10 @@ pub(crate) enum Mechanism {
     EagerMindsThePause,
 }
 
-/// How often at most.
+/// The highest numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Limits {
-    /// Crashes, stalls, lost answers, failing obituaries.
+    /// Crashes, stalls, lost answers and failing obituaries.
     pub(crate) faults: u8,
     /// Runs that ended uncharged.
     pub(crate) uncharged: u8,
@@ -71,7 +73,7 @@ pub(crate) struct Limits {
     pub(crate) checkpoints: u8,
     /// Follow-up jobs of finished ones.
     pub(crate) follow_ups: u8,
-    /// Jobs that a process which works on the queue enqueues from elsewhere.
+    /// Jobs that a working process enqueues from outside of a run.
     pub(crate) inserts: u8,
     /// Pauses of the lane.
     pub(crate) pauses: u8,

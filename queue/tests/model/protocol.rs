@@ -1,11 +1,13 @@
-//! The protocol of claim, lease, rescue, finish and burial as a state machine: the specification of the queue.
+//! The protocol of claim, lease, rescue, finish and burial as a state machine: the specification of
+//! the queue.
 //!
-//! A state is what the tables hold and what the processes have in hand; an action is one SQL statement, or
-//! one thing that happens to a process or to an answer. Time is left out: a lease ends, or a delay passes,
-//! whenever it likes. Batches are left out, too: what a transaction does to many jobs it does to each.
-//! A job that is enqueued later is a job that is claimed later, so all jobs are there from the start.
+//! A state is what the tables and the processes hold. An action is one SQL statement, or one thing
+//! that happens to a process or to an answer. The model has no time: a lease ends, or a delay
+//! passes, at any moment. It has no batches either: a transaction does the same to each of its
+//! jobs. A job that is enqueued later behaves like a job that is claimed later, so all jobs exist
+//! from the start.
 //!
-//! Whatever could go on for ever is counted: faults, runs that cost no attempt, and replays.
+//! Everything that could go on for ever is limited: faults, runs that cost no attempt, and replays.
 
 use super::{
     action::Action,
@@ -29,7 +31,7 @@ impl Protocol {
     }
 }
 
-/// What it leads to.
+/// The state after an action.
 impl Protocol {
     pub(crate) fn after(&self, state: &State, action: Action) -> State {
         let mut next = state.clone();
@@ -127,7 +129,7 @@ impl Protocol {
         }));
     }
 
-    /// The fence: whether the row still is what this claim made of it.
+    /// The fence: whether the row is still as this claim left it.
     pub(crate) fn is_ours(&self, state: &State, hand: Hand) -> bool {
         let job = &state.jobs[hand.job];
         let worker = state.claim(hand).map(|claim| claim.worker);

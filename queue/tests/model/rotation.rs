@@ -1,9 +1,11 @@
-//! The rotation of generations as a state machine (`migrations/4_generations.sql`, `src/generations.rs`).
+//! The rotation of generations as a state machine (`migrations/6_generations.sql`,
+//! `src/generations.rs`).
 //!
-//! A session is a transaction that enters the young generation: a writer then puts the job there, due; a claim looks
-//! for the live generations, counts what runs in them, and puts the job into the young one, running. Housekeepers, of
-//! whom two believe to be the one, condemn, advance, move, hold and close. A statement whose parts all see one
-//! moment is one action, any other is several. One job will do: jobs are nothing to each other here.
+//! A session is a transaction that enters the young generation. A writer then puts the job there,
+//! due. A claim looks up the live generations, counts what runs in them, and puts the job into the
+//! young one, running. Two housekeepers both believe that they are elected; they condemn, advance,
+//! move, hold and close. A statement whose parts all see the same moment is one action; any other
+//! statement is several. One job is enough, because jobs do not affect each other here.
 
 mod choices;
 
@@ -35,7 +37,7 @@ impl Generations {
     }
 }
 
-/// What it leads to.
+/// The state after an action.
 impl Generations {
     pub(crate) fn after(self, state: &State, action: Action) -> State {
         let mut next = state.clone();
@@ -90,7 +92,7 @@ impl Generations {
                 housekeeper,
                 generation,
             } => {
-                // To come too early is counted, because that could go on for ever.
+                // Coming too early is limited, because it could go on for ever.
                 next.left.faults -= u8::from(state.is_job_in(generation));
                 next.housekeepers[housekeeper] = Housekeeper::Closes(generation);
             }
@@ -100,7 +102,7 @@ impl Generations {
                 next.housekeepers[housekeeper] = Housekeeper::Idle;
             }
         }
-        // All are alike, so any order will do: whoever is busy comes first.
+        // All are alike, so their order does not matter: busy ones come first.
         next.sessions.sort_unstable_by(|one, other| other.cmp(one));
         next.housekeepers
             .sort_unstable_by(|one, other| other.cmp(one));
@@ -162,7 +164,7 @@ impl Generations {
     }
 }
 
-/// Moves the job, if it still is where it was seen and nobody else has it locked.
+/// Moves the job, if it is still where it was seen and nobody else has locked it.
 fn lock_job(next: &mut State, housekeeper: usize) {
     if let Housekeeper::Sees { from, to } = next.housekeepers[housekeeper] {
         let is_there = next.is_job_in(from) && !next.is_job_locked();

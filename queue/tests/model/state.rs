@@ -19,10 +19,10 @@ pub(crate) struct Job {
     pub(crate) row: Row,
     /// Charged attempts, as in the row.
     pub(crate) attempt: i8,
-    /// Charged attempts in truth: claims that were not given back.
+    /// The real number of charged attempts: claims that were not given back.
     pub(crate) charged: i8,
-    /// All its claims, the first of which carries the fence 1; none when no worker has it in hand any more.
-    /// The row carries the fence of the last.
+    /// All its claims. The first has the fence 1. `None` if no worker holds the claim any more. The
+    /// row has the fence of the last claim.
     pub(crate) claims: Vec<Option<Claim>>,
     /// The last sweep of its worker found the row, but no hold.
     pub(crate) is_suspect: bool,
@@ -33,7 +33,7 @@ pub(crate) struct Job {
     pub(crate) is_misreported: bool,
 }
 
-/// Where the job's row is, and in which state.
+/// The place of the job's row, and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Row {
     Due,
@@ -58,25 +58,26 @@ pub(crate) struct Claim {
     pub(crate) attempt: i8,
     /// How many effects were applied before.
     pub(crate) step: usize,
-    /// The worker's lease was held without a break since the claim.
+    /// The worker has held its lease without a break since the claim.
     pub(crate) is_covered: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stage {
-    /// The claim is committed, its answer under way.
+    /// The claim is committed, and its answer is under way.
     Claimed,
     /// The job waits in the buffer or runs.
     Held,
-    /// Inserted by this worker as its own; the commit is not answered. Handed over, or dropped, with the answer to `by`.
+    /// Inserted by this worker as its own. The commit is not answered yet. The answer to `by`
+    /// decides whether it is handed over or dropped.
     Inserted { by: Hand },
-    /// A checkpoint waits to be written; what nobody knows is whether it already was.
+    /// A checkpoint waits to be written. Nobody knows whether it already was.
     Reached,
-    /// The commit that wrote the checkpoint, or did not, is not answered.
+    /// The commit is not answered. It may have written the checkpoint.
     InDoubt { was_written: bool },
-    /// The outcome waits to be written; what nobody knows is whether it already was.
+    /// The outcome waits to be written. Nobody knows whether it already was.
     Ended { outcome: Outcome, was_written: bool },
-    /// The commit that wrote the outcome, or did not, is not answered.
+    /// The commit is not answered. It may have written the outcome.
     Unanswered { outcome: Outcome, was_written: bool },
 }
 
@@ -98,9 +99,9 @@ pub(crate) enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Worker {
     pub(crate) is_alive: bool,
-    /// Its row in `workers` has not expired; an expired one is as good as none.
+    /// Its row in `workers` has not expired. An expired row counts as none.
     pub(crate) has_lease: bool,
-    /// Without the lanes' locks: the running jobs it counted for the claim that it is about to make.
+    /// Without the lanes' locks: how many running jobs it counted for its next claim.
     pub(crate) counted: Option<usize>,
 }
 
@@ -136,7 +137,7 @@ impl State {
         }
     }
 
-    /// What a worker has in hand under this fence.
+    /// What a worker holds under this fence.
     pub(crate) fn claim(&self, hand: Hand) -> Option<Claim> {
         self.jobs[hand.job].claims[hand.fence - 1]
     }
@@ -145,13 +146,13 @@ impl State {
         &mut self.jobs[hand.job].claims[hand.fence - 1]
     }
 
-    /// All that a worker has in hand.
+    /// Everything that a worker holds.
     pub(crate) fn claims_of(&mut self, worker: usize) -> impl Iterator<Item = &mut Option<Claim>> {
         let claims = self.jobs.iter_mut().flat_map(|job| &mut job.claims);
         claims.filter(move |claim| claim.is_some_and(|claim| claim.worker == worker))
     }
 
-    /// The jobs whose rows name this worker, and those that it has in hand.
+    /// Whether a job's row names this worker, or the worker holds a job.
     pub(crate) fn has_to_do_with(&self, worker: usize) -> bool {
         self.jobs.iter().any(|job| {
             let mut claims = job.claims.iter().flatten();
@@ -182,12 +183,13 @@ impl Job {
         }
     }
 
-    /// What the row's worker has in hand of it.
+    /// What the row's worker holds of it.
     pub(crate) fn last_claim(&self) -> Option<Claim> {
         self.claims.last().copied().flatten()
     }
 
-    /// Whether this worker waits for the answer to a checkpoint that would have given the row the fence of the last claim.
+    /// Whether this worker waits for the answer to a checkpoint that would have given the row the
+    /// fence of the last claim.
     pub(crate) fn may_be_checkpoint_of(&self, worker: usize) -> bool {
         let before = self.claims.iter().rev().nth(1).copied().flatten();
         before.is_some_and(|claim| {

@@ -58,7 +58,7 @@ impl Protocol {
         }
     }
 
-    /// What becomes of the row of a job whose run in this attempt ended so.
+    /// The new state of the row of a job whose run in this attempt ended so.
     fn verdict(&self, outcome: Outcome, attempt: i8) -> Row {
         match outcome {
             Outcome::Done | Outcome::DoneWithMore => Row::Finished,
@@ -113,7 +113,7 @@ impl Protocol {
             }
         } else {
             next.inserted_by(hand).for_each(|claim| *claim = None);
-            // What nobody can know any more is not held against the report.
+            // If nobody can know the result any more, the report is not wrong.
             next.put(
                 hand,
                 Stage::Ended {

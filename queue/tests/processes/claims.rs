@@ -1,4 +1,4 @@
-//! Claims find work among many rows that are no work.
+//! Claims find jobs among many rows that cannot be claimed.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use crate::{
     worker::{Setup, Worker},
 };
 
-/// Claims up to 100 jobs, as a process does whose claims come back full, finishes them, and puts others in their place. Returns how many pages the claim touched, and
-/// how long it took.
+/// Claims up to 100 jobs, like a process whose claims come back full, finishes them, and puts
+/// others in their place. Returns how many pages the claim touched, and how long it took.
 async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
     let begun = Instant::now();
     let plan: Value = sqlx::query_scalar(
@@ -45,7 +45,7 @@ async fn claim(conn: &mut PgConnection, worker: Uuid) -> (i64, Duration) {
     )
 }
 
-/// Inserts so many jobs of another queue than the workers', in 1,000 lanes for each state.
+/// Inserts this many jobs into another queue than the workers', in 1,000 lanes for each state.
 fn jobs_in_shop(rows: i64, state: i16, run_at: &'static str) -> AssertSqlSafe<String> {
     AssertSqlSafe(format!(
         "insert into queue.jobs (queue, grp, lane, payload, max_attempts, state, run_at)
@@ -54,7 +54,7 @@ fn jobs_in_shop(rows: i64, state: i16, run_at: &'static str) -> AssertSqlSafe<St
     ))
 }
 
-/// The 99th percentile of the time of so many claims: the middle one of three rounds.
+/// The 99th percentile of the time of this many claims: the middle one of three rounds.
 async fn p99(conn: &mut PgConnection, worker: Uuid, claims: usize) -> Duration {
     let mut rounds = [Duration::ZERO; 3];
     for round in &mut rounds {
@@ -69,16 +69,16 @@ async fn p99(conn: &mut PgConnection, worker: Uuid, claims: usize) -> Duration {
     rounds[1]
 }
 
-/// Puts 1,000 due jobs among many that were finished and not vacuumed, and among as many scheduled ones. Waits until a
-/// claim touches fewer than so many times the pages that it did without them, and returns the 99th percentiles of before
-/// and after.
+/// Puts 1,000 due jobs among many that were finished and not vacuumed, and among as many scheduled
+/// ones. Waits until a claim touches fewer than `times` as many pages as without them. Returns the
+/// 99th percentiles before and after.
 async fn find_work(pool: &PgPool, rows: i64, times: i64, claims: usize) -> [Duration; 2] {
     prepare(pool).await;
     let mut conn = pool.acquire().await.unwrap();
     let execute = async |conn: &mut PgConnection, statement| {
         sqlx::raw_sql(statement).execute(conn).await.unwrap();
     };
-    // The youngest of all, so that the other one keeps house.
+    // The youngest worker, so that the other one is the housekeeper.
     let worker: Uuid = sqlx::query_scalar(
         "insert into queue.workers (id, started_at, expires_at)
          values (gen_random_uuid(), now() + interval '1 hour', now() + interval '1 hour')
@@ -88,15 +88,15 @@ async fn find_work(pool: &PgPool, rows: i64, times: i64, claims: usize) -> [Dura
     .await
     .unwrap();
     execute(&mut conn, jobs_in_shop(1000, 0, "now()")).await;
-    // The first one of a connection reads the catalogue.
+    // The first claim of a connection reads the catalogue.
     claim(&mut conn, worker).await;
     let (fresh, _) = claim(&mut conn, worker).await;
     let p99_fresh = p99(&mut conn, worker, claims).await;
 
-    // Nobody cleans up behind what is finished.
+    // Nothing vacuums the finished jobs.
     let off = "alter table queue.jobs set (autovacuum_enabled = off)";
     execute(&mut conn, AssertSqlSafe(off.to_owned())).await;
-    // It works on another queue, and keeps house for all of them.
+    // It works on another queue, and is the housekeeper of all queues.
     let housekeeper = Worker::start(&Setup::on(pool));
     execute(
         &mut conn,
@@ -128,7 +128,7 @@ async fn find_work(pool: &PgPool, rows: i64, times: i64, claims: usize) -> [Dura
     [p99_fresh, p99_now]
 }
 
-/// By pages; the times are a benchmark's.
+/// Compares pages; a benchmark compares times.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_14_claims_find_work_among_finished_and_scheduled_jobs(pool: PgPool) {
     find_work(&pool, 20_000, 2, 10).await;
@@ -139,8 +139,8 @@ async fn case_14_claims_find_work_among_finished_and_scheduled_jobs(pool: PgPool
 async fn case_14_claims_find_work_after_a_million_finished_and_with_a_million_scheduled(
     pool: PgPool,
 ) {
-    // Of entries that are marked as dead nothing is read any more, but their pages are there until vacuum comes: they make
-    // it up to about twice as many.
+    // Entries that are marked as dead are not read any more, but their pages stay until vacuum
+    // comes. So it can be up to about twice as many.
     let [fresh, now] = find_work(&pool, 1_000_000, 3, 500).await;
     assert!(now <= 2 * fresh, "{fresh:?}, then {now:?}");
 }

@@ -1,4 +1,4 @@
-//! Lanes whose locks are the same number.
+//! Lanes whose locks have the same number.
 
 use queue::{Lane, NewJob};
 use sqlx::PgPool;
@@ -34,7 +34,8 @@ async fn case_q3_lanes_whose_locks_collide_are_both_served_within_their_caps(poo
         ..Setup::on(&pool).calling(&witness)
     };
     let workers = [(); 4].map(|()| Worker::start(&setup));
-    // Each goes before those that wait, so that two claims at once would take different ones.
+    // Each new job goes before those that wait, so that two claims at once would take different
+    // ones.
     for n in 0..150 {
         let jobs = [0, 1].map(|twin| {
             let act = Act {
@@ -70,7 +71,7 @@ async fn case_q3_a_claim_waits_for_one_that_has_the_same_lock_and_keeps_the_cap(
         .await
         .unwrap();
     assert_eq!(taken, 2);
-    // The second claim sees a full lane as an empty one, and would take this job first.
+    // The second claim sees the full lane as empty, and would take this job first.
     let urgent = NewJob::new(WORK, one, &act("urgent")).priority(9);
     enqueue(&pool, [urgent, NewJob::new(WORK, other, &act("other"))]).await;
     let second = tokio::spawn({

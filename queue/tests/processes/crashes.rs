@@ -1,5 +1,5 @@
-//! Processes that are killed (in a job, between its call to the outside and its commit, around the commit, under load) or
-//! told to stop.
+//! Processes that are killed (in a job, between its call to another system and its commit, or
+//! around the commit) or told to stop.
 
 use sqlx::PgPool;
 
@@ -32,7 +32,8 @@ async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
     other.stop().await;
 }
 
-/// Lets a worker run one job behind a proxy and sets this trap for the commit. Returns once it has sprung.
+/// Lets a worker run one job behind a proxy, and sets this trap for the commit. Returns once the
+/// trap has sprung.
 async fn trapped(pool: &PgPool, witness: &Witness, trap: Trap) -> Worker {
     trapped_in(pool, witness, trap, &call("job")).await
 }
@@ -58,7 +59,8 @@ async fn case_02_a_worker_killed_between_its_call_and_its_commit_leaves_one_effe
     let other = Worker::start(&Setup::on(&pool).calling(&witness));
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["job 2"]);
-    // What happened outside happened twice: that is the promise, and why providers are asked idempotent questions.
+    // The call to another system happened twice. The queue promises no more, so providers get
+    // idempotent questions.
     assert_eq!(witness.calls(), ["job", "job"]);
     other.stop().await;
 }
@@ -123,7 +125,7 @@ async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_e
     );
     let other = Worker::start(&Setup::on(&pool).calling(&witness));
     until_idle(&pool).await;
-    // The attempt of the victim is charged, as that of any job whose worker dies.
+    // The victim's attempt is charged, like that of every job whose worker dies.
     assert_eq!(effects(&pool).await, ["after job 2", "job 1"]);
     assert_eq!(witness.calls(), ["job", "after job"]);
     other.stop().await;
@@ -201,7 +203,7 @@ async fn case_09_a_worker_told_to_stop_drains_and_returns_the_rest_uncharged(poo
     )
     .await;
     worker.signal(rustix::process::Signal::TERM);
-    // What was claimed and not started goes back while the four still run.
+    // Jobs that were claimed and not started go back while the four still run.
     until(&pool, "select count(*) = 4 from queue.jobs where state = 1").await;
     assert_eq!(
         count(

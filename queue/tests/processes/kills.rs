@@ -11,10 +11,10 @@ use crate::{
     worker::{Setup, Worker},
 };
 
-/// A load, and one of three workers killed and replaced again and again in its middle.
+/// A load. In its middle, one of three workers is killed and replaced again and again.
 struct Plan {
     jobs_a_tick: u32,
-    /// So long that whoever is killed has some in hand.
+    /// Long enough for a killed worker to have jobs.
     sleep_ms: u64,
     /// Ticks of a tenth of a second: undisturbed, with kills, undisturbed again.
     calm: u32,
@@ -22,7 +22,7 @@ struct Plan {
     ticks_between_kills: u32,
 }
 
-/// Returns how many effects there were in the first calm, and in the second.
+/// Returns the number of effects in the first calm phase, and in the second.
 async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
     prepare(pool).await;
     let setup = Setup::on(pool);
@@ -31,7 +31,7 @@ async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
     let mut enqueued = 0;
     let mut killed = 0;
     let last_kill = plan.calm + plan.kills * plan.ticks_between_kills;
-    // The lease of the last victim is over before the second calm begins.
+    // The lease of the last victim ends before the second calm phase begins.
     let recovered = last_kill + 20;
     for tick in 0..recovered + plan.calm {
         let batch = enqueued..enqueued + plan.jobs_a_tick;

@@ -17,7 +17,7 @@ pub(crate) const IDLE: &str = "select not exists (select from queue.jobs)";
 async fn each_once(pool: &PgPool, jobs: u32, processes: usize) {
     prepare(pool).await;
     let setup = Setup {
-        // So many processes may keep a small machine from sending heartbeats for seconds.
+        // With so many processes, a small machine may not send heartbeats for seconds.
         lease_ms: 15_000,
         ..Setup::on(pool)
     };

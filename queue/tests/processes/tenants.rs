@@ -1,4 +1,4 @@
-//! A tenant with a backlog, and another one with ten jobs.
+//! A tenant with a backlog, and another tenant with ten jobs.
 
 use queue::NewJob;
 use sqlx::PgPool;
@@ -10,7 +10,7 @@ use crate::{
     worker::{Setup, Worker},
 };
 
-/// How many of another tenant's jobs are done while the ten of a newcomer wait.
+/// How many jobs of the backlog are done while the other tenant's ten jobs wait.
 async fn overtaken(pool: &PgPool, backlog: u32, processes: usize) -> i64 {
     prepare(pool).await;
     let in_lane = |n, name: String| {
@@ -39,7 +39,8 @@ async fn overtaken(pool: &PgPool, backlog: u32, processes: usize) -> i64 {
         - before
 }
 
-/// By the order of the effects, whatever the machine's speed. The waits in milliseconds are a benchmark's.
+/// Compares the order of the effects, which does not depend on the machine's speed. A benchmark
+/// measures the waits in milliseconds.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_15_a_backlog_of_one_tenant_is_overtaken_by_another_s_jobs(pool: PgPool) {
     let overtaken = overtaken(&pool, 4000, 1).await;
@@ -54,7 +55,7 @@ async fn case_15_a_backlog_of_one_tenant_is_overtaken_by_another_s_jobs(pool: Pg
 async fn case_15_a_backlog_of_100_000_is_overtaken_by_ten_jobs(pool: PgPool) {
     let overtaken = overtaken(&pool, 100_000, 3).await;
     eprintln!("the ten waited for {overtaken} of 100,000");
-    // What is done while a busy machine lets a process wait for its turn counts, too.
+    // Jobs that are done while a busy machine lets a process wait count, too.
     assert!(
         overtaken < 5000,
         "{overtaken} jobs of the backlog went first"

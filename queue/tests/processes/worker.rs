@@ -1,4 +1,4 @@
-//! A worker process: both ends of it, the program that runs in it and the handle that a test has on it.
+//! A worker process: the program that runs in it, and the handle that a test has on it.
 
 mod counters;
 mod setup;
@@ -41,7 +41,7 @@ fn process() {
     let Ok(setup) = env::var(VARIABLE) else {
         return;
     };
-    // Its end of the pipe stays open as long as the test lives, however that ends.
+    // The pipe stays open as long as the test lives, however the test ends.
     thread::spawn(|| {
         let _ = stdin().read(&mut [0]);
         std::process::exit(1);
@@ -124,15 +124,15 @@ impl Worker {
         self.child.wait().unwrap();
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// SIGTERM, and what it counted.
+    /// Sends SIGTERM, and returns what the process counted.
     ///
     /// # Panics
-    /// When it does not end, or not well.
+    /// If it does not end, or does not end well.
     pub(crate) async fn stop(self) -> Counters {
         self.signal(Signal::TERM);
         self.counters().await
@@ -141,7 +141,7 @@ impl Worker {
     /// Waits for its end, and returns what it counted.
     ///
     /// # Panics
-    /// When it does not end, or not well.
+    /// If it does not end, or does not end well.
     pub(crate) async fn counters(mut self) -> Counters {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -160,7 +160,7 @@ impl Worker {
             lines
                 .filter_map(|line| {
                     let (name, count) = line.rsplit_once(' ')?;
-                    // What is no whole number is no counter.
+                    // A value that is not a whole number is not a counter.
                     Some((name.to_owned(), count.parse().ok()?))
                 })
                 .collect(),

@@ -1,4 +1,4 @@
-//! What a verdict tells: its reason, its details and its trace.
+//! What a verdict reports: its reason, its details and its trace.
 
 use serde_json::json;
 use uuid::Uuid;

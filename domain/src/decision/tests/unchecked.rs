@@ -1,4 +1,4 @@
-//! What was not checked: it follows the site's wish, and hides no rule.
+//! Content that was not checked follows the site's setting, and hides no rule.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
             ..findings(vec![])
         })
     };
-    // In whatever order they were asked for.
+    // In any order.
     let image = gap(Modality::Image, &[Spam, Adult], &[Adult]);
     let verdict = of(&[gap(Modality::Text, &[], &[]), image]);
     assert_eq!(verdict.status, Status::PendingReview);
@@ -33,7 +33,7 @@ fn a_wanted_category_that_a_provider_left_out_is_unchecked_and_one_that_nobody_l
         (vec![], vec![Adult, Spam])
     );
 
-    // What no rule asks for is nothing to the verdict.
+    // A category that no rule asks for does not change the verdict.
     let verdict = of(&[gap(
         Modality::Text,
         &[Spam, Category::Hate],

@@ -1,4 +1,4 @@
-//! Groups from definition to violations.
+//! Groups, from their definition to their violations.
 
 mod cost;
 mod faults;

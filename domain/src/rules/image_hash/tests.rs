@@ -1,4 +1,4 @@
-//! Lists that deny and allow, and what is told of a match.
+//! Lists that deny and allow, and what is reported about a match.
 
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-//! What folds alike, and that every place leads back to the original.
+//! What folds alike. Every place must lead back to the original.
 
 use proptest::prelude::*;
 

@@ -54,7 +54,7 @@ fn a_group_that_fills_its_share_leaves_room_to_a_newcomer() {
     let full = room.limits().full().clone();
     drop(room);
     assert!(buffer.eased(&full).now_or_never().is_none());
-    // Room is worth a claim once half of what the group may have is free.
+    // The room is enough for a claim once half of the group's part is free.
     for _ in 0..15 {
         take(&buffer).unwrap();
     }
@@ -75,7 +75,7 @@ fn so_does_a_lane_in_its_group() {
     assert_eq!(room.limits().lane_has, 0);
 }
 
-/// As many jobs as a claim may bring of a group.
+/// Adds as many jobs of a group as a claim may bring.
 fn bring(buffer: &Buffer<u128>, n: u128) -> usize {
     let Some(room) = buffer.some_room().now_or_never() else {
         return 0;

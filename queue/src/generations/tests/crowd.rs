@@ -1,4 +1,4 @@
-//! Everybody at once.
+//! Writers, claimers and housekeepers at the same time.
 
 use std::{
     collections::HashMap,
@@ -11,8 +11,8 @@ use sqlx::PgPool;
 use super::{ENQUEUE, claim, close, empty, leave, now, start_leaving};
 use crate::generations::{Collector, Leave, gather_unseen};
 
-/// Everybody at once: writers whose transactions last a while, claimers, and two processes that leave generations
-/// as fast as they can.
+/// Writers whose transactions last a while, claimers, and two processes that leave generations as
+/// fast as they can.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     const JOBS: usize = 1200;
@@ -35,7 +35,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
                 empty(&mut conn, generation).await.unwrap();
                 close(&mut conn, generation).await.unwrap();
             }
-            // As if the patience were over at once, every now and then.
+            // Every now and then, act as if the patience were over at once.
             if left % 5 == 0 {
                 sqlx::query(
                     "update queue.generations set condemned_at = now() - interval '1 minute'",
@@ -78,7 +78,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
             if some.is_empty() && last {
                 return claimed;
             }
-            // Some are finished, the others run on and move along.
+            // Some jobs are finished. The others run on and are moved.
             sqlx::query("delete from queue.jobs where id = any ($1) and id % 2 = 0")
                 .bind(&some)
                 .execute(&mut *conn)
@@ -89,8 +89,8 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     };
     let ((), (), (), one, other) =
         tokio::join!(writers, generations(), generations(), claims(), claims());
-    // A writer whose generation was closed over its head, because its patience was over, has written where no claim looks.
-    // The search for such jobs finds them.
+    // If the patience was over, a writer's generation may have been closed while it wrote. Its jobs
+    // are where no claim looks, and the search for such jobs finds them.
     gather_unseen(&mut pool.acquire().await.unwrap())
         .await
         .unwrap();
@@ -104,6 +104,7 @@ async fn every_job_is_claimed_once_while_generations_change(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     let young = now(&mut conn).await.young;
     assert!(young > 10, "only {young} generations");
-    // The claims may have won their last race against the generations: what runs is in a live one all the same.
+    // The claims may have won their last race against the generations. Running jobs are in a live
+    // generation all the same.
     assert_eq!(gather_unseen(&mut conn).await.unwrap(), 0);
 }

@@ -65,7 +65,7 @@ async fn what_a_claim_counts_is_not_moved_out_of_its_sight(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     enqueue_two_of_one_lane(&mut conn).await;
     assert_eq!(claim_one(&mut conn).await, 1);
-    // A claim, stopped after it has looked up the live generations.
+    // A claim that stopped after it looked up the live generations.
     let mut claim = pool.begin().await.unwrap();
     let live: Vec<i32> = sqlx::query_scalar(
         "select queue.live_generations()

@@ -1,4 +1,4 @@
-//! When a generation is left: when its waste has cost as much as moving would.
+//! When a generation is left: when its waste has cost as much as moving its live rows would.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use sqlx::{PgConnection, PgPool};
 use super::now;
 use crate::generations::{Collector, Generations, Leave};
 
-/// Waste is counted once: then the entries are marked as dead, and a claim walks over their pages uncounted.
+/// Waste is counted once. Then the entries are marked as dead, and a claim walks over their pages
+/// without counting them.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn case_14_what_was_too_dear_to_leave_is_left_when_few_live_on(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
@@ -40,7 +41,7 @@ async fn case_14_what_was_too_dear_to_leave_is_left_when_few_live_on(pool: PgPoo
     }
 }
 
-/// The blocks that a claim reads: a count of its work that does not depend on the machine.
+/// The blocks that a claim reads. This measures its work independently of the machine.
 async fn blocks_of_a_claim(conn: &mut PgConnection) -> i64 {
     let plan: serde_json::Value = sqlx::query_scalar(
         "explain (analyze, buffers, timing off, format json)
@@ -83,7 +84,8 @@ async fn an_old_snapshot_does_not_make_claims_walk_over_what_is_done(pool: PgPoo
         "{walking} blocks: nothing to leave behind"
     );
 
-    // The server counts what the claims met, and publishes it once a second at most.
+    // The server counts the entries that the claims met, and publishes the count at most once a
+    // second.
     let young = now(&mut conn).await.young;
     let left = async {
         while now(&mut conn).await.young == young || now(&mut conn).await.condemned.is_some() {

@@ -1,4 +1,5 @@
-//! The other side of the comparison: processes that do what they are told, statement by statement, and their tables.
+//! The other side of the comparison: processes that do what they are told, statement by statement,
+//! and their tables.
 
 mod act;
 mod hands;
@@ -26,13 +27,13 @@ use super::{
     work::{LANE, QUEUE, new_job, settings},
 };
 
-/// A claim in the hands of its worker.
+/// A claim that its worker holds.
 enum InHand {
     Answered(Claim),
     Held(Arc<Hold>),
     /// Ended, or at a checkpoint.
     Ended(Ended),
-    /// Inserted as this worker's, and not handed over yet.
+    /// Inserted as this worker's, and not yet handed over.
     Inserted(Box<Inserted>),
 }
 
@@ -63,7 +64,7 @@ struct Claimed {
 }
 
 impl Actual {
-    /// With that many processes to start, by and by.
+    /// With this many processes, which start one after the other.
     pub(super) async fn new(pool: PgPool, processes: usize) -> Self {
         sqlx::raw_sql(
             "create table effects (place serial, job bigint not null, step integer not null);
@@ -86,7 +87,7 @@ impl Actual {
         }
     }
 
-    /// Everything as at the model's start.
+    /// Resets everything to the model's start.
     pub(super) async fn reset(&mut self, protocol: Protocol) {
         self.hands.clear();
         self.unanswered.clear();
@@ -112,7 +113,7 @@ impl Actual {
         self.find_new_jobs().await;
     }
 
-    /// Whatever the tables hold of the jobs.
+    /// What the tables hold of the jobs.
     pub(super) async fn look(&self) -> Vec<Seen> {
         let processes = self.processes.iter();
         let workers: Vec<_> = processes.map(|one| one.queue.worker_id()).collect();
@@ -150,7 +151,7 @@ impl Actual {
         Some(hand)
     }
 
-    /// Takes what dead workers had.
+    /// Takes the jobs of dead workers.
     pub(super) async fn rescue(&self) {
         let rescuer = self.processes[0].queue.shared();
         rescue::rescue(&mut *self.conn().await, rescuer)
@@ -158,7 +159,7 @@ impl Actual {
             .unwrap();
     }
 
-    /// Buries who is doomed.
+    /// Buries doomed jobs.
     pub(super) async fn bury(&self) {
         let undertaker = self.processes[0].queue.shared();
         burial::bury(undertaker, &settings(), 100)
@@ -168,13 +169,13 @@ impl Actual {
     }
 }
 
-/// What the parts of an action need.
+/// The parts of actions.
 impl Actual {
     async fn conn(&self) -> PoolConnection<Postgres> {
         self.pool.acquire().await.unwrap()
     }
 
-    /// The process that has this in hand.
+    /// The process that holds this.
     fn process(&mut self, state: &State, hand: Hand) -> &mut Process {
         &mut self.processes[state.claim(hand).unwrap().worker]
     }

@@ -9,7 +9,7 @@ use super::{
     state::{Hand, State},
 };
 
-/// What is done next: one action, or a statement that takes whatever there is.
+/// The next step: one action, or a statement that takes whatever it finds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Act(Action),
@@ -18,7 +18,7 @@ pub(super) enum Step {
     },
     Rescue,
     Bury,
-    /// A worker sleeps past its lease, and comes back after its jobs were taken.
+    /// A worker sleeps beyond its lease, and comes back after its jobs were taken.
     Stall {
         worker: usize,
     },
@@ -45,7 +45,7 @@ impl Step {
     }
 }
 
-/// Everything that can be done, also what finds nothing to do.
+/// All possible steps, including those that will find nothing to do.
 pub(super) fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
     let mut steps = vec![Step::Rescue, Step::Bury];
     for (worker, now) in state.workers.iter().enumerate() {

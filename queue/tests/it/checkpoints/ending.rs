@@ -1,4 +1,4 @@
-//! Ends that meet a checkpoint which is being written.
+//! Runs that end while a checkpoint is being written.
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
@@ -33,8 +33,8 @@ async fn a_checkpoint_whose_commit_is_not_answered_is_recorded_once(pool: PgPool
     process.stop().await;
 }
 
-/// The run ends by its time-out while its checkpoint waits for a lock. The end must not overtake it, or the row would stay
-/// with a worker that does not know it any more.
+/// The run ends by its time-out while its checkpoint waits for a lock. The end must not overtake
+/// the checkpoint; otherwise the row would stay with a worker that does not know it any more.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_run_that_times_out_in_a_checkpoint_ends_after_it(pool: PgPool) {
     prepare(&pool).await;
@@ -57,7 +57,7 @@ async fn a_run_that_times_out_in_a_checkpoint_ends_after_it(pool: PgPool) {
     .await;
     tokio::time::sleep(Duration::from_millis(600)).await;
     lock.commit().await.unwrap();
-    // Without the order, the row waits for two sweeps for strays, each 20 seconds after the other.
+    // In the wrong order, the row would wait for two sweeps for strays, which are 20 seconds apart.
     until_idle(&pool).await;
     assert_eq!(
         names(
@@ -70,7 +70,7 @@ async fn a_run_that_times_out_in_a_checkpoint_ends_after_it(pool: PgPool) {
     process.stop().await;
 }
 
-/// The worker is dropped at the end of its grace, while a checkpoint is being written.
+/// The worker is dropped at the end of its grace period, while a checkpoint is being written.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_run_that_is_dropped_in_a_checkpoint_is_given_back_after_it(pool: PgPool) {
     prepare(&pool).await;

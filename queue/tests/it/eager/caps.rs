@@ -22,7 +22,7 @@ async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
     at_its_cap(&pool, more().group_cap(2)).await;
 }
 
-/// Two may run at once, and a third one comes.
+/// Two jobs may run at once, and a third one comes.
 async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
     let process = start(pool, quick(), more);
     let acts = (0..2).map(|n| Act {
@@ -57,8 +57,8 @@ async fn so_is_that_of_a_group(pool: PgPool) {
     never_more_than_three(&pool, more().group_cap(3)).await;
 }
 
-/// How a batch of jobs gets to run is chance: some are taken, others are claimed. Batches follow until both have happened and
-/// the cap was reached.
+/// Chance decides how a batch of jobs runs: some are taken at once, others are claimed. Batches
+/// follow until both have happened and the cap was reached.
 async fn never_more_than_three(pool: &PgPool, more: BackendSettings) {
     let (one, other) = (start(pool, quick(), more), start(pool, quick(), more));
     let (mut jobs, mut most) = (0, 0);
@@ -86,13 +86,13 @@ async fn never_more_than_three(pool: &PgPool, more: BackendSettings) {
     other.stop().await;
 }
 
-/// Under a cap, what is due already goes first: or new jobs could take every place that becomes free.
+/// Under a cap, due jobs go first. Otherwise new jobs could take every place that becomes free.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
     prepare(&pool).await;
     watch_inserts(&pool).await;
     let mut conn = pool.acquire().await.unwrap();
-    // Due, and claimed by nobody: the claims are away, waiting for the lock of the lane.
+    // The jobs are due, but nobody claims them: the claims wait for the lock of the lane.
     let mut claims = pool.begin().await.unwrap();
     enqueue(&pool, [NewJob::new(MORE, lane(1), &act("early"))]).await;
     sqlx::query("select pg_advisory_xact_lock(hashtext('more'), uuid_hash($1))")
@@ -106,7 +106,7 @@ async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
         .await
         .unwrap();
     assert_eq!(held, [None]);
-    // In another transaction, somebody else has the lock.
+    // Another transaction holds the lock.
     let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
         .bind(lane(1))
         .fetch_one(&mut *conn)

@@ -93,7 +93,7 @@ async fn a_paused_group_waits_with_all_its_lanes_and_hides_no_other(pool: PgPool
         .unwrap();
     let paused = (0..200).map(|n| job_in(1, n, &act("paused")));
     enqueue(&pool, paused).await;
-    // Few due jobs, and many.
+    // With few due jobs, and with many.
     for limit in [500, 8] {
         let open = (0..4).map(|_| job_in(2, 1, &act("open")));
         enqueue(&pool, open).await;

@@ -10,7 +10,7 @@ use crate::support::{
     Process, WORK, act, count, enqueue, lane, names, prepare, quick, settings, until_idle,
 };
 
-/// As binaries did that know nothing of groups and formats.
+/// Claims like a binary that does not know groups and formats.
 async fn claim_as_before(pool: &PgPool, limit: i32, cap: Option<i32>) -> Vec<i64> {
     let ids: Option<Vec<i64>> = sqlx::query_scalar(
         "select ids from queue.claim(gen_random_uuid(), 'work', $1, gen_random_uuid(), 64, $2)",
@@ -26,7 +26,8 @@ async fn claim_as_before(pool: &PgPool, limit: i32, cap: Option<i32>) -> Vec<i64
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn an_older_binary_claims_no_job_whose_payload_it_would_misread(pool: PgPool) {
     let new = |n: u128| job_in(1, n % 5, &act("new")).format(1);
-    // Both in one lane, the new ones first by priority; and a lane of new ones alone.
+    // One lane with both kinds of jobs, the new ones first by priority, and one lane with only new
+    // ones.
     enqueue(&pool, (0..50).map(|n| new(n).priority(5))).await;
     enqueue(&pool, (0..50).map(|n| job_in(1, n % 4, &act("old")))).await;
     let mut claimed = 0;

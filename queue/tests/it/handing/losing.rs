@@ -1,4 +1,4 @@
-//! Jobs that were inserted as a worker's own, and never reached it.
+//! Jobs that were inserted as a worker's own but never reached it.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ async fn what_a_dead_process_inserted_and_never_handed_over_is_rescued(pool: PgP
     living.stop().await;
 }
 
-/// By then the sweeps may have given them to others.
+/// By then, the sweeps may have given the jobs to others.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn an_answer_that_comes_too_late_hands_nothing_over(pool: PgPool) {
     prepare(&pool).await;

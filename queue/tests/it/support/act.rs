@@ -12,7 +12,7 @@ pub(crate) const MORE: QueueName = QueueName::new("more");
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Act {
     pub(crate) name: String,
-    /// What it records first, one after the other.
+    /// Marks that it records first, one after the other.
     #[serde(default)]
     pub(crate) checkpoints: Vec<Mark>,
     /// Sleeps this long before it ends.
@@ -23,7 +23,7 @@ pub(crate) struct Act {
     pub(crate) poison: bool,
     /// Whether its effect enqueues a job in `MORE`.
     pub(crate) follow_up: bool,
-    /// How long that one sleeps.
+    /// How long that job sleeps.
     #[serde(default)]
     pub(crate) follow_up_sleep_ms: u64,
 }
@@ -111,7 +111,7 @@ impl Effect for Recorded {
     }
 }
 
-/// What a handler returns that could not reach the database.
+/// The error of a handler that could not reach the database.
 #[derive(Debug)]
 pub(super) struct Outage;
 

@@ -92,7 +92,7 @@ async fn perform(
     }
 }
 
-/// Everything fast enough for a test: leases of a second, sweeps ten times a second.
+/// Settings that are fast enough for a test: leases of a second, sweeps ten times a second.
 pub(crate) fn quick() -> Config {
     Config {
         lease: Duration::from_secs(1),
@@ -169,7 +169,7 @@ impl Process {
         }
     }
 
-    /// Stops in order: workers first, then the queue.
+    /// Stops in the right order: workers first, then the queue.
     pub(crate) async fn stop(self) {
         self.monitor.shutdown().expect("a shutdown");
         self.workers.await.expect("the monitor");
@@ -182,7 +182,7 @@ impl Process {
         self.workers.await.expect("the monitor");
     }
 
-    /// Drops the workers with whatever they run, as at the end of a grace.
+    /// Drops the workers with their running jobs, as at the end of a grace period.
     pub(crate) async fn abandon(self) {
         self.workers.abort();
         let _ = self.workers.await;

@@ -1,4 +1,4 @@
-//! The tables that tests look at, and waiting until they hold what is expected.
+//! The tables that tests look at, and waiting for an expected state.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) async fn enqueue(pool: &PgPool, jobs: impl IntoIterator<Item = NewJob
     jobs
 }
 
-/// Waits until a query that gives a boolean gives true.
+/// Waits until a boolean query returns true.
 pub(crate) async fn until(pool: &PgPool, condition: &'static str) {
     let deadline = Instant::now() + Duration::from_secs(8);
     loop {

@@ -37,7 +37,7 @@ impl Caps {
         if has.contains(&true) {
             return Step::Locked { has, early };
         }
-        // All are taken: it queues up for its first.
+        // All are taken: it waits for its first lane.
         Step::WaitsForLane { nth: 0, has, early }
     }
 
@@ -124,7 +124,7 @@ impl Model for Caps {
             Action::Wake(claim) => {
                 next.claims[claim] = match state.claims[claim] {
                     Step::WaitsForGroup if self.has(Mechanism::GroupsAreAwaitedAlone) => Step::Idle,
-                    // What it counted before it began to wait.
+                    // It uses what it counted before it began to wait.
                     Step::WaitsForGroup => Step::Tries {
                         nth: 0,
                         has: [false; LANES],

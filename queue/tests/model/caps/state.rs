@@ -19,14 +19,14 @@ pub(super) enum Job {
     Done,
 }
 
-/// Where a claim stands, with what it has locked.
+/// The step of a claim, with its locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     Idle,
     /// Counted too early: only without [`Mechanism::CountsAreNewer`].
     Begun(Option<Counts>),
     WaitsForGroup,
-    /// Has the group, and tries the lanes from this one of its walk on.
+    /// Has the group, and tries the lanes from this one on.
     Tries {
         nth: usize,
         has: [bool; LANES],

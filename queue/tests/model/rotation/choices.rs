@@ -26,7 +26,7 @@ impl Generations {
                     actions.push(Action::Begin { session, is_claim });
                 }
             }
-            // Waits for whoever closes it.
+            // It waits for the process that closes the generation.
             Step::Read(young) if state.is_being_closed(*young) => {}
             Step::Read(_) => actions.push(Action::Lock { session }),
             Step::Locked(_) => actions.push(Action::Enter { session }),
@@ -91,7 +91,7 @@ impl Generations {
         }
     }
 
-    /// What a housekeeper may begin with a generation that is left.
+    /// What a housekeeper may begin with a generation that is being left.
     fn of_generation(
         self,
         state: &State,
@@ -116,7 +116,7 @@ impl Generations {
         }
     }
 
-    /// Whether somebody who moves jobs has the row of `queue.generations`.
+    /// Whether somebody who moves jobs has locked the row of `queue.generations`.
     fn is_row_locked(self, state: &State) -> bool {
         let is_idle = |keeper: &Housekeeper| match keeper {
             Housekeeper::Idle | Housekeeper::Closes(_) => true,
@@ -125,7 +125,8 @@ impl Generations {
         self.has(Mechanism::MoversLock) && !state.housekeepers.iter().all(is_idle)
     }
 
-    /// Whether a claim is at work that began before the rotation did: it looks where that has left.
+    /// Whether a claim is under way that began before the rotation. It looks into the generation
+    /// that the rotation leaves.
     fn must_await_claims(self, state: &State) -> bool {
         let mut claims = state.sessions.iter().filter(|session| session.is_claim);
         self.has(Mechanism::ClaimsAreAwaited)

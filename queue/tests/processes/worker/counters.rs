@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a worker process counted, by its metrics' names and labels.
+/// What a worker process counted, by metric name and labels.
 pub(crate) struct Counters(pub(super) BTreeMap<String, u64>);
 
 impl Counters {

@@ -55,7 +55,7 @@ fn case_33_ten_thousand_rules_find_the_end_of_the_longest_text() {
     assert_eq!(names(&group, &text), ["l33", "s42", "r9980", "k9981"]);
 }
 
-/// It ends, which backtracking would not. What is quadratic is counted where texts are read.
+/// It ends, which backtracking would not. Quadratic time is measured where texts are read.
 #[test]
 fn case_33_texts_and_rules_made_to_cost_time_are_examined_in_linear_time() {
     const LENGTH: usize = 10_000;

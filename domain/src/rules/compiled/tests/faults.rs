@@ -1,4 +1,4 @@
-//! What is wrong with rules is told with the rule, the member and the place.
+//! Mistakes in rules are reported with the rule, the member and the place.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The names that are read are those of the documents.
+//! Reading uses the same names as the documents.
 
 use serde_json::{from_value, json};
 

@@ -1,4 +1,4 @@
-//! Which patterns remain for a text, and that none that matches is missing.
+//! Which patterns remain for a text. No matching pattern may be missing.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Does what the model does.
+//! Does in the database what the model does.
 
 use super::{Actual, InHand};
 use crate::{
@@ -51,7 +51,7 @@ impl Actual {
                     .insert(hand, InHand::Ended(Ended { hold, outcome }));
             }
             Action::Checkpoint(hand) => self.reach(state, hand).await,
-            // What was rolled back leaves nothing.
+            // A rollback leaves nothing.
             Action::Write(_, Commit::Lost { written: false })
             | Action::Record(_, Commit::Lost { written: false }) => {}
             Action::Write(hand, commit) => {

@@ -1,4 +1,4 @@
-//! What processes have in hand: how it comes, goes on and is handed over.
+//! What processes hold: how a hold begins, goes on and is handed over.
 
 use std::time::Instant;
 
@@ -68,7 +68,7 @@ impl Actual {
         }
     }
 
-    /// A run comes to a checkpoint.
+    /// A run reaches a checkpoint.
     pub(super) async fn reach(&mut self, state: &State, hand: Hand) {
         let Some(InHand::Held(hold)) = self.hands.remove(&hand) else {
             unreachable!("it is held");
@@ -81,7 +81,7 @@ impl Actual {
         self.hands.insert(hand, InHand::Ended(reached));
     }
 
-    /// A commit is found to be made, or not.
+    /// The process learns whether a commit was made.
     pub(super) fn look_up(&mut self, state: &State, hand: Hand) {
         match state.claim(hand).map(|claim| claim.stage) {
             Some(Stage::InDoubt { was_written: true }) => self.answer(hand, true),
@@ -115,14 +115,14 @@ impl Actual {
         }
     }
 
-    /// The commit is answered that enqueued these.
+    /// The commit that enqueued these jobs is answered.
     pub(super) fn hand_over(&mut self, state: &State, by: Hand, follow_ups: Enqueued) {
         let shared = self.process(state, by).queue.shared().clone();
         follow_ups.committed(&shared);
         self.receive(state, by);
     }
 
-    /// Takes in hand what a worker was handed.
+    /// Holds what a worker was handed.
     fn receive(&mut self, state: &State, by: Hand) {
         for hold in self.process(state, by).hands.take() {
             let job = self.jobs.iter().position(|&id| id == hold.claim.job);

@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Actual {
-    /// Promotes what has become due, as any claim would: new jobs come after it.
+    /// Promotes due jobs, as any claim would: new jobs come after them.
     pub(super) async fn promote(&self) {
         sqlx::query("update queue.jobs set state = 0 where state = 2 and run_at <= now()")
             .execute(&self.pool)
@@ -41,7 +41,7 @@ impl Actual {
         .unwrap();
     }
 
-    /// A living worker's lease expires; a dead one's row is gone.
+    /// Ends a lease: a live worker's lease expires, a dead worker's row is removed.
     pub(super) async fn end_lease(&self, worker: usize, is_alive: bool) {
         let id = self.processes[worker].queue.worker_id();
         self.processes[worker].queue.shared().lease.lapse();
@@ -58,7 +58,8 @@ impl Actual {
         }
     }
 
-    /// Writes an outcome with its effect, in one transaction; nothing survives but what the model says is ours.
+    /// Writes an outcome with its effect, in one transaction. Only what the model calls ours may
+    /// survive.
     pub(super) async fn write(
         &mut self,
         protocol: Protocol,
@@ -82,7 +83,7 @@ impl Actual {
         }
     }
 
-    /// Tries to bury while no obituary can be written.
+    /// Tries a burial while no obituary can be written.
     pub(super) async fn fail_to_bury(&self) {
         let execute = async |ddl: &'static str| sqlx::query(ddl).execute(&self.pool).await.unwrap();
         execute("alter table obituaries add constraint silence check (false) not valid").await;
@@ -92,7 +93,7 @@ impl Actual {
         assert!(failed, "it had nothing to bury");
     }
 
-    /// Learns the ids of the jobs that it does not know.
+    /// Looks up the ids of new jobs.
     pub(super) async fn find_new_jobs(&mut self) {
         let new: Vec<JobId> =
             sqlx::query_scalar("select id from queue.jobs where id <> all ($1) order by id")
