@@ -9,7 +9,8 @@ use crate::id::{ActorId, MemberId, TokenId};
 pub enum Actor {
     /// The holder of a management token. The token's id is the actor's.
     Token(TokenId),
-    /// A person who has signed in, as a member of a team or as an operator. The membership's id is the actor's.
+    /// A person who has signed in, as a member of a team or as an operator. The membership's id is
+    /// the actor's.
     Member(MemberId),
     /// Somebody at a command line with access to the database.
     CommandLine,

@@ -3,7 +3,8 @@
 use crate::media::named_set;
 
 named_set! {
-    /// Something that was done, as noun and verb. The names are stored for ever; new ones may be added.
+    /// Something that was done, as noun and verb. The names are stored for ever; new ones may be
+    /// added.
     Action {
         /// A team was created, with its subscription.
         TeamCreate = "team.create",

@@ -114,7 +114,8 @@ impl EventId {
 }
 
 impl DeliveryId {
-    /// The delivery of an event to an endpoint. There is only one, no matter who sends it and how often.
+    /// The delivery of an event to an endpoint. There is only one, no matter who sends it and how
+    /// often.
     pub fn of(event: EventId, endpoint: EndpointId) -> Self {
         Self(derived(event.0, endpoint.0.as_bytes()))
     }

@@ -36,7 +36,8 @@ impl From<[u8; 32]> for SecretHash {
     }
 }
 
-/// The text does not have the format of such a secret. Says no more: a malformed key is answered like an unknown one.
+/// The text does not have the format of such a secret. Says no more: a malformed key is answered
+/// like an unknown one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed key")]
 pub struct MalformedKey;
@@ -48,8 +49,9 @@ macro_rules! secrets {
         pub struct $name(String);
 
         impl $name {
-            /// Makes a new secret from `random` bytes. It needs one byte below 248 for each character. Bytes from 248 up are
-            /// skipped, since they would make some characters likelier than others.
+            /// Makes a new secret from `random` bytes. It needs one byte below 248 for each
+            /// character. Bytes from 248 up are skipped, since they would make some characters
+            /// likelier than others.
             pub fn generate(random: impl IntoIterator<Item = u8>) -> Self {
                 let mut text = String::from($prefix);
                 text.extend(base62(random, $characters));

@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// A name: 1 to 100 characters, none of them a control character, the first and last not white space.
+/// A name: 1 to 100 characters, none of them a control character, the first and last not white
+/// space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);

@@ -3,7 +3,8 @@
 use crate::media::named_set;
 
 named_set! {
-    /// One thing that a management token may do. Scopes are independent: writing does not include reading.
+    /// One thing that a management token may do. Scopes are independent: writing does not include
+    /// reading.
     Scope {
         /// See teams.
         TeamsRead = "teams:read",
@@ -35,7 +36,8 @@ named_set! {
         HashListsWrite = "hash_lists:write",
         /// See webhook endpoints and their deliveries, including the content; never their secrets.
         WebhooksRead = "webhooks:read",
-        /// Create, change, test and delete webhook endpoints, rotate webhook secrets, send deliveries again.
+        /// Create, change, test and delete webhook endpoints, rotate webhook secrets, send
+        /// deliveries again.
         WebhooksWrite = "webhooks:write",
         /// See how much was used.
         UsageRead = "usage:read",

@@ -30,7 +30,8 @@ const SECRET_PREFIX: &str = "whsec_";
 const SERVICE_PREFIX: &str = "sha256=";
 const STANDARD_PREFIX: &str = "v1,";
 
-/// A site's webhook secret: `whsec_` and the base64 of 32 random bytes. Its `Debug` form does not show it.
+/// A site's webhook secret: `whsec_` and the base64 of 32 random bytes. Its `Debug` form does not
+/// show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret {
     shown: String,
@@ -88,14 +89,15 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// The value of `X-Service-Signature`: HMAC-SHA256 over the raw body, keyed with the secret's text as shown.
+/// The value of `X-Service-Signature`: HMAC-SHA256 over the raw body, keyed with the secret's text
+/// as shown.
 pub fn sign_service(secret: &WebhookSecret, raw_body: &[u8]) -> String {
     let digest = secret.service_mac(raw_body).finalize().into_bytes();
     format!("{SERVICE_PREFIX}{}", hex::encode(digest))
 }
 
-/// One signature of `webhook-signature`: HMAC-SHA256 over `<id>.<timestamp>.<raw body>`, keyed with the secret's decoded
-/// bytes. `timestamp` is in Unix seconds.
+/// One signature of `webhook-signature`: HMAC-SHA256 over `<id>.<timestamp>.<raw body>`, keyed with
+/// the secret's decoded bytes. `timestamp` is in Unix seconds.
 pub fn sign_standard(
     secret: &WebhookSecret,
     id: EventId,

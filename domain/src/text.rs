@@ -28,8 +28,9 @@ pub(crate) use trie::trie_states;
 /// stays small.
 pub const MAX_MASKED_CHARS: usize = 100;
 
-/// Masks a matched text: the first and the last character stay, the others become `*`; with fewer than four
-/// characters all do. Characters are Unicode scalar values, so the length tells no more than the original's does.
+/// Masks a matched text: the first and the last character stay, and the others become `*`. With
+/// fewer than four characters, all do. Characters are Unicode scalar values, so the mask
+/// reveals nothing but the length of the original.
 ///
 /// ```
 /// assert_eq!(domain::text::mask("blocked"), "b*****d");

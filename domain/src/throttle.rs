@@ -1,9 +1,11 @@
-//! A provider's limit on our requests: which requests wait after one was limited, and when they may go on.
+//! A provider's limit on our requests: which requests wait after one was limited, and when they may
+//! go on.
 //!
-//! Most limits count tokens: a long text is limited when a short one is not. So a limit holds back requests by their size, from a
-//! quarter of the limited request's size upwards. Smaller requests go on until one of them is limited, too. After the wait, one
-//! request at a time may try, under a lease, until several in a row have passed. This is arithmetic on one row. The caller has
-//! locked that row. Times are arguments.
+//! Most limits count tokens: a long text is limited when a short one is not. So a limit holds back
+//! requests by their size, from a quarter of the limited request's size upwards. Smaller requests
+//! go on until one of them is limited, too. After the wait, one request at a time may try, under a
+//! lease, until several in a row have passed. This is arithmetic on one row. The caller has locked
+//! that row. Times are arguments.
 
 use std::time::Duration;
 

@@ -93,7 +93,7 @@ impl Outcome {
     }
 }
 
-/// What is kept of an answer's body: nothing of a success, and the beginning of a failure's.
+/// What is kept of an answer's body: nothing of a success, the beginning of a failure's body.
 pub fn kept_answer(outcome: Outcome, body: &[u8]) -> Option<Vec<u8>> {
     match outcome {
         Outcome::Delivered => None,
@@ -101,11 +101,12 @@ pub fn kept_answer(outcome: Outcome, body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// How long to wait after failed attempt number `attempt` (counted from 1), or `None` when that was the last one.
+/// How long to wait after failed attempt number `attempt` (counted from 1); `None` if that was the
+/// last one.
 ///
-/// The wait is 5 s · 4^(attempt - 1), capped at 10 h, then spread by ±20 % with `chance` (0 up to 1, uniform): about 5 s,
-/// 20 s, 80 s, 5 min, 21 min, 85 min, 5.7 h, then 10 h four times; together about 47.6 h. What the receiver asked for in
-/// `retry_after`, at most 10 h, can only lengthen a wait.
+/// The wait is 5 s · 4^(attempt - 1), capped at 10 h, then spread by ±20 % with `chance` (0 up to
+/// 1, uniform): about 5 s, 20 s, 80 s, 5 min, 21 min, 85 min, 5.7 h, then 10 h four times; together
+/// about 47.6 h. A receiver's `retry_after`, of at most 10 h, can only lengthen a wait.
 pub fn next_delay(attempt: u16, chance: f64, retry_after: Option<Duration>) -> Option<Duration> {
     if attempt >= MAX_ATTEMPTS {
         return None;
@@ -119,14 +120,15 @@ pub fn next_delay(attempt: u16, chance: f64, retry_after: Option<Duration>) -> O
 
 /// What an answer's `Retry-After` asks for: seconds, or an HTTP date compared with `now`.
 ///
-/// It counts only on 429 and 503. A value that is neither form is ignored, and so is a date that has passed.
+/// It counts only on 429 and 503. A value in another form is ignored, and so is a date in the past.
 pub fn retry_after(status: u16, value: &str, now: DateTime<Utc>) -> Option<Duration> {
     if !matches!(status, 429 | 503) {
         return None;
     }
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Only a number beyond 64 bits fails to parse here; the cap makes it 10 h like any other long wait.
+        // Only a number beyond 64 bits fails to parse here. The cap turns it into 10 h, like any
+        // other long wait.
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date: DateTime<Utc> = httpdate::parse_http_date(value).ok()?.into();

@@ -1,5 +1,5 @@
-//! PDQ against the reference: published hashes of published pictures, and what the reference's library computes.
-//! `tests/pictures/README.md` says where both come from.
+//! PDQ against the reference: published hashes of published pictures, and what the reference's
+//! library computes. `tests/pictures/README.md` says where both come from.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;

@@ -18,7 +18,8 @@ use crate::{
     shared::Shared,
 };
 
-/// Lets a running job record effects before it ends. Take it as a further argument of the handler:
+/// Lets a running job record effects before it ends. Take it as an additional argument of the
+/// handler:
 ///
 /// ```ignore
 /// async fn send(page: Page, checkpoint: queue::Checkpoint) -> Result<Sent, BoxDynError> {
@@ -30,8 +31,8 @@ use crate::{
 /// }
 /// ```
 ///
-/// Each effect is recorded exactly once, and only while the job is this worker's. When the job runs again, it starts from its
-/// payload as ever: what it has recorded it must find in the tables.
+/// Each effect is recorded exactly once, and only while the job is this worker's. A job that runs
+/// again starts from its payload, so it must look in the tables for what it has recorded.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     shared: Arc<Shared>,

@@ -22,7 +22,8 @@ const CENTURY: Duration = Duration::from_hours(24 * 366 * 100);
 /// The settings of a process's [`Queue`](crate::Queue).
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// How long a worker may be silent before its jobs are given to others. A job may run for longer.
+    /// How long a worker may be silent before its jobs are given to others. A job may run for
+    /// longer.
     pub lease: Duration,
     /// How often the worker shows that it is alive; at most a third of the lease.
     pub heartbeat: Duration,

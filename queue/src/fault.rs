@@ -45,10 +45,10 @@ impl Fault {
             // A statement timeout or a lock timeout. 0A000 can be "cached plan must not change
             // result type" or a feature that is really not supported.
             ("57014" | "55P03" | "0A000", _) => Self::Unclear,
-            // Connection, invalid transaction state (a server turned read-only), lost prepared statements,
-            // authorization, unknown database, rollback (deadlock, serialization), resources (disk,
-            // memory, connections), state (a database that accepts no connections), operator (shutdown), system,
-            // configuration.
+            // Connection, invalid transaction state (a server turned read-only), lost prepared
+            // statements, authorization, unknown database, rollback (deadlock, serialization),
+            // resources (disk, memory, connections), state (a database that accepts no
+            // connections), operator (shutdown), system, configuration.
             (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "55" | "57" | "58" | "F0") => {
                 Self::System
             }

@@ -46,8 +46,8 @@ impl Queue {
         Ok(Self(shared))
     }
 
-    /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of other processes. It does not
-    /// register as a worker and claims nothing. Needs a tokio runtime.
+    /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of
+    /// other processes. It does not register as a worker and claims nothing. Needs a tokio runtime.
     pub fn open_to_notify(pool: PgPool) -> Self {
         let shared = Arc::new(Shared::new(pool, Config::default()));
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);

@@ -117,6 +117,6 @@ pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
 pub use wake::wake;
 
-/// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes beside
-/// the migrations of the service that uses it.
+/// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
+/// beside the migrations of the service that uses it.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();

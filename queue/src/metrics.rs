@@ -1,4 +1,5 @@
-//! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes, reasons, states.
+//! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes,
+//! reasons, states.
 
 mod depth;
 mod describe;
@@ -12,7 +13,8 @@ use crate::{DeathCause, QueueName, outcome::RetryReason};
 pub(crate) use self::depth::{depth, read_at};
 pub(crate) use self::describe::describe;
 
-/// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for follow-up jobs.
+/// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for
+/// follow-up jobs.
 pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
 /// Outcomes written, by `queue` and `outcome`: `done`, `again`, `retry`, `dead`, `released`.
 pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
@@ -26,7 +28,8 @@ pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
 pub const JOB_WAIT: &str = "gatehouse_job_wait_seconds";
 /// Seconds that a claim took, including the way to the database and back, by `queue`.
 pub const CLAIM_DURATION: &str = "gatehouse_queue_claim_seconds";
-/// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`, `effect`, `worker_lost`.
+/// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`,
+/// `effect`, `worker_lost`.
 pub const JOB_RETRIES: &str = "gatehouse_job_retries_total";
 /// Jobs that died, by `queue` and `reason`: `exhausted`, `aborted`, `undecodable`, `worker_lost`.
 pub const JOBS_DEAD: &str = "gatehouse_jobs_dead_total";
@@ -39,7 +42,8 @@ pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds
 /// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Only the two oldest
 /// processes set it. It is 0 in the others, so take the maximum.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
-/// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room. Set like `QUEUE_JOBS`.
+/// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room.
+/// Set like `QUEUE_JOBS`.
 pub const QUEUE_RUNNABLE: &str = "gatehouse_queue_runnable";
 /// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";

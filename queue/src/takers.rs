@@ -23,7 +23,8 @@ pub(crate) trait Taker: Send + Sync {
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>>;
 }
 
-/// The workers of a process that take jobs, by queue. When a queue has several, the newest takes all jobs.
+/// The workers of a process that take jobs, by queue. When a queue has several, the newest takes
+/// all jobs.
 #[derive(Default)]
 pub(crate) struct Takers(Mutex<HashMap<&'static str, Weak<dyn Taker>>>);
 

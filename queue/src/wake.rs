@@ -13,7 +13,8 @@ use uuid::Uuid;
 
 use crate::{Retry, shared::Shared};
 
-/// The channel of the notifications: the sender's id, then the names of queues, separated by commas.
+/// The channel of the notifications: the sender's id, then the names of queues, separated by
+/// commas.
 const CHANNEL: &str = "queue_wake";
 /// The shortest time between two notifications of a process; the first goes out at once.
 const NOTIFY_EVERY: Duration = Duration::from_millis(1);

@@ -10,7 +10,8 @@ use std::{
 
 use tokio::sync::{Notify, watch};
 
-/// The sleeping claimers of this process, and the queues that other processes must still be told about.
+/// The sleeping claimers of this process, and the queues that other processes must still be told
+/// about.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     queues: Mutex<HashMap<&'static str, Arc<Waker>>>,

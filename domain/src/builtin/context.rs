@@ -65,7 +65,8 @@ mod reach {
 impl Context {
     /// Takes in everything that was found in a folded text.
     pub(super) fn new(text: &str, mut found: Vec<Found>) -> Self {
-        // Both readings may report the same place; longer ones first, so that they cover the shorter.
+        // Both readings may report the same place; longer ones first, so that they cover the
+        // shorter.
         found.sort_unstable_by_key(|f| (f.at.start, std::cmp::Reverse(f.at.end), f.entry));
         found.dedup();
         let (words, sentences) = split(text);
@@ -79,8 +80,8 @@ impl Context {
             sentences: vec![Sentence::default(); sentences],
             quotes: text.match_indices('"').map(|(at, _)| at).collect(),
         };
-        // The end of the furthest sign or harmless phrase so far; with the order above, a shorter one inside ends
-        // no later.
+        // The end of the furthest sign or harmless phrase so far; with the order above, a shorter
+        // one inside ends no later.
         let mut covered = 0;
         for found in found {
             let words = context.words_of(&found.at);

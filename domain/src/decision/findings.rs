@@ -28,7 +28,8 @@ pub struct Findings<'a> {
     pub violations: Vec<Violation>,
     /// What the analysis said; `None` when none ran.
     pub scores: Option<Scores>,
-    /// The categories that the groups' rules ask for. Those without a score are listed in the trace.
+    /// The categories that the groups' rules ask for. Those without a score are listed in the
+    /// trace.
     pub wanted: &'a [Category],
     /// What the analysis could not score of the text and of the image; empty if that is not known.
     pub gaps: &'a [Gap],

@@ -36,7 +36,8 @@ pub enum Unchecked {
         /// In document order.
         categories: Vec<Category>,
     },
-    /// Providers looked at the text and could score none of it, for instance because of its language.
+    /// Providers looked at the text and could score none of it, for instance because of its
+    /// language.
     TextNotScored,
     /// Providers looked at the image and could score none of it.
     ImageNotScored,

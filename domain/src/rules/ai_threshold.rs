@@ -7,7 +7,8 @@ use super::{Evidence, RuleEffect, RuleType, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::{Category, Scores};
 
-/// Thresholds on one category's score. At least one is given, and `review_at` is at most `reject_at`.
+/// Thresholds on one category's score. At least one is given, and `review_at` is at most
+/// `reject_at`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AiThreshold {

@@ -78,7 +78,8 @@ impl fmt::Display for RuleError {
     }
 }
 
-/// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`] faults are listed.
+/// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`]
+/// faults are listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct RuleErrors {
     faults: Vec<RuleError>,

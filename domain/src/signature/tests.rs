@@ -1,4 +1,5 @@
-//! The published vectors of `tests/vectors`, which Python's `hmac` computed, and the form of secrets.
+//! The published vectors of `tests/vectors`, which Python's `hmac` computed, and the form of
+//! secrets.
 
 use serde_json::Value;
 

@@ -2,7 +2,8 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Whether two neighbouring characters belong to one word, so that no word begins or ends between them.
+/// Whether two neighbouring characters belong to one word, so that no word begins or ends between
+/// them.
 pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
     left.is_some_and(in_spaced_word) && right.is_some_and(in_spaced_word)
 }

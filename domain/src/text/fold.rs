@@ -21,8 +21,8 @@ enum Origin {
     Mapped(Vec<Source>),
 }
 
-/// Bytes `from..to` of the original: one character, or several that were composed. Four bytes each are enough for
-/// any text that the service accepts; see [`position`].
+/// Bytes `from..to` of the original: one character, or several that were composed. Four bytes each
+/// are enough for any text that the service accepts; see [`position`].
 #[derive(Clone, Copy)]
 struct Source {
     from: u32,
@@ -73,8 +73,8 @@ impl Folded {
         &self.text
     }
 
-    /// The bytes of the original that a non-empty range of the folded text stands for. Both ends are character
-    /// boundaries of the original.
+    /// The bytes of the original that a non-empty range of the folded text stands for. Both ends
+    /// are character boundaries of the original.
     pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
         match &self.origin {
             Origin::Same => folded,

@@ -1,5 +1,5 @@
-//! How many states a keyword machine will have. It is counted before the machine is built, so that one that is too large is
-//! never built.
+//! How many states a keyword machine will have. It is counted before the machine is built, so that
+//! one that is too large is never built.
 
 /// The states of a keyword machine for these texts: one for each prefix.
 pub(crate) fn trie_states<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> usize {

@@ -1,4 +1,5 @@
-//! An endpoint's delivery health: a circuit breaker for an endpoint that keeps failing, and when a dead one is disabled.
+//! An endpoint's delivery health: a circuit breaker for an endpoint that keeps failing, and when a
+//! dead one is disabled.
 
 use std::time::Duration;
 

@@ -25,8 +25,8 @@ pub struct Group {
     pub last_died_at: DateTime<Utc>,
 }
 
-/// The dead jobs that match by queue, cause and error, the largest group first, at most `limit` groups. Takes
-/// time in proportion to the jobs, some seconds for a million.
+/// The dead jobs that match by queue, cause and error, the largest group first, at most `limit`
+/// groups. Takes time in proportion to the jobs, some seconds for a million.
 pub async fn summary(
     conn: &mut PgConnection,
     filter: Filter<'_>,

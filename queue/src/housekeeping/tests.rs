@@ -43,7 +43,8 @@ async fn until_elected(queue: &Queue) {
 async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: PgPool) {
     let eldest = open(&pool);
     until_elected(&eldest).await;
-    // Ids are in the order of the processes' own clocks. This one's clock is at the beginning of the epoch.
+    // Ids are in the order of the processes' own clocks. This one's clock is at the beginning of
+    // the epoch.
     sqlx::query(
         "insert into queue.workers (id, expires_at)
          values ('00000000-0000-7000-8000-000000000000', now() + interval '2 s')",

@@ -11,7 +11,8 @@ const PURGED_AT_ONCE: u32 = 1000;
 
 const PURGES: u32 = 20;
 
-/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are over. Skips locked rows.
+/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are
+/// over. Skips locked rows.
 pub(super) async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "delete from queue.workers

@@ -16,7 +16,8 @@ use crate::support::{
 
 pub(crate) const HOUR: Duration = Duration::from_hours(1);
 
-/// Buries jobs 1 to `n`, ten at a time each second, in ten lanes; every hundredth with another error.
+/// Buries jobs 1 to `n`, ten at a time each second, in ten lanes; every hundredth with another
+/// error.
 pub(crate) async fn bury(pool: &PgPool, n: i32) {
     sqlx::query(
         "insert into queue.dead_jobs

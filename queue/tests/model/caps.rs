@@ -1,8 +1,8 @@
-//! Caps of a group and of its lanes, while two claims are under way (`migrations/9_claim.sql`): both are exact in every reachable
-//! state, no claim waits for ever, and each mechanism is needed.
+//! Caps of a group and of its lanes, while two claims are under way (`migrations/9_claim.sql`):
+//! both are exact in every reachable state, no claim waits for ever, and each mechanism is needed.
 //!
-//! A claim tries the group's lock, then each lane's, then counts what runs in a snapshot of its own, takes jobs, and commits. One
-//! statement is one action; a try-lock is one, too.
+//! A claim tries the group's lock, then each lane's, then counts what runs in a snapshot of its
+//! own, takes jobs, and commits. One statement is one action; a try-lock is one, too.
 
 mod machine;
 mod state;

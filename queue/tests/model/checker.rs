@@ -50,7 +50,8 @@ impl<M: Model> fmt::Debug for Counterexample<M> {
 /// The promise that is broken by a state that may never end.
 pub(crate) const ALL_ENDS: &str = "everything comes to its end";
 
-/// Visits all reachable states and returns how many there are, or the shortest way to a broken promise.
+/// Visits all reachable states and returns how many there are, or the shortest way to a broken
+/// promise.
 pub(crate) fn explore<M: Model>(model: &M) -> Result<usize, Counterexample<M>> {
     // In the order of discovery: the set is also the queue of the search.
     let mut states = IndexSet::from([model.start()]);

@@ -1,4 +1,5 @@
-//! From the claim of a job to its end: every promise holds in every reachable state, and each mechanism is needed.
+//! From the claim of a job to its end: every promise holds in every reachable state, and each
+//! mechanism is needed.
 
 mod needed;
 

@@ -1,4 +1,5 @@
-//! The vocabulary of generations: what the sequence, the tables and the locks hold, and what can happen to them.
+//! The vocabulary of generations: what the sequence, the tables and the locks hold, and what can
+//! happen to them.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generations {

@@ -26,7 +26,8 @@ pub(crate) struct Job {
     pub(crate) claims: Vec<Option<Claim>>,
     /// The last sweep of its worker found the row, but no hold.
     pub(crate) is_suspect: bool,
-    /// The effects that were applied, each as the step that its run took: how many effects it found applied.
+    /// The effects that were applied, each as the step that its run took: how many effects it found
+    /// applied.
     pub(crate) effects: Vec<usize>,
     pub(crate) obituaries: u8,
     /// An outcome that was written was reported as refused.

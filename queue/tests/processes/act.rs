@@ -51,7 +51,8 @@ pub(crate) enum Kind {
     Plain,
     /// It breaks a constraint.
     Poison,
-    /// Its first attempt calls the witness in the middle of the finishing transaction, and waits for the answer.
+    /// Its first attempt calls the witness in the middle of the finishing transaction, and waits
+    /// for the answer.
     Stall,
     /// It enqueues a job that calls the witness.
     FollowUp,

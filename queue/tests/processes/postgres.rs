@@ -20,7 +20,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server whose commits survive its crash, with the queue's tables and those of the tests.
+    /// Starts a server whose commits survive its crash, with the queue's tables and those of the
+    /// tests.
     pub(crate) async fn start() -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/with-postgres");
         let tell = "echo \"$DATABASE_URL\"; echo \"$PG_CTL\"; cat >/dev/null";

@@ -13,7 +13,8 @@ pub(super) struct Mention {
     /// As a reader sees it, if that differs: `exаmple.com` with a Cyrillic letter is `example.com`
     /// here.
     pub(super) seen: Option<String>,
-    /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only names a host.
+    /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only
+    /// names a host.
     pub(super) is_link: bool,
 }
 

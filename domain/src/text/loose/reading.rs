@@ -67,7 +67,8 @@ impl Reading<'_> {
         self.copy(done..self.glyphs.len());
     }
 
-    /// The next word at or after a place: letters, digits and signs in a row, or a row of indicators.
+    /// The next word at or after a place: letters, digits and signs in a row, or a row of
+    /// indicators.
     fn word_from(&self, place: usize) -> Option<Range<usize>> {
         let is_part = |glyph: &Glyph| matches!(glyph.kind, Kind::Plain | Kind::Sign);
         let is_mere_sign = |glyph: &Glyph| glyph.kind == Kind::Sign && is_inner_sign(glyph.c);
