@@ -53,7 +53,7 @@ fn one_colour_has_no_quality() {
 }
 
 #[test]
-#[should_panic(expected = "another size")]
+#[should_panic(expected = "the size of the buffer")]
 fn a_buffer_of_another_size_is_refused() {
     Pdq::of_rgb(&[0; 11], 2, 2);
 }

@@ -47,7 +47,12 @@ fn faults_name_the_rule_the_field_and_the_place() {
             "required",
             None,
         ),
-        (threshold(json!(0.9), json!(0.5)), "review_at", "over", None),
+        (
+            threshold(json!(0.9), json!(0.5)),
+            "review_at",
+            "greater",
+            None,
+        ),
         (
             threshold(json!(1.1), Value::Null),
             "review_at",
