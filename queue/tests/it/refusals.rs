@@ -54,7 +54,7 @@ async fn a_queue_with_impossible_settings_is_not_opened(pool: PgPool) {
     };
     let refused = Queue::open(pool, config).unwrap_err().to_string();
     assert!(
-        refused.starts_with("heartbeat is 5s and lease 1s"),
+        refused.starts_with("heartbeat is 5s and lease is 1s"),
         "{refused}"
     );
 }
