@@ -1,4 +1,4 @@
-//! Who did something, as the audit log, versions, verdicts and other records name it.
+//! Who did something. The audit log, versions, verdicts and other records name the actor.
 
 use uuid::Uuid;
 
@@ -9,9 +9,10 @@ use crate::id::{ActorId, MemberId, TokenId};
 pub enum Actor {
     /// The holder of a management token. The token's id is the actor's.
     Token(TokenId),
-    /// A person who has signed in, as a member of a team or as an operator. The membership's id is the actor's.
+    /// A person who has signed in, as a member of a team or as an operator. The membership's id is
+    /// the actor's.
     Member(MemberId),
-    /// Somebody at a command line who may open the database.
+    /// Somebody at a command line with access to the database.
     CommandLine,
 }
 

@@ -3,7 +3,8 @@
 use crate::media::named_set;
 
 named_set! {
-    /// Something that was done, as noun and verb. The names are stored for ever; new ones may be added.
+    /// Something that was done, as noun and verb. The names are stored for ever; new ones may be
+    /// added.
     Action {
         /// A team was created, with its subscription.
         TeamCreate = "team.create",
@@ -33,9 +34,9 @@ named_set! {
         MediaDecide = "media.decide",
         /// A webhook endpoint was added to a site.
         EndpointCreate = "endpoint.create",
-        /// Events are sent to a webhook endpoint again.
+        /// A recovery was started: events are sent to a webhook endpoint again.
         RecoveryCreate = "recovery.create",
-        /// Sending events to a webhook endpoint again was stopped.
+        /// A recovery was stopped.
         RecoveryCancel = "recovery.cancel",
         /// A webhook endpoint was changed.
         EndpointUpdate = "endpoint.update",
@@ -47,7 +48,7 @@ named_set! {
         EndpointDelete = "endpoint.delete",
         /// A webhook endpoint was tested.
         EndpointPing = "endpoint.ping",
-        /// What waited for it was made due at once.
+        /// Waiting deliveries of a webhook endpoint were made due at once.
         EndpointRetry = "endpoint.retry_now",
         /// A site got a new webhook secret.
         WebhookSecretRotate = "webhook_secret.rotate",
@@ -63,17 +64,17 @@ named_set! {
         RuleGroupEdit = "rule_group.edit",
         /// A rule group got a new version, which is not live.
         RuleGroupVersion = "rule_group.version",
-        /// A rule group got another live version: a new one, or an earlier one again.
+        /// A version of a rule group went live: a new one, or an earlier one again.
         RuleGroupPublish = "rule_group.publish",
-        /// A version judges in the shadow of the live one, or none does any more.
+        /// A version began to judge in the shadow of the live one, or the shadow was removed.
         RuleGroupShadow = "rule_group.shadow",
-        /// Rules are replayed over items that were judged before.
+        /// A backtest was started.
         BacktestCreate = "backtest.create",
-        /// A replay was stopped.
+        /// A backtest was stopped.
         BacktestCancel = "backtest.cancel",
         /// A hash list was created.
         HashListCreate = "hash_list.create",
-        /// A hash list was renamed, described or measured otherwise.
+        /// A hash list's name, description or distance was changed.
         HashListUpdate = "hash_list.update",
         /// A hash list was deleted.
         HashListDelete = "hash_list.delete",
@@ -81,15 +82,15 @@ named_set! {
         HashEntryCreate = "hash_entry.create",
         /// A hash was taken off a list.
         HashEntryDelete = "hash_entry.delete",
-        /// A file of hashes is read into a list.
+        /// An import of a hash file was started.
         HashImportCreate = "hash_import.create",
-        /// The reading of a file of hashes was stopped.
+        /// An import of a hash file was stopped.
         HashImportCancel = "hash_import.cancel",
-        /// A list is held against stored images.
+        /// A scan of stored images was started.
         HashScanCreate = "hash_scan.create",
-        /// Holding a list against stored images was stopped.
+        /// A scan of stored images was stopped.
         HashScanCancel = "hash_scan.cancel",
-        /// All secrets are sealed with a new master key.
+        /// All secrets were sealed with a new master key.
         MasterKeyRotate = "master_key.rotate",
         /// A person was invited.
         InvitationCreate = "invitation.create",
@@ -97,13 +98,13 @@ named_set! {
         InvitationCancel = "invitation.cancel",
         /// A person accepted an invitation.
         InvitationAccept = "invitation.accept",
-        /// A person got another role, or other sites.
+        /// A person's role or sites were changed.
         PersonUpdate = "person.update",
         /// A person was disabled.
         PersonDisable = "person.disable",
-        /// A link was made with which a person sets a new password.
+        /// A password reset link was created for a person.
         PasswordResetCreate = "password_reset.create",
-        /// A person set a new password with such a link.
+        /// A person set a new password with a reset link.
         PasswordReset = "password.reset",
         /// A person changed the password.
         PasswordChange = "password.change",

@@ -3,7 +3,7 @@
 use crate::media::{Status, named_set};
 
 named_set! {
-    /// What people decided about an item, the last of them where they were several.
+    /// What people decided about an item. If there are several decisions, the last one.
     Decided {
         /// Nobody has decided.
         Nobody = "nobody",
@@ -14,7 +14,7 @@ named_set! {
     }
 }
 
-/// How many items had one thing in common: what the machine said, what the replayed rules say, what people decided.
+/// How many items share what the machine said, what the replayed rules say and what people decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// What the machine said at the time.
@@ -23,11 +23,12 @@ pub struct Count {
     pub new: Status,
     /// What people decided.
     pub decided: Decided,
-    /// How many they are.
+    /// The number of items.
     pub items: u64,
 }
 
-/// How verdicts of some kind agree with what people decided. Only items about which somebody decided count.
+/// How verdicts of some kind agree with what people decided. Only items with a decision of a person
+/// count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
     /// Items with such a verdict.
@@ -39,7 +40,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Between people and verdicts that are one of `kinds`; `verdict` says which of a count's verdicts is meant.
+    /// Compares people with verdicts that are one of `kinds`. `verdict` selects which verdict of a
+    /// count is compared.
     pub fn of(counts: &[Count], verdict: impl Fn(&Count) -> Status, kinds: &[Status]) -> Self {
         let mut agreement = Self::default();
         for count in counts {
@@ -60,12 +62,14 @@ impl Agreement {
         agreement
     }
 
-    /// Which share of the items with such a verdict people rejected, from 0 to 1; none without any.
+    /// The share of the items with such a verdict that people rejected, from 0 to 1. None if there
+    /// are no such items.
     pub fn precision(self) -> Option<f64> {
         share(self.both, self.flagged)
     }
 
-    /// Which share of the items that people rejected had such a verdict, from 0 to 1; none without any.
+    /// The share of the items rejected by people that had such a verdict, from 0 to 1. None if
+    /// people rejected nothing.
     pub fn recall(self) -> Option<f64> {
         share(self.both, self.rejected)
     }

@@ -1,13 +1,16 @@
-//! The local text analyser: weighted terms and phrases, read in their context. Deterministic, without any model.
+//! The local text analyser: weighted terms and phrases, read in their context. Deterministic,
+//! without any model.
 //!
-//! It is coarse, and says so: it knows English words, not meaning. It is for a first start without a provider, for
-//! tests, and as a second opinion. It finds what is said plainly, in disguise too, and is graded so that a mere word
-//! stays low, a word aimed at somebody reaches review, and a threat or an open call reaches rejection.
+//! It is coarse: it knows English words, not meaning. It serves a first start without a provider,
+//! tests, and a second opinion. It finds what is said plainly or in disguise. Its scores are
+//! graded: a mere word stays low, a word aimed at somebody reaches review, and a threat or an open
+//! call reaches rejection.
 //!
-//! The score of a category is 1 - (1 - s1)(1 - s2)..., over the distinct signs found, where a sign's strength is its
-//! weight in the lexicon times the factors of its context below. `sexual_minors` is never scored: words alone cannot
-//! tell abuse from the talk of those who fight it. A text mostly in another script than Latin gets scores only for the
-//! categories in which something was found, because finding nothing says nothing there.
+//! The score of a category is 1 - (1 - s1)(1 - s2)..., over the distinct signs found, where a
+//! sign's strength is its weight in the lexicon times the factors of its context below.
+//! `sexual_minors` is never scored: words alone cannot tell abuse from the talk of those who fight
+//! it. For a text that is mostly in another script than Latin, only categories with a finding get a
+//! score, because finding nothing says nothing there.
 
 mod context;
 mod lexicon;
@@ -29,9 +32,10 @@ pub const CATEGORIES: [Category; 7] = [
     Category::Spam,
 ];
 
-/// What context makes of a sign's weight. Chosen by hand, so that the table of sentences in the tests comes out.
+/// How context changes a sign's weight. Chosen by hand, so that the table of sentences in the tests
+/// comes out right.
 mod factor {
-    /// A sign that needs somebody it is aimed at, and has nobody.
+    /// A sign that needs a target, without a target.
     pub(super) const UNAIMED: f64 = 0.4;
     /// "I am going to ..." before it.
     pub(super) const INTENDED: f64 = 1.35;
@@ -43,7 +47,7 @@ mod factor {
     pub(super) const DISTANT: f64 = 0.45;
     /// Between quotation marks.
     pub(super) const QUOTED: f64 = 0.6;
-    /// No word is certain.
+    /// The highest strength: no word is certain.
     pub(super) const MOST: f64 = 0.98;
 }
 
@@ -143,7 +147,8 @@ fn is_mostly_latin(text: &str) -> bool {
     let (mut latin, mut all) = (0_usize, 0_usize);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         all += 1;
-        // Up to Latin Extended Additional's end, and the compatibility forms that people disguise Latin with.
+        // Includes Latin Extended Additional, and the compatibility forms that people disguise
+        // Latin with.
         let is_latin = matches!(c, '\0'..='\u{024F}' | '\u{1E00}'..='\u{1EFF}'
             | '\u{FF21}'..='\u{FF5A}' | '\u{1D400}'..='\u{1D7FF}' | '\u{24B6}'..='\u{24E9}');
         latin += usize::from(is_latin);

@@ -1,4 +1,4 @@
-//! Chains of jobs: work in the background that goes on slice by slice, a job for each slice. Backtests, imports, scans and
+//! Chains of jobs: background work in slices, with one job per slice. Backtests, imports, scans and
 //! recoveries are chains.
 
 use crate::media::named_set;
@@ -6,13 +6,13 @@ use crate::media::named_set;
 named_set! {
     /// The state of a chain.
     State {
-        /// It goes on.
+        /// It is running.
         Running = "running",
-        /// It has done everything that it was started for.
+        /// All of its work is done.
         Finished = "finished",
         /// Somebody stopped it.
         Cancelled = "cancelled",
-        /// It could not go on.
+        /// It could not continue.
         Failed = "failed",
     }
 }

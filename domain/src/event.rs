@@ -1,7 +1,7 @@
 //! Events and the exact JSON that webhooks carry.
 //!
-//! A payload is not stored: it is rendered from columns that never change after the event, so every attempt of a
-//! delivery carries the same bytes.
+//! A payload is not stored: it is rendered from columns that never change after the event, so every
+//! attempt of a delivery carries the same bytes.
 
 mod ping;
 
@@ -109,7 +109,8 @@ pub fn timestamp(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-/// Serializes a time as [`timestamp`] writes it: `#[serde(serialize_with = "domain::event::iso8601")]`.
+/// Serializes a time as [`timestamp`] writes it: `#[serde(serialize_with =
+/// "domain::event::iso8601")]`.
 pub fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&timestamp(*time))
 }

@@ -1,14 +1,15 @@
-//! What stands on hash lists, and how a file of hashes is read: one hash a line, with a word about it after a comma.
+//! Entries of hash lists, and how a file of hashes is read: one hash per line, with an optional
+//! note after a comma.
 
 use crate::{
     image_hash::{HashAlgorithm, Pdq, Sha256Digest},
     reason::Reason,
 };
 
-/// The longest line of a file that is read, in bytes; a longer one is refused.
+/// The longest line of a file, in bytes. A longer line is refused.
 pub const MAX_LINE_BYTES: usize = 8 << 10;
 
-/// What a picture that stands on a list is recognised by: at least one of the two.
+/// The hashes of one list entry: at least one of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EntryHashes {
     sha256: Option<Sha256Digest>,
@@ -16,17 +17,17 @@ pub struct EntryHashes {
 }
 
 impl EntryHashes {
-    /// None: there is neither.
+    /// `None` if both are missing.
     pub fn new(sha256: Option<Sha256Digest>, pdq: Option<Pdq>) -> Option<Self> {
         (sha256.is_some() || pdq.is_some()).then_some(Self { sha256, pdq })
     }
 
-    /// Of the file.
+    /// The hash of the file.
     pub const fn sha256(&self) -> Option<Sha256Digest> {
         self.sha256
     }
 
-    /// Of what it looks like.
+    /// The hash of what it looks like.
     pub const fn pdq(&self) -> Option<Pdq> {
         self.pdq
     }
@@ -37,7 +38,7 @@ impl EntryHashes {
 pub struct Line {
     /// The hash.
     pub hashes: EntryHashes,
-    /// The word about it.
+    /// The note.
     pub note: Option<Reason>,
 }
 
@@ -47,25 +48,25 @@ pub enum LineFault {
     /// It has more than [`MAX_LINE_BYTES`].
     #[error("is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
-    /// It is no UTF-8.
+    /// It is not UTF-8.
     #[error("is not UTF-8")]
     NotUnicode,
-    /// It begins with no hash.
+    /// It does not begin with a hash.
     #[error("does not begin with a hash of 64 hexadecimal digits")]
     NoHash,
-    /// A word before a colon names no kind of hash.
+    /// The word before the colon is not a kind of hash.
     #[error("names a kind of hash that is neither `pdq` nor `sha256`")]
     UnknownKind,
-    /// The word about it is none.
-    #[error("has a note that is longer than 1000 characters or holds NUL")]
+    /// The note is not valid.
+    #[error("has a note that is longer than 1000 characters or contains NUL")]
     Note,
 }
 
-/// Reads a line. A hash may say what it is: `pdq:...` or `sha256:...`; `bare` says what the others are. Empty lines, and
-/// those that begin with `#`, hold nothing.
+/// Reads a line. A hash can name its kind: `pdq:...` or `sha256:...`. `bare` is the kind of hashes
+/// without a name. Empty lines, and lines that begin with `#`, contain nothing.
 ///
 /// # Errors
-/// What is wrong with it, without its content.
+/// What is wrong with the line, without its content.
 pub fn parse_line(line: &[u8], bare: HashAlgorithm) -> Result<Option<Line>, LineFault> {
     if line.len() > MAX_LINE_BYTES {
         return Err(LineFault::TooLong);
@@ -100,7 +101,7 @@ pub fn parse_line(line: &[u8], bare: HashAlgorithm) -> Result<Option<Line>, Line
     Ok(Some(Line { hashes, note }))
 }
 
-/// A field of CSV without white space and quotes around it.
+/// A CSV field without surrounding white space and quotes.
 fn unquoted(field: &str) -> &str {
     let field = field.trim();
     let inner = field
@@ -110,73 +111,4 @@ fn unquoted(field: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HASH: &str = "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22";
-
-    fn read(line: &str) -> Result<Option<Line>, LineFault> {
-        parse_line(line.as_bytes(), HashAlgorithm::Pdq)
-    }
-
-    #[test]
-    fn a_line_is_a_hash_and_perhaps_a_word_about_it() {
-        let upper = HASH.to_uppercase();
-        for (line, is_pdq, note) in [
-            (HASH.to_owned(), true, None),
-            (format!("{upper}\r"), true, None),
-            (format!("\u{feff}{HASH},"), true, None),
-            (
-                format!(" {HASH} , from a report, twice "),
-                true,
-                Some("from a report, twice"),
-            ),
-            (
-                format!("\"{HASH}\",\"said \"\"no\"\"\""),
-                true,
-                Some("said \"no\""),
-            ),
-            (format!("pdq:{HASH},a:b"), true, Some("a:b")),
-            (format!("SHA256: {HASH}"), false, None),
-        ] {
-            let read = read(&line).unwrap().unwrap();
-            assert_eq!(read.hashes.pdq().is_some(), is_pdq, "{line}");
-            assert_eq!(read.hashes.sha256().is_some(), !is_pdq, "{line}");
-            assert_eq!(read.note.as_ref().map(Reason::as_str), note, "{line}");
-        }
-        let bare = parse_line(HASH.as_bytes(), HashAlgorithm::Sha256);
-        let sha256 = bare.unwrap().unwrap().hashes.sha256();
-        assert_eq!(sha256, Some(HASH.parse().unwrap()));
-    }
-
-    #[test]
-    fn lines_that_say_nothing_are_passed_over() {
-        for line in ["", "  \r", "# from the exchange", "\u{feff}"] {
-            assert_eq!(read(line), Ok(None), "{line:?}");
-        }
-    }
-
-    #[test]
-    fn a_line_without_a_hash_is_refused() {
-        let long = format!("{HASH},{}", "x".repeat(MAX_LINE_BYTES));
-        let wordy = format!("{HASH},{}", "x".repeat(1_001));
-        for (line, fault) in [
-            ("hash,note", LineFault::NoHash),
-            (&HASH[1..], LineFault::NoHash),
-            (",note", LineFault::NoHash),
-            ("d41d8cd98f00b204e9800998ecf8427e", LineFault::NoHash),
-            (
-                "md5:d41d8cd98f00b204e9800998ecf8427e",
-                LineFault::UnknownKind,
-            ),
-            (&wordy, LineFault::Note),
-            (&format!("{HASH},a\0"), LineFault::Note),
-            (&long, LineFault::TooLong),
-        ] {
-            assert_eq!(read(line), Err(fault), "{line}");
-        }
-        let bytes = [HASH.as_bytes(), b",\xff"].concat();
-        let read = parse_line(&bytes, HashAlgorithm::Pdq);
-        assert_eq!(read, Err(LineFault::NotUnicode));
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
-//! Typed identifiers. All are UUIDs; the ones that Gatehouse makes are version 7, made by the caller, because this crate
-//! has no clock.
+//! Typed identifiers. All are UUIDs. The ones that Gatehouse makes are version 7, made by the
+//! caller, because this crate has no clock.
 
 use std::{fmt, str::FromStr};
 
@@ -67,7 +67,7 @@ ids! {
     RuleGroupId,
     /// One immutable version of a rule group.
     GroupVersionId,
-    /// A replay of rules over items that were judged before.
+    /// A backtest: old items judged again with other rules.
     BacktestId,
     /// One rule inside a group; stays the same over the group's versions.
     RuleId,
@@ -75,13 +75,13 @@ ids! {
     HashListId,
     /// One hash on a list.
     HashEntryId,
-    /// A file of hashes on its way into a hash list.
+    /// An import of a hash file into a hash list.
     HashImportId,
-    /// A hash list held against stored pictures.
+    /// A scan: a comparison of a hash list with stored images.
     HashScanId,
     /// A webhook endpoint of a site.
     EndpointId,
-    /// Deliveries of an endpoint on their way once more.
+    /// A recovery: deliveries that are sent to an endpoint again.
     RecoveryId,
     /// Something that happened to a media item; the `webhook-id` of all its deliveries.
     EventId,
@@ -91,7 +91,7 @@ ids! {
     SiteKeyId,
     /// A management token's record (never the token itself).
     TokenId,
-    /// What a team may use.
+    /// A plan: what a team may use.
     PlanId,
     /// One row of the audit log.
     AuditId,
@@ -106,21 +106,23 @@ ids! {
 }
 
 impl EventId {
-    /// The event that tells of an item's acceptance: whoever knows the item knows the event.
+    /// The event of an item's acceptance. It follows from the item's id, so code that knows the
+    /// item knows the event.
     pub fn of_acceptance(media: MediaId) -> Self {
         Self(derived(media.0, b"media.created"))
     }
 }
 
 impl DeliveryId {
-    /// The delivery of an event to an endpoint. There is only one, no matter who sends it and how often.
+    /// The delivery of an event to an endpoint. There is only one, no matter who sends it and how
+    /// often.
     pub fn of(event: EventId, endpoint: EndpointId) -> Self {
         Self(derived(event.0, endpoint.0.as_bytes()))
     }
 }
 
-/// An id that follows from another. It keeps the time of that one, so that indexes grow at their end, and takes the rest from a
-/// hash.
+/// An id that follows from another id. It keeps the time of that id, so that indexes grow at their
+/// end, and takes the rest from a hash.
 fn derived(from: Uuid, what: &[u8]) -> Uuid {
     const TIME: usize = 6;
     let hash = Sha256::new()

@@ -1,11 +1,10 @@
 //! Idempotency keys, and what makes two requests the same.
 
-use std::{fmt, str::FromStr};
+mod fingerprint;
 
-use serde_json::{Value, value::RawValue};
-use sha2::{Digest as _, Sha256};
+use std::str::FromStr;
 
-use crate::submission::{ImageSource, Submission};
+pub use fingerprint::Fingerprint;
 
 /// Longest key, in characters.
 pub const MAX_IDEMPOTENCY_KEY: usize = 255;
@@ -21,7 +20,7 @@ impl IdempotencyKey {
     }
 }
 
-/// The text is no idempotency key.
+/// The text is not an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {MAX_IDEMPOTENCY_KEY} visible ASCII characters or spaces")]
 pub struct MalformedIdempotencyKey;
@@ -38,202 +37,5 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// The SHA-256 of what a request asks for: equal for two requests whose parsed fields are equal, however they are
-/// spelled in JSON and whichever site key they carry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Fingerprint([u8; 32]);
-
-impl Fingerprint {
-    /// Of a parsed submission.
-    pub fn of(submission: &Submission) -> Self {
-        let Submission {
-            body,
-            image,
-            app_media_id,
-            rule_group,
-            metadata,
-        } = submission;
-        let mut fields = Fields::default();
-        fields.text(body.as_deref());
-        match image {
-            None => fields.tag(b'-'),
-            Some(ImageSource::Url(url)) => {
-                fields.tag(b'u');
-                fields.bytes(url.as_str().as_bytes());
-            }
-            // The format follows from the bytes.
-            Some(ImageSource::Inline { format: _, bytes }) => {
-                fields.tag(b'i');
-                fields.bytes(bytes);
-            }
-        }
-        fields.text(app_media_id.as_deref());
-        match rule_group {
-            None => fields.tag(b'-'),
-            Some(group) => fields.bytes(group.as_uuid().as_bytes()),
-        }
-        match metadata {
-            None => fields.tag(b'-'),
-            Some(metadata) => fields.json(metadata),
-        }
-        Self(fields.0.finalize().into())
-    }
-
-    /// The 32 bytes as they are stored.
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Fingerprint {
-    /// Shows nothing: short content could be guessed from it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fingerprint")
-    }
-}
-
-/// Hashes values one after the other, so that no two sequences of values give the same bytes.
-#[derive(Default)]
-struct Fields(Sha256);
-
-impl Fields {
-    fn tag(&mut self, tag: u8) {
-        self.0.update([tag]);
-    }
-
-    fn length(&mut self, length: usize) {
-        self.0.update((length as u64).to_be_bytes());
-    }
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.tag(b'b');
-        self.length(bytes.len());
-        self.0.update(bytes);
-    }
-
-    fn text(&mut self, text: Option<&str>) {
-        match text {
-            None => self.tag(b'-'),
-            Some(text) => self.bytes(text.as_bytes()),
-        }
-    }
-
-    fn json(&mut self, raw: &RawValue) {
-        match serde_json::from_str(raw.get()) {
-            Ok(value) => self.value(&value),
-            // Too deep for the parser: then its spelling counts.
-            Err(_) => self.bytes(raw.get().as_bytes()),
-        }
-    }
-
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.tag(b'n'),
-            Value::Bool(false) => self.tag(b'f'),
-            Value::Bool(true) => self.tag(b't'),
-            Value::Number(number) => {
-                self.tag(b'd');
-                self.bytes(number.to_string().as_bytes());
-            }
-            Value::String(text) => {
-                self.tag(b's');
-                self.bytes(text.as_bytes());
-            }
-            Value::Array(values) => {
-                self.tag(b'[');
-                self.length(values.len());
-                for value in values {
-                    self.value(value);
-                }
-            }
-            Value::Object(members) => {
-                self.tag(b'{');
-                self.length(members.len());
-                let mut members: Vec<_> = members.iter().collect();
-                members.sort_unstable_by_key(|(name, _)| *name);
-                for (name, value) in members {
-                    self.bytes(name.as_bytes());
-                    self.value(value);
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::submission::{RawSubmission, SubmissionLimits};
-
-    const PIXEL: &str = "R0lGODlhAQABAAAAACw=";
-
-    fn fingerprint(change: impl FnOnce(&mut RawSubmission<'_>)) -> Fingerprint {
-        let mut raw = RawSubmission {
-            body: Some("text"),
-            ..RawSubmission::default()
-        };
-        change(&mut raw);
-        Fingerprint::of(&Submission::parse(raw, &SubmissionLimits::default()).unwrap())
-    }
-
-    fn with_metadata(metadata: &str) -> Fingerprint {
-        let metadata: Box<RawValue> = serde_json::from_str(metadata).unwrap();
-        let raw = RawSubmission {
-            body: Some("text"),
-            metadata: Some(&metadata),
-            ..RawSubmission::default()
-        };
-        Fingerprint::of(&Submission::parse(raw, &SubmissionLimits::default()).unwrap())
-    }
-
-    #[test]
-    fn every_field_counts() {
-        let all = [
-            fingerprint(|_| {}),
-            fingerprint(|raw| raw.body = Some("texT")),
-            fingerprint(|raw| raw.app_media_id = Some("text")),
-            fingerprint(|raw| raw.app_media_id = Some("")),
-            fingerprint(|raw| raw.content_url = Some("https://example.com/a.png")),
-            fingerprint(|raw| raw.content_base64 = Some(PIXEL)),
-            fingerprint(|raw| raw.rule_group_id = Some("01980f6d-22aa-7bbb-8ccc-0123456789ab")),
-            with_metadata("{}"),
-            with_metadata(r#"{"a":1}"#),
-            with_metadata(r#"{"a":"1"}"#),
-            with_metadata(r#"{"a":[1]}"#),
-            with_metadata(r#"{"a":{}}"#),
-            with_metadata(r#"{"a":null}"#),
-        ];
-        let different: std::collections::HashSet<_> = all.iter().copied().collect();
-        assert_eq!(different.len(), all.len());
-    }
-
-    #[test]
-    fn the_spelling_of_the_same_values_does_not_count() {
-        assert_eq!(
-            fingerprint(|raw| raw.content_base64 = Some(PIXEL)),
-            fingerprint(
-                |raw| raw.content_base64 = Some("data:image/gif;base64,R0lGODlhAQABAAAAACw=")
-            )
-        );
-        assert_eq!(
-            with_metadata(r#"{"a":"é","b":[1,{"c":2,"d":3}]}"#),
-            with_metadata(r#" { "b" : [1, {"d":3, "c":2}], "a" : "\u00e9" } "#)
-        );
-    }
-
-    #[test]
-    fn keys_are_short_and_printable() {
-        let longest = "k".repeat(255);
-        for key in ["a", "order 17/b", "\"x\"", longest.as_str()] {
-            assert_eq!(key.parse::<IdempotencyKey>().unwrap().as_str(), key);
-        }
-        let too_long = "k".repeat(256);
-        for key in ["", "é", "a\nb", "a\0", too_long.as_str()] {
-            assert_eq!(
-                key.parse::<IdempotencyKey>(),
-                Err(MalformedIdempotencyKey),
-                "{key:?}"
-            );
-        }
-    }
-}
+mod tests;

@@ -1,15 +1,15 @@
-//! Images: what a file is, by its first bytes, and how long it is kept.
+//! Images: how their format is detected from the first bytes, and how long they are kept.
 
 use crate::{media::named_set, whole::Whole};
 
-/// Bytes of an image at most, whether it is sent along or fetched: 10 MiB.
+/// The most bytes of an image, sent inline or fetched: 10 MiB.
 pub const MAX_IMAGE_BYTES: usize = 10 << 20;
 
 /// For how many days the file of an image is kept after the last verdict about it.
 pub type ImageRetentionDays = Whole<0, 3_650>;
 
 named_set! {
-    /// The image formats that are taken.
+    /// The supported image formats.
     ImageFormat {
         /// JPEG.
         Jpeg = "jpeg",
@@ -23,7 +23,7 @@ named_set! {
 }
 
 impl ImageFormat {
-    /// Recognises a format by its magic bytes; a declared type is never believed.
+    /// Detects a format from the magic bytes. The declared type is never trusted.
     pub fn sniff(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),

@@ -1,132 +1,46 @@
-//! Hashes by which a picture is recognised: SHA-256 for the very same file, PDQ for one that looks the same.
+//! Hashes that recognise a picture: SHA-256 for exactly the same file, PDQ for a picture that looks
+//! the same.
 //!
-//! PDQ was published by Facebook in 2019 with a reference implementation, and is what hash lists are exchanged in. Two
-//! pictures look the same when few of the 256 bits of their hashes differ: up to [`MAX_DISTANCE`].
+//! PDQ was published by Facebook in 2019 with a reference implementation, and is the usual format
+//! of hash lists. Two pictures look the same if few of the 256 bits of their hashes differ: up to
+//! [`MAX_DISTANCE`].
 
+mod digest;
 mod index;
 mod pdq;
 
-use std::{fmt, str::FromStr};
-
+pub use digest::{MalformedHash, Pdq, Sha256Digest};
 pub use index::{Found, HashIndex};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sha2::{Digest, Sha256};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     id::{HashEntryId, HashListId},
     media::named_set,
 };
 
-/// The most bits in which hashes of pictures may differ that are held for the same: the reference's recommendation.
+/// The most differing bits with which two hashes still count as the same picture: the reference's
+/// recommendation.
 pub const MAX_DISTANCE: u32 = 31;
-/// The least quality, from 0 to 100, of a PDQ that is worth comparing; the reference discards those at 49 and below. A
-/// picture with less has so little in it that many others look like it.
+/// The least quality, from 0 to 100, of a PDQ that is worth comparing. The reference discards those
+/// at 49 and below. A picture of lower quality contains so little that many others look like it.
 pub const MIN_QUALITY: u8 = 50;
 
-/// The text is no hash: not 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be 64 hexadecimal digits")]
-pub struct MalformedHash;
-
-macro_rules! hashes {
-    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name([u8; 32]);
-
-        impl $name {
-            /// The 32 bytes as they are stored, in the order in which they are written.
-            pub const fn as_bytes(&self) -> &[u8; 32] {
-                &self.0
-            }
-        }
-
-        impl From<[u8; 32]> for $name {
-            fn from(bytes: [u8; 32]) -> Self {
-                Self(bytes)
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = MalformedHash;
-
-            /// Takes digits of either case.
-            fn from_str(text: &str) -> Result<Self, MalformedHash> {
-                let mut bytes = [0; 32];
-                hex::decode_to_slice(text, &mut bytes).map_err(|_| MalformedHash)?;
-                Ok(Self(bytes))
-            }
-        }
-
-        /// As 64 hexadecimal digits in lower case.
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&hex::encode(self.0))
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
-            }
-        }
-    )+};
-}
-
-hashes! {
-    /// What a picture looks like, in 256 bits.
-    Pdq,
-    /// The SHA-256 of a file.
-    Sha256Digest,
-}
-
-impl Pdq {
-    /// In how many of the 256 bits two hashes differ.
-    pub fn distance(&self, other: &Self) -> u32 {
-        let differing = |(a, b): (&[u8; 8], &[u8; 8])| {
-            (u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b)).count_ones()
-        };
-        let [(a, _), (b, _)] = [&self.0, &other.0].map(|bytes| bytes.as_chunks());
-        a.iter().zip(b).map(differing).sum()
-    }
-}
-
-impl Sha256Digest {
-    /// The digest of a file's bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-}
-
-/// By what a picture is recognised.
+/// The hashes that recognise a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hashed {
     /// Of the file as it was submitted.
     pub sha256: Sha256Digest,
-    /// Of the decoded picture; none where its quality is under [`MIN_QUALITY`].
+    /// Of the decoded picture; `None` if its quality is below [`MIN_QUALITY`].
     pub pdq: Option<Pdq>,
     /// How much there is to recognise in the picture, from 0 to 100.
     pub quality: u8,
 }
 
 impl Hashed {
-    /// Of a file and of the picture that it decodes to, as [`Pdq::of_rgb`] takes it.
+    /// The hashes of a file and of its decoded picture, as [`Pdq::of_rgb`] takes it.
     ///
     /// # Panics
-    /// When `rgb` has not three bytes for each pixel.
+    /// If `rgb` does not have three bytes for each pixel.
     pub fn new(file: &[u8], rgb: &[u8], width: u32, height: u32) -> Self {
         let (pdq, quality) = Pdq::of_rgb(rgb, width, height);
         Self {
@@ -142,13 +56,13 @@ named_set! {
     ListKind {
         /// The picture is not wanted.
         Deny = "deny",
-        /// The picture is known and good, whatever it looks like.
+        /// The picture is known and good, even if other lists name it.
         Allow = "allow",
     }
 }
 
 named_set! {
-    /// By which hash a picture was recognised.
+    /// The kind of hash that recognised a picture.
     HashAlgorithm {
         /// The file is the same, byte for byte.
         Sha256 = "sha256",
@@ -162,7 +76,7 @@ named_set! {
 pub enum ImageHash {
     /// Of one file.
     Sha256(Sha256Digest),
-    /// Of all that looks like it.
+    /// Of all pictures that look like it.
     Pdq(Pdq),
 }
 
@@ -189,54 +103,16 @@ impl ImageHash {
 pub struct HashMatch {
     /// The list.
     pub list: HashListId,
-    /// What being on it meant when the picture was looked up.
+    /// The kind of the list when the picture was looked up.
     pub kind: ListKind,
-    /// The entry that it is like, the nearest one where there are several.
+    /// The entry that matches; the nearest one if there are several.
     pub entry: HashEntryId,
     /// The kind of hash that the entry is.
     pub algorithm: HashAlgorithm,
-    /// In how many bits picture and entry differ: up to [`MAX_DISTANCE`], and 0 for the same file.
+    /// The number of bits in which picture and entry differ: up to [`MAX_DISTANCE`], and 0 for the
+    /// same file.
     pub distance: u32,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DIGITS: &str = "f8f8f0cee0f4a84f06370a22038f63f0b36e2ed596621e1d33e6b39c4e9c9b22";
-
-    #[test]
-    fn a_hash_is_64_hexadecimal_digits() {
-        let hash: Pdq = DIGITS.parse().unwrap();
-        assert_eq!(hash.to_string(), DIGITS);
-        assert_eq!(DIGITS.to_uppercase().parse(), Ok(hash));
-        assert_eq!(serde_json::to_value(hash).unwrap(), DIGITS);
-        assert_eq!(serde_json::from_value::<Pdq>(DIGITS.into()).unwrap(), hash);
-        for wrong in [
-            "",
-            &DIGITS[1..],
-            &DIGITS[2..],
-            &format!("{DIGITS}00"),
-            &DIGITS.replace('f', "g"),
-        ] {
-            assert_eq!(wrong.parse::<Pdq>(), Err(MalformedHash), "{wrong}");
-            assert_eq!(wrong.parse::<Sha256Digest>(), Err(MalformedHash), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn the_digest_is_sha_256() {
-        // printf abc | sha256sum
-        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(Sha256Digest::of(b"abc").to_string(), expected);
-    }
-
-    #[test]
-    fn the_distance_is_the_number_of_differing_bits() {
-        let mut other = [0; 32];
-        assert_eq!(Pdq([0; 32]).distance(&Pdq(other)), 0);
-        assert_eq!(Pdq([0xff; 32]).distance(&Pdq(other)), 256);
-        (other[0], other[31]) = (0b1010_0000, 0b1);
-        assert_eq!(Pdq([0; 32]).distance(&Pdq(other)), 3);
-    }
-}
+mod tests;

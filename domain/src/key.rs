@@ -1,6 +1,8 @@
-//! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never printed.
+//! Site keys and management tokens: secrets that are shown once, stored as SHA-256, and never
+//! printed.
 //!
-//! A fast hash is right here: the secrets are at least 32 random base62 characters (190 bits), so there is nothing to guess.
+//! A fast hash is enough: the secrets have at least 32 random base62 characters (190 bits), so they
+//! cannot be guessed.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +12,7 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const RANDOM_CHARACTERS: usize = 32;
 /// Random base62 characters with at least 256 bits.
 const RANDOM_CHARACTERS_OF_SESSIONS: usize = 43;
-/// Longer texts cannot be a key of ours; they are refused before they are hashed.
+/// Longer texts cannot be one of our keys. They are refused before they are hashed.
 const MAX_CHARACTERS: usize = 200;
 
 /// The SHA-256 of a secret: what is stored and looked up.
@@ -34,7 +36,8 @@ impl From<[u8; 32]> for SecretHash {
     }
 }
 
-/// The text does not have the format of such a secret. Says no more: a malformed key is answered like an unknown one.
+/// The text does not have the format of such a secret. Says no more: a malformed key is answered
+/// like an unknown one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed key")]
 pub struct MalformedKey;
@@ -46,12 +49,13 @@ macro_rules! secrets {
         pub struct $name(String);
 
         impl $name {
-            /// Makes a new secret from `random` bytes. It needs one byte below 248 for each character. Bytes from 248 up are
-            /// skipped, since they would make some characters likelier than others.
+            /// Makes a new secret from `random` bytes. It needs one byte below 248 for each
+            /// character. Bytes from 248 up are skipped, since they would make some characters
+            /// likelier than others.
             pub fn generate(random: impl IntoIterator<Item = u8>) -> Self {
                 let mut text = String::from($prefix);
                 text.extend(base62(random, $characters));
-                assert_eq!(text.len(), $prefix.len() + $characters, "the source of chance ended early");
+                assert_eq!(text.len(), $prefix.len() + $characters, "the source of randomness ended early");
                 Self(text)
             }
 
@@ -65,7 +69,7 @@ macro_rules! secrets {
                 &self.0
             }
 
-            /// The last four characters, by which an owner recognises the secret in a list.
+            /// The last four characters, so that an owner recognises the secret in a list.
             pub fn hint(&self) -> &str {
                 let cut = self.0.len().saturating_sub(4).max($prefix.len());
                 &self.0[cut..]
@@ -98,9 +102,9 @@ secrets! {
     SiteKey = "site_" + RANDOM_CHARACTERS,
     /// The bearer token of the management interface: `mgmt_` and a run of characters.
     ManagementToken = "mgmt_" + RANDOM_CHARACTERS,
-    /// What a link carries that is used once: an invitation or a password reset.
+    /// The secret in a link that is used once: an invitation or a password reset.
     LinkSecret = "link_" + RANDOM_CHARACTERS,
-    /// What a browser holds while its user is signed in.
+    /// The secret that a browser holds while its user is signed in.
     SessionSecret = "session_" + RANDOM_CHARACTERS_OF_SESSIONS,
 }
 
@@ -113,54 +117,4 @@ fn base62(random: impl IntoIterator<Item = u8>, characters: usize) -> impl Itera
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_generated_key_has_the_documented_shape_and_parses() {
-        let key = SiteKey::generate((0..=255).cycle());
-        assert_eq!(key.expose(), "site_0123456789ABCDEFGHIJKLMNOPQRSTUV");
-        assert_eq!(key.hint(), "STUV");
-        assert_eq!(key.expose().parse::<SiteKey>(), Ok(key));
-    }
-
-    #[test]
-    fn a_session_has_at_least_256_random_bits() {
-        let secret = SessionSecret::generate((0..=247).cycle());
-        let random = secret.expose().strip_prefix("session_").unwrap();
-        let bits = 62_f64.log2() * f64::from(u32::try_from(random.len()).unwrap());
-        assert!(bits >= 256.0, "{bits}");
-        assert_eq!(random.parse::<SessionSecret>(), Err(MalformedKey));
-    }
-
-    #[test]
-    fn the_hash_is_sha_256_of_the_whole_key() {
-        let key: SiteKey = "site_abc".parse().unwrap();
-        // printf 'site_abc' | sha256sum
-        let expected = hex::encode(Sha256::digest(b"site_abc"));
-        assert_eq!(hex::encode(key.hash().as_bytes()), expected);
-    }
-
-    #[test]
-    fn other_shapes_are_refused() {
-        let long = format!("site_{}", "a".repeat(200));
-        for text in [
-            "",
-            "site_",
-            "Site_abc",
-            "mgmt_abc",
-            "site_a b",
-            "site_a\0",
-            "site_ü",
-            long.as_str(),
-        ] {
-            assert_eq!(text.parse::<SiteKey>(), Err(MalformedKey), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn debug_output_shows_nothing_of_the_key() {
-        let key: SiteKey = "site_topsecret".parse().unwrap();
-        assert!(!format!("{key:?}").contains("topsecret"));
-    }
-}
+mod tests;

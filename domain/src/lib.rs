@@ -1,4 +1,5 @@
-//! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no async.
+//! What moderation means: ids, media, rules, decisions, events, signatures. No I/O, no clock, no
+//! async.
 
 pub mod actor;
 pub mod audit;

@@ -1,9 +1,9 @@
-//! What is limited, and the limits where nothing else is set.
+//! Rate limits, and their defaults.
 
 use crate::media::named_set;
 
 named_set! {
-    /// What may be done only so often in a minute.
+    /// Requests that are limited per minute.
     RatePolicy {
         /// Submissions.
         Submit = "submit",
@@ -25,11 +25,13 @@ named_set! {
 /// The length of the windows of all rate limits, in seconds: a UTC minute.
 pub const WINDOW_SECONDS: u32 = 60;
 
-/// Where a plan does not say how many requests a team may make, its keys together make as many as this number of them.
+/// If a plan does not limit a team's requests, its keys together may make this many times the
+/// requests of one key.
 pub const KEYS_OF_A_TEAM: u32 = 10;
 
 impl RatePolicy {
-    /// Requests of one site key in a window where no plan says otherwise: the documented limits.
+    /// The documented limit: how many requests one site key may make in a window, if no plan says
+    /// otherwise.
     pub const fn documented(self) -> u32 {
         match self {
             Self::Submit => 1_000,
@@ -55,13 +57,14 @@ pub struct RateWindow {
     pub name: &'static str,
     /// Requests that the window allows.
     pub limit: u32,
-    /// How many of them are left, as far as this process knows: others may have taken some since it last heard.
+    /// How many of them are left, as far as this process knows. Other processes may have taken some
+    /// in the meantime.
     pub remaining: u32,
     /// Seconds until the next window, rounded up; at least 1.
     pub resets_in: u32,
 }
 
-/// Where a request's key and its team stand in the present window.
+/// The rate limits of a request's key and of its team in the present window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateStanding {
     /// The site key.
@@ -71,7 +74,7 @@ pub struct RateStanding {
 }
 
 impl RateStanding {
-    /// The limit that is reached first if nobody else sends anything.
+    /// The limit that is reached first if nobody else sends requests.
     pub const fn tighter(&self) -> RateWindow {
         if self.team.remaining < self.key.remaining {
             self.team

@@ -1,10 +1,10 @@
-//! A media item's states, and which may follow which.
+//! The states of a media item, and which state may follow which.
 
 mod step;
 
 pub use step::{NoRuling, Ruling, Standing, Step};
 
-/// Declares a closed set of names: an enum whose spelling in JSON, in SQL and in `as_str` is one and the same.
+/// Declares a closed set of names: an enum with the same spelling in JSON, in SQL and in `as_str`.
 macro_rules! named_set {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
@@ -43,18 +43,18 @@ macro_rules! named_set {
 }
 pub(crate) use named_set;
 
-/// A text that names no member of a closed set.
+/// The text is not a member of the closed set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no {set}")]
+#[error("{name:?} is not a valid {set}")]
 pub struct UnknownName {
     /// The set's name.
     pub set: &'static str,
-    /// What was given.
+    /// The given text.
     pub name: String,
 }
 
 named_set! {
-    /// Where a media item stands.
+    /// The status of a media item.
     Status {
         /// Accepted, not yet judged.
         Pending = "pending",
@@ -92,7 +92,7 @@ named_set! {
 }
 
 named_set! {
-    /// What kind of content an item is: an image as soon as it has one.
+    /// The kind of content of an item: an image if it has one.
     ContentType {
         /// There is an image, with or without text.
         Image = "image",
@@ -102,7 +102,7 @@ named_set! {
 }
 
 named_set! {
-    /// A part of an item that is analysed on its own.
+    /// A part of an item that is analysed separately.
     Modality {
         /// Its text.
         Text = "text",
@@ -112,14 +112,14 @@ named_set! {
 }
 
 impl Default for Modality {
-    /// Text, which is all that was analysed once: what was stored then tells no modality.
+    /// Text. Older records have no modality, because only texts were analysed then.
     fn default() -> Self {
         Self::Text
     }
 }
 
 named_set! {
-    /// How a site wants `status` spelled when it asks for it.
+    /// How a site wants `status` to be spelled in answers.
     StatusVocabulary {
         /// The four states.
         State = "state",
@@ -129,7 +129,8 @@ named_set! {
 }
 
 named_set! {
-    /// What a site wants for content that could not be checked and that no rule rejects. A review is the default.
+    /// A site's setting for content that could not be checked and that no rule rejects. A review is
+    /// the default.
     OnFailure {
         /// A person looks at it.
         Review = "review",
@@ -151,7 +152,7 @@ impl Status {
         }
     }
 
-    /// The state as a site with this vocabulary reads it.
+    /// The state, spelled for a site with this vocabulary.
     pub const fn spelled(self, vocabulary: StatusVocabulary) -> &'static str {
         match (vocabulary, self) {
             (StatusVocabulary::State, _) | (StatusVocabulary::Completed, Self::Pending) => {

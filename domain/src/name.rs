@@ -1,10 +1,11 @@
-//! What people call things: teams, plans, sites, tokens.
+//! Names that people give: of teams, plans, sites and tokens.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// A name: 1 to 100 characters, none of them a control character, the first and last not white space.
+/// A name: 1 to 100 characters, none of them a control character, the first and last not white
+/// space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
@@ -18,13 +19,13 @@ impl Name {
         &self.0
     }
 
-    /// What stands where a document has no valid name.
+    /// Stands in when a document has no valid name.
     pub(crate) fn nameless() -> Self {
         Self("?".to_owned())
     }
 }
 
-/// The text is no name.
+/// The text is not a valid name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 100 characters, no control characters, and no white space at its ends")]
 pub struct InvalidName;

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::{media::named_set, whole::Whole};
 
-/// How many submissions of a team, or webhooks that they cause, a billing period may have. The most is what a JSON number holds exactly.
+/// How many submissions a team may make in a billing period, or how many webhooks they may cause.
+/// The highest value is what a JSON number holds exactly.
 pub type PerPeriod = Whole<0, 9_007_199_254_740_991>;
 
 /// How many requests a site key may make in one UTC minute.
@@ -13,7 +14,8 @@ pub type PerMinute = Whole<1, 1_000_000>;
 /// How many requests all site keys of a team together may make in one UTC minute.
 pub type TeamPerMinute = Whole<1, 10_000_000>;
 
-/// How many endpoints a site may have. Each of them is told of every item, so the most is what the service was measured with.
+/// How many endpoints a site may have. Each of them gets an event for every item, so the highest
+/// value is what the service was measured with.
 pub type EndpointsPerSite = Whole<0, 100>;
 
 /// How many things of a kind a team may have.
@@ -23,7 +25,7 @@ pub type PerTeam = Whole<0, 100_000>;
 pub type ListsPerTeam = Whole<0, 1_000>;
 
 named_set! {
-    /// What a plan limits the number of, by the name of the plan's member.
+    /// What a plan limits, by the name of the plan's member.
     Limit {
         /// Webhook endpoints of a site.
         Endpoints = "endpoints_per_site",
@@ -58,7 +60,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The number for one kind of things.
+    /// The limit for one kind of thing.
     pub const fn of(&self, limit: Limit) -> i64 {
         match limit {
             Limit::Endpoints => self.endpoints_per_site.get(),
@@ -72,8 +74,9 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// A hundred sites are more than most teams have. Each has a default rule group and a key, so there may be twice as many
-    /// of these: room for groups of their own, and for the next key beside the present one.
+    /// A hundred sites are more than most teams have. Each site has a default rule group and a key.
+    /// Twice as many of these are allowed: room for the team's own groups, and for the next key
+    /// beside the present one.
     fn default() -> Self {
         Self {
             endpoints_per_site: EndpointsPerSite::of::<10>(),
@@ -86,18 +89,18 @@ impl Default for Limits {
     }
 }
 
-/// A limit of a plan that does not let a team have another thing of a kind.
+/// A limit of a plan that is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct LimitReached {
     /// The limit.
     pub limit: Limit,
-    /// How many it allows.
+    /// The highest number allowed.
     pub allowed: i64,
 }
 
 impl LimitReached {
-    /// Which limit it is, and what to do.
+    /// Names the limit, and says what to do.
     fn sentence(&self) -> String {
         let (things, remedy) = match self.limit {
             Limit::Endpoints => ("webhook endpoints of a site", "Delete one that is not used"),
@@ -119,13 +122,13 @@ impl LimitReached {
 }
 
 named_set! {
-    /// How a team stands with its subscription.
+    /// The state of a team's subscription.
     SubscriptionState {
         /// Submissions are accepted.
         Active = "active",
-        /// They are accepted for some days more.
+        /// Submissions are accepted for some more days.
         PastDue = "past_due",
-        /// They are refused.
+        /// Submissions are refused.
         Cancelled = "cancelled",
     }
 }

@@ -1,10 +1,12 @@
-//! What a site tells models that judge by a policy in words, and for how long their answers hold.
+//! What a site sends to models that judge by a written policy, and how long their answers are
+//! valid.
 
 use serde::{Deserialize, Serialize};
 
 use crate::whole::Whole;
 
-/// For how many seconds a provider's answer to a text holds for equal texts of the same site; a week at most.
+/// For how many seconds a provider's answer to a text is reused for equal texts of the same site; a
+/// week at most.
 pub type AnswerCacheSeconds = Whole<1, 604_800>;
 
 /// A policy: 1 to 16,384 bytes of UTF-8, none of them NUL, and not only white space.
@@ -17,7 +19,7 @@ impl Policy {
     pub const LONGEST: usize = 16 << 10;
 }
 
-/// The text is no policy.
+/// The text is not a valid policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 16384 bytes, no NUL, and not only white space")]
 pub struct InvalidPolicy;

@@ -2,7 +2,7 @@
 
 use crate::id::TeamId;
 
-/// Which teams somebody may act in. Whatever is beyond it does not exist for the caller.
+/// Which teams somebody may act in. For the caller, other teams do not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Operators act in all teams.

@@ -1,10 +1,11 @@
-//! Why people decide as they do, in their own words.
+//! The reasons that people give for their decisions, in their own words.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A reason: 1 to 1,000 characters, none of them NUL, and not only white space. Applications get to read it.
+/// A reason: 1 to 1,000 characters, none of them NUL, and not only white space. Applications can
+/// read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Reason(String);
@@ -19,7 +20,7 @@ impl Reason {
     }
 }
 
-/// The text is no reason.
+/// The text is not a valid reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must have 1 to 1000 characters, no NUL, and not only white space")]
 pub struct InvalidReason;

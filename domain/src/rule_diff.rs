@@ -1,24 +1,26 @@
-//! What differs between two versions of a rule group. Rules are known by their ids, which they keep through edits.
+//! The differences between two versions of a rule group. Rules are identified by their ids, which
+//! edits keep.
 
 use std::collections::HashMap;
 
 use crate::{id::RuleId, rules::Rule};
 
-/// What differs.
+/// The differences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Rules that only the later one has, in its order.
+    /// Rules that only the later version has, in its order.
     pub added: Vec<Rule>,
-    /// Rules that only the earlier one has, in its order.
+    /// Rules that only the earlier version has, in its order.
     pub removed: Vec<Rule>,
-    /// Rules that both have and that are not the same, as they were and as they are, in the order of the later one.
+    /// Rules that both versions have but that differ, as (before, after), in the order of the later
+    /// version.
     pub changed: Vec<(Rule, Rule)>,
-    /// Rules that stand elsewhere among those that both have: as few as tell the whole change of order.
+    /// Rules that moved: the fewest that explain the whole change of order.
     pub moved: Vec<RuleId>,
 }
 
 impl Difference {
-    /// From an earlier version to a later one. No id stands twice in either.
+    /// From an earlier version to a later one. No id occurs twice in either.
     pub fn between(earlier: &[Rule], later: &[Rule]) -> Self {
         let places = |rules: &[Rule]| -> HashMap<RuleId, usize> {
             let places = rules.iter().enumerate();
@@ -26,7 +28,7 @@ impl Difference {
         };
         let (before, after) = (places(earlier), places(later));
         let mut difference = Self::default();
-        // The places in the earlier version of what both have, in the order of the later one.
+        // The places in the earlier version of the common rules, in the order of the later version.
         let mut common = Vec::new();
         for rule in later {
             match before.get(&rule.id) {
@@ -55,9 +57,11 @@ impl Difference {
     }
 }
 
-/// The longest ascending subsequence of numbers that are all different: what has not moved (patience sorting).
+/// The longest ascending subsequence of numbers that are all different: what has not moved
+/// (patience sorting).
 fn longest_ascent(numbers: &[usize]) -> Vec<usize> {
-    // For each length the index of the least number that ends an ascent so long, and for each number its predecessor.
+    // For each length, the index of the least number that ends an ascent of this length; and for
+    // each number, its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
     for (index, number) in numbers.iter().enumerate() {

@@ -3,7 +3,8 @@
 use crate::media::named_set;
 
 named_set! {
-    /// One thing that a management token may do. Scopes are independent: writing does not include reading.
+    /// One thing that a management token may do. Scopes are independent: writing does not include
+    /// reading.
     Scope {
         /// See teams.
         TeamsRead = "teams:read",
@@ -25,23 +26,24 @@ named_set! {
         KeysRead = "keys:read",
         /// Create, rotate and disable site keys.
         KeysWrite = "keys:write",
-        /// See rule groups, their versions and what trying them found.
+        /// See rule groups, their versions and the results of their tests.
         RulesRead = "rules:read",
-        /// Edit, publish, try and delete rule groups.
+        /// Edit, publish, test and delete rule groups.
         RulesWrite = "rules:write",
-        /// See hash lists, what is on them and what they matched.
+        /// See hash lists, their entries and their matches.
         HashListsRead = "hash_lists:read",
-        /// Create, fill, empty and delete hash lists, and hold them against stored images.
+        /// Create, fill, empty and delete hash lists, and scan stored images.
         HashListsWrite = "hash_lists:write",
-        /// See webhook endpoints and what was delivered to them, with its content; never their secrets.
+        /// See webhook endpoints and their deliveries, including the content; never their secrets.
         WebhooksRead = "webhooks:read",
-        /// Create, change, test and delete webhook endpoints, rotate webhook secrets, send deliveries again.
+        /// Create, change, test and delete webhook endpoints, rotate webhook secrets, send
+        /// deliveries again.
         WebhooksWrite = "webhooks:write",
         /// See how much was used.
         UsageRead = "usage:read",
         /// See tokens, never the tokens themselves.
         TokensRead = "tokens:read",
-        /// Create tokens of no more scopes than one's own, and disable tokens.
+        /// Create tokens with no more scopes than one's own, and disable tokens.
         TokensWrite = "tokens:write",
         /// See who changed what.
         AuditRead = "audit:read",
@@ -57,7 +59,8 @@ named_set! {
 }
 
 impl Scope {
-    /// Whether a person must have given the password a short while ago to use this scope: it changes keys, tokens or roles.
+    /// Whether a person must have entered the password recently to use this scope, because it
+    /// changes keys, tokens or roles.
     pub const fn needs_recent_password(self) -> bool {
         matches!(
             self,

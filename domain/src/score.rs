@@ -1,6 +1,8 @@
-//! What an analysis says: a score for each category that could be scored, and nothing for the others.
+//! The result of an analysis: a score for each category that could be scored, and nothing for the
+//! others.
 //!
-//! A category that nothing could score is absent. It is never 0, because 0 says "looked, and found nothing".
+//! A category that nothing could score is absent. It is never 0, because 0 means "checked, and
+//! found nothing".
 
 use std::fmt;
 
@@ -24,7 +26,7 @@ pub enum Category {
     Harassment,
     /// Sexual content that involves minors.
     SexualMinors,
-    /// Trade in, or instructions for, what is forbidden.
+    /// Trade in forbidden things, or instructions for them.
     Illicit,
     /// Unsolicited advertising and fraud.
     Spam,
@@ -78,7 +80,7 @@ impl Scores {
         Self([None; Category::ALL.len()])
     }
 
-    /// Sets a category's score, clamped to 0..=1. A NaN is no score: the category is left as it was.
+    /// Sets a category's score, clamped to 0..=1. NaN is not a score: it changes nothing.
     pub fn set(&mut self, category: Category, score: f64) {
         if !score.is_nan() {
             self.0[category.index()] = Some(score.clamp(0.0, 1.0));
@@ -90,7 +92,7 @@ impl Scores {
         self.0[category.index()]
     }
 
-    /// Raises every category to the other's score where that one is higher, or the only one.
+    /// Raises every category to the other's score if that one is higher, or is the only one.
     pub fn merge_max(&mut self, other: &Self) {
         for (category, score) in other.iter() {
             if self.get(category).is_none_or(|own| own < score) {
@@ -162,63 +164,4 @@ impl<'de> Deserialize<'de> for Scores {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_list_is_in_the_order_of_the_indices_and_names_agree_with_serde() {
-        for (at, category) in Category::ALL.into_iter().enumerate() {
-            assert_eq!(category.index(), at);
-            assert_eq!(
-                serde_json::to_value(category).unwrap(),
-                serde_json::Value::from(category.as_str())
-            );
-        }
-    }
-
-    #[test]
-    fn scores_are_clamped_and_a_nan_is_no_score() {
-        let scores: Scores = [
-            (Category::Adult, 1.5),
-            (Category::Hate, -1.0),
-            (Category::Spam, f64::NAN),
-        ]
-        .into_iter()
-        .collect();
-        assert_eq!(
-            scores.iter().collect::<Vec<_>>(),
-            [(Category::Adult, 1.0), (Category::Hate, 0.0)]
-        );
-    }
-
-    #[test]
-    fn merging_takes_the_maximum_and_keeps_absent_absent() {
-        let mut scores: Scores = [(Category::Adult, 0.2), (Category::Violence, 0.9)]
-            .into_iter()
-            .collect();
-        scores.merge_max(
-            &[
-                (Category::Adult, 0.4),
-                (Category::Violence, 0.1),
-                (Category::Hate, 0.0),
-            ]
-            .into_iter()
-            .collect(),
-        );
-        assert_eq!(
-            serde_json::to_string(&scores).unwrap(),
-            r#"{"adult":0.4,"violence":0.9,"hate":0.0}"#
-        );
-    }
-
-    #[test]
-    fn documents_are_read_back_and_refused_outside_the_range() {
-        let scores: Scores = serde_json::from_str(r#"{"spam":0.25,"adult":1}"#).unwrap();
-        assert_eq!(
-            serde_json::to_string(&scores).unwrap(),
-            r#"{"adult":1.0,"spam":0.25}"#
-        );
-        assert!(serde_json::from_str::<Scores>(r#"{"spam":1.01}"#).is_err());
-        assert!(serde_json::from_str::<Scores>(r#"{"gore":0.5}"#).is_err());
-    }
-}
+mod tests;

@@ -1,7 +1,8 @@
-//! The two signatures that every webhook carries, and how a receiver checks them.
+//! The two signatures of every webhook, and how a receiver checks them.
 //!
-//! The service's own scheme signs the raw body with the secret's text; the Standard Webhooks scheme beside it signs id,
-//! time and body with the secret's decoded bytes, so that a receiver can also refuse replays.
+//! The service's own scheme signs the raw body with the secret's text. The Standard Webhooks scheme
+//! signs id, time and body with the secret's decoded bytes, so that a receiver can also refuse
+//! replays.
 
 use std::{fmt, str::FromStr};
 
@@ -16,20 +17,21 @@ pub use verify::{TOLERANCE_SECONDS, Unverified, verify_service, verify_standard}
 
 /// The service's own signature, `sha256=<hex>`.
 pub const SERVICE_SIGNATURE: &str = "X-Service-Signature";
-/// The same by the outgoing secret, while a rotation's grace lasts.
+/// The same with the previous secret, during the grace period of a rotation.
 pub const SERVICE_SIGNATURE_PREVIOUS: &str = "X-Service-Signature-Previous";
 /// Standard Webhooks: the event's id.
 pub const STANDARD_ID: &str = "webhook-id";
 /// Standard Webhooks: when this attempt was signed, in Unix seconds.
 pub const STANDARD_TIMESTAMP: &str = "webhook-timestamp";
-/// Standard Webhooks: `v1,<base64>`, several separated by a space.
+/// Standard Webhooks: `v1,<base64>`; several are separated by a space.
 pub const STANDARD_SIGNATURE: &str = "webhook-signature";
 
 const SECRET_PREFIX: &str = "whsec_";
 const SERVICE_PREFIX: &str = "sha256=";
 const STANDARD_PREFIX: &str = "v1,";
 
-/// A site's webhook secret: `whsec_` and the base64 of 32 random bytes. Its `Debug` form does not show it.
+/// A site's webhook secret: `whsec_` and the base64 of 32 random bytes. Its `Debug` form does not
+/// show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret {
     shown: String,
@@ -48,7 +50,7 @@ impl WebhookSecret {
         Self { shown, bytes }
     }
 
-    /// The whole secret as its owner sees it: to be shown once or encrypted, never logged.
+    /// The whole secret: to be shown to its owner once, or to be encrypted. Never log it.
     pub fn expose(&self) -> &str {
         &self.shown
     }
@@ -87,14 +89,15 @@ impl fmt::Debug for WebhookSecret {
     }
 }
 
-/// The value of `X-Service-Signature`: HMAC-SHA256 over the raw body, keyed with the secret's text as shown.
+/// The value of `X-Service-Signature`: HMAC-SHA256 over the raw body, keyed with the secret's text
+/// as shown.
 pub fn sign_service(secret: &WebhookSecret, raw_body: &[u8]) -> String {
     let digest = secret.service_mac(raw_body).finalize().into_bytes();
     format!("{SERVICE_PREFIX}{}", hex::encode(digest))
 }
 
-/// One signature of `webhook-signature`: HMAC-SHA256 over `<id>.<timestamp>.<raw body>`, keyed with the secret's decoded
-/// bytes. `timestamp` is in Unix seconds.
+/// One signature of `webhook-signature`: HMAC-SHA256 over `<id>.<timestamp>.<raw body>`, keyed with
+/// the secret's decoded bytes. `timestamp` is in Unix seconds.
 pub fn sign_standard(
     secret: &WebhookSecret,
     id: EventId,
@@ -108,12 +111,13 @@ pub fn sign_standard(
     )
 }
 
-/// The secrets that sign an attempt: the current one and, during a rotation's grace, the one before it.
+/// The secrets that sign an attempt: the current one and, during the grace period of a rotation,
+/// the previous one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SigningSecrets {
     /// Signs everything.
     pub current: WebhookSecret,
-    /// Signs beside the current one while receivers change over.
+    /// Also signs, until the receivers use the current one.
     pub previous: Option<WebhookSecret>,
 }
 
@@ -122,8 +126,8 @@ pub struct SigningSecrets {
 pub struct SignatureHeaders(Vec<(&'static str, String)>);
 
 impl SignatureHeaders {
-    /// Signs one attempt made at `timestamp` (Unix seconds) to deliver the event `id`, whose body on the wire is
-    /// `raw_body`.
+    /// Signs one attempt made at `timestamp` (Unix seconds) to deliver the event `id`, whose body
+    /// on the wire is `raw_body`.
     pub fn sign(secrets: &SigningSecrets, id: EventId, timestamp: i64, raw_body: &[u8]) -> Self {
         let mut standard = sign_standard(&secrets.current, id, timestamp, raw_body);
         let mut headers = vec![

@@ -1,8 +1,10 @@
-//! Text that hides: readings of a text on which disguises are undone, each with its way back to the original.
+//! Finding what hides in texts: readings of a text with disguises undone, each with the way back to
+//! the original.
 //!
-//! [`Folded`] undoes what changes no word (case, compatibility forms, marks, invisible characters, look-alikes).
-//! [`Loose`] goes further and only serves whole words (digits for letters, spelled-out words, stretched letters).
-//! A [`Matcher`] finds many terms on both at once. Everything is linear in the text, for any Unicode.
+//! [`Folded`] undoes what does not change a word (case, compatibility forms, marks, invisible
+//! characters, look-alikes). [`Loose`] goes further and is only for whole words (digits for
+//! letters, spelled-out words, stretched letters). A [`Matcher`] finds many terms on both at once.
+//! Everything takes linear time, for any Unicode.
 
 mod boundary;
 mod confusables;
@@ -10,6 +12,7 @@ mod disguise;
 mod fold;
 mod loose;
 mod matcher;
+mod trie;
 
 use std::ops::Range;
 
@@ -19,12 +22,15 @@ use disguise::windows;
 pub(crate) use fold::Folded;
 use loose::Loose;
 pub(crate) use matcher::{Answer, Bounds, Matcher, Term, Terms, Where};
+pub(crate) use trie::trie_states;
 
-/// The most characters of a masked text; longer ones lose stars, so that a match of a whole text stays small.
+/// The most characters of a masked text. Longer ones lose stars, so that a match of a whole text
+/// stays small.
 pub const MAX_MASKED_CHARS: usize = 100;
 
-/// Masks a matched text: the first and the last character stay, the others become `*`; with fewer than four
-/// characters all do. Characters are Unicode scalar values, so the length tells no more than the original's does.
+/// Masks a matched text: the first and the last character stay, and the others become `*`. With
+/// fewer than four characters, all do. Characters are Unicode scalar values, so the mask
+/// reveals nothing but the length of the original.
 ///
 /// ```
 /// assert_eq!(domain::text::mask("blocked"), "b*****d");
@@ -65,14 +71,14 @@ impl<'t> Readings<'t> {
         &self.folded
     }
 
-    /// Loose readings of what could read differently, far enough around it for terms of so many bytes. Without a
-    /// disguise there are none; with an ambiguous `1` there are two.
+    /// Loose readings of the parts that could read differently, with enough context for terms of
+    /// this many bytes. Without a disguise there are none; with an ambiguous `1` there are two.
     pub(crate) fn loose(&self, longest: usize) -> impl Iterator<Item = Loose> {
         let folded = self.folded.text();
         loose::readings(folded, windows(folded, longest))
     }
 
-    /// The original text of a range of the folded reading, as bytes.
+    /// The range of the original text, in bytes, for a range of the folded reading.
     pub(crate) fn original_span(&self, folded: Range<usize>) -> Range<usize> {
         self.folded.original_span(folded)
     }

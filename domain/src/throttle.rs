@@ -1,9 +1,11 @@
-//! A provider's limit on our requests: which requests wait after one was limited, and when they may go on.
+//! A provider's limit on our requests: which requests wait after one was limited, and when they may
+//! go on.
 //!
-//! Most limits count tokens: a long text is limited when a short one is not. So a limit holds back requests by their size, from a
-//! quarter of the limited request's size upwards. Smaller requests go on until one of them is limited, too. After the wait, one
-//! request at a time may try, under a lease, until several in a row have passed. This is arithmetic on one row. The caller has
-//! locked that row. Times are arguments.
+//! Most limits count tokens: a long text is limited when a short one is not. So a limit holds back
+//! requests by their size, from a quarter of the limited request's size upwards. Smaller requests
+//! go on until one of them is limited, too. After the wait, one request at a time may try, under a
+//! lease, until several in a row have passed. This is arithmetic on one row. The caller has locked
+//! that row. Times are arguments.
 
 use std::time::Duration;
 
@@ -11,44 +13,46 @@ use chrono::{DateTime, Utc};
 
 use crate::breaker::{Allowed, Right};
 
-/// The shortest time that nobody asks after a limit, whatever the provider says.
+/// The shortest wait after a limit, whatever the provider says.
 pub const SHORTEST: Duration = Duration::from_secs(1);
-/// The longest that doubled waits become.
+/// The longest wait that doubling leads to.
 pub const LONGEST: Duration = Duration::from_mins(5);
-/// The share of a wait by which chance lengthens it.
+/// Chance lengthens each wait by up to this share.
 const JITTER: f64 = 0.2;
-/// So many times smaller than the request that met the limit is a request that is not held back.
+/// A request that is this many times smaller than the limited request is not held back.
 const FACTOR: u32 = 4;
-/// So many requests in a row must pass, one at a time, before those of their size are free again.
+/// This many requests in a row must pass, one at a time, before requests of their size are free
+/// again.
 const PROVING: u32 = 3;
 
-/// How large a request is, in bytes of what it shows to the provider. Of images, whose price nobody tells by their bytes, each
-/// is the largest.
+/// How large a request is, in bytes of what it shows to the provider. An image counts as the
+/// largest size, because no provider prices images by their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(u32);
 
 impl Size {
-    /// That of an image.
+    /// The size of an image.
     pub const IMAGE: Self = Self(i32::MAX.unsigned_abs());
 
-    /// That of a text of so many bytes.
+    /// The size of a text of this many bytes.
     pub fn of_text(bytes: usize) -> Self {
         Self(u32::try_from(bytes).unwrap_or(u32::MAX)).min(Self::IMAGE)
     }
 }
 
-/// What is known of a limit. None is known of one that is [`Throttle::default`].
+/// What is known about a limit. [`Throttle::default`] means that no limit is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttle {
-    /// Bytes of the smallest request that is held back.
+    /// The size of the smallest request that is held back, in bytes.
     pub from_bytes: u32,
-    /// How often in a row it was met.
+    /// How many times in a row it was met.
     pub met: u32,
-    /// Requests that passed since, one after the other.
+    /// How many requests in a row have passed since.
     pub passed: u32,
-    /// Until when requests are held back; then one at a time may try. None when nothing is held back.
+    /// Until when requests are held back. After that, one at a time may try. `None` if nothing is
+    /// held back.
     pub until: Option<DateTime<Utc>>,
-    /// Until when the request that tries may take; none when none does.
+    /// Until when the trying request may take; `None` if no request is trying.
     pub probe_until: Option<DateTime<Utc>>,
 }
 
@@ -70,7 +74,7 @@ impl Throttle {
         }
     }
 
-    /// Lets a request of this size try, if it may: no other does before `lease` is over.
+    /// Lets a request of this size try, if it may. No other request tries before `lease` is over.
     pub fn probe(&mut self, size: Size, now: DateTime<Utc>, lease: Duration) -> Option<Right> {
         match self.allows(size, now) {
             Allowed::Probing => {
@@ -82,9 +86,10 @@ impl Throttle {
         }
     }
 
-    /// A request met the limit, and was `asked` to stay away for so long. The wait is at least that, and at least one that doubles
-    /// each time in a row, from [`SHORTEST`] to [`LONGEST`]; `chance` (0 up to 1, uniform) lengthens it by up to a fifth, so that
-    /// not all come back at once.
+    /// A request met the limit, and the provider `asked` for this wait. The actual wait is at least
+    /// that, and at least a wait that doubles each time in a row, from [`SHORTEST`] to [`LONGEST`].
+    /// `chance` (0 up to 1, uniform) lengthens it by up to a fifth, so that not all processes come
+    /// back at once.
     pub fn met(
         &mut self,
         size: Size,
@@ -94,10 +99,10 @@ impl Throttle {
         chance: f64,
     ) {
         if self.until.is_some() && !self.holds(size) {
-            // What is known is of larger ones.
+            // What is known concerns larger requests.
             *self = Self::default();
         } else if !self.counts(right) {
-            // It was on its way when another one met the limit.
+            // It was already sent when another request met the limit.
             self.until = self.until.map(|until| until.max(now + asked));
             return;
         }
@@ -118,7 +123,8 @@ impl Throttle {
         self.until = Some(now + wait);
     }
 
-    /// A request passed. One that was on its way when another one met the limit says nothing about now.
+    /// A request passed. If it was already sent when another request met the limit, it says nothing
+    /// about the present.
     pub fn passed(&mut self, size: Size, right: Right, now: DateTime<Utc>) {
         if !self.holds(size) || !self.counts(right) {
             return;
@@ -130,7 +136,7 @@ impl Throttle {
         if self.passed < PROVING {
             return;
         }
-        // Those that are much larger still have to try.
+        // Much larger requests still have to try.
         let free = size.0.saturating_mul(FACTOR);
         *self = if free >= Size::IMAGE.0 {
             Self::default()
@@ -143,7 +149,7 @@ impl Throttle {
         };
     }
 
-    /// A request that was allowed to try ended without telling anything about the limit: the next one may try.
+    /// A trying request ended without showing anything about the limit. The next one may try.
     pub fn unknown(&mut self, right: Right) {
         if let Right::Probe(_) = right
             && self.counts(right)
@@ -152,7 +158,7 @@ impl Throttle {
         }
     }
 
-    /// Whether a request that began with this right tells anything about now.
+    /// Whether a request that began with this right says anything about the present.
     fn counts(&self, right: Right) -> bool {
         match right {
             Right::Everybody => self.until.is_none(),
@@ -162,127 +168,4 @@ impl Throttle {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LEASE: Duration = Duration::from_secs(25);
-    const NOTHING: Duration = Duration::ZERO;
-    const LARGE: Size = Size(8_000);
-    const SMALL: Size = Size(50);
-
-    fn at(milliseconds: i64) -> DateTime<Utc> {
-        DateTime::from_timestamp_millis(1_800_000_000_000 + milliseconds).unwrap()
-    }
-
-    /// One that a large request met at second 0.
-    fn met() -> Throttle {
-        let mut throttle = Throttle::default();
-        throttle.met(LARGE, Right::Everybody, at(0), NOTHING, 0.0);
-        throttle
-    }
-
-    #[test]
-    fn limits_in_a_row_double_the_wait_whatever_was_asked_for_and_one_request_at_a_time_tries() {
-        let mut throttle = Throttle::default();
-        let (mut now, mut calls) = (at(0), 0);
-        let mut right = Right::Everybody;
-        while now < at(200_000) {
-            calls += 1;
-            throttle.met(SMALL, right, now, NOTHING, 0.0);
-            let Allowed::Nothing(until) = throttle.allows(SMALL, now) else {
-                panic!("it was met");
-            };
-            now = until;
-            right = throttle.probe(SMALL, now, LEASE).unwrap();
-            assert_eq!(throttle.probe(SMALL, now, LEASE), None);
-        }
-        assert_eq!(calls, 8, "after 0, 1, 3, 7, 15, 31, 63 and 127 seconds");
-    }
-
-    #[test]
-    fn what_is_much_smaller_goes_on_until_it_meets_the_limit_too() {
-        let mut throttle = met();
-        assert_eq!(throttle.allows(LARGE, at(0)), Allowed::Nothing(at(1_000)));
-        assert_eq!(
-            throttle.allows(Size(2_000), at(0)),
-            Allowed::Nothing(at(1_000))
-        );
-        assert_eq!(throttle.allows(Size(1_999), at(0)), Allowed::Asking);
-        assert_eq!(
-            throttle.allows(Size::IMAGE, at(0)),
-            Allowed::Nothing(at(1_000))
-        );
-        throttle.met(SMALL, Right::Everybody, at(500), NOTHING, 0.0);
-        assert_eq!(throttle.allows(SMALL, at(500)), Allowed::Nothing(at(1_500)));
-        assert_eq!(throttle.allows(LARGE, at(500)), Allowed::Nothing(at(1_500)));
-        assert_eq!(throttle.met, 1);
-    }
-
-    #[test]
-    fn several_in_a_row_must_pass_before_those_of_their_size_are_free() {
-        let mut throttle = met();
-        let now = at(1_000);
-        for _ in 0..PROVING {
-            assert_eq!(throttle.allows(LARGE, now), Allowed::Probing);
-            let right = throttle.probe(LARGE, now, LEASE).unwrap();
-            assert_eq!(throttle.allows(LARGE, now), Allowed::Nothing(now + LEASE));
-            throttle.passed(LARGE, right, now);
-        }
-        assert_eq!(throttle.allows(Size(31_999), now), Allowed::Asking);
-        assert_eq!(throttle.allows(Size::IMAGE, now), Allowed::Probing);
-        for _ in 0..PROVING {
-            let right = throttle.probe(Size::IMAGE, now, LEASE).unwrap();
-            throttle.passed(Size::IMAGE, right, now);
-        }
-        assert_eq!(throttle, Throttle::default());
-    }
-
-    #[test]
-    fn a_limit_between_two_that_pass_begins_the_proof_again_with_the_shortest_wait() {
-        let mut throttle = met();
-        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
-        throttle.passed(LARGE, right, at(1_000));
-        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
-        throttle.met(LARGE, right, at(1_000), NOTHING, 0.0);
-        assert_eq!((throttle.met, throttle.passed), (1, 0));
-        assert_eq!(
-            throttle.allows(LARGE, at(1_000)),
-            Allowed::Nothing(at(2_000))
-        );
-    }
-
-    #[test]
-    fn a_limit_that_asks_for_more_gets_it_and_those_on_their_way_only_lengthen_it() {
-        let asked = Duration::from_secs(20);
-        let met = |chance| {
-            let mut throttle = Throttle::default();
-            throttle.met(LARGE, Right::Everybody, at(0), asked, chance);
-            throttle
-        };
-        assert_eq!(met(0.0).until, Some(at(20_000)));
-        assert_eq!(met(1.0).until, Some(at(24_000)));
-        let mut throttle = met(0.0);
-        for (asked, until) in [(5, 20_000), (25, 27_000)] {
-            let asked = Duration::from_secs(asked);
-            throttle.met(LARGE, Right::Everybody, at(2_000), asked, 0.0);
-            assert_eq!((throttle.until, throttle.met), (Some(at(until)), 1));
-        }
-    }
-
-    #[test]
-    fn what_was_on_its_way_or_is_smaller_says_nothing_when_it_passes() {
-        let throttle = met();
-        let mut same = throttle;
-        same.passed(LARGE, Right::Everybody, at(100));
-        same.passed(SMALL, Right::Everybody, at(100));
-        assert_eq!(same, throttle);
-    }
-
-    #[test]
-    fn one_that_tried_and_learned_nothing_lets_the_next_one_try() {
-        let mut throttle = met();
-        let right = throttle.probe(LARGE, at(1_000), LEASE).unwrap();
-        throttle.unknown(right);
-        assert_eq!(throttle.allows(LARGE, at(1_000)), Allowed::Probing);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Whole numbers within bounds.
+//! Whole numbers within limits.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Whole<const MIN: i64, const MAX: i64>(i64);
 
 impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
-    /// A number that is known to be within the bounds: the compiler refuses others.
+    /// A constant within the limits: the compiler refuses others.
     pub const fn of<const NUMBER: i64>() -> Self {
         const { assert!(MIN <= NUMBER && NUMBER <= MAX) };
         Self(NUMBER)
@@ -22,7 +22,7 @@ impl<const MIN: i64, const MAX: i64> Whole<MIN, MAX> {
     }
 }
 
-/// It is no whole number within the bounds.
+/// It is not a whole number within the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {min} to {max}")]
 pub struct OutOfBounds {

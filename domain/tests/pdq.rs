@@ -1,5 +1,5 @@
-//! PDQ against the reference: published hashes of published pictures, and what the reference's library computes.
-//! `tests/pictures/README.md` says where both come from.
+//! PDQ against the reference: published hashes of published pictures, and what the reference's
+//! library computes. `tests/pictures/README.md` says where both come from.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use image::{DynamicImage, RgbImage, codecs::jpeg::JpegEncoder, imageops::FilterT
 
 type Change = fn(&DynamicImage) -> DynamicImage;
 
-/// File, the hash that is published, the one that the reference's library computes, its quality.
+/// File, published hash, hash and quality by the reference's library.
 const PICTURES: [(&str, &str, &str, u8); 14] = [
     (
         "bridge-1-original.jpg",
@@ -97,8 +97,8 @@ const PICTURES: [(&str, &str, &str, u8); 14] = [
     ),
 ];
 
-/// The published hashes of the bridge turned and mirrored, which are files of their own there. The reference turns against the
-/// clock.
+/// The published hashes of the bridge when it is turned and mirrored; each is a file of its own
+/// there. The reference turns counter-clockwise.
 const TURNED: [(Change, &str); 5] = [
     (
         DynamicImage::rotate270,
@@ -122,7 +122,8 @@ const TURNED: [(Change, &str); 5] = [
     ),
 ];
 
-/// Width and height of a picture of [`waves`], its hash and quality, as the reference's library computes them.
+/// Width and height of a picture of [`waves`], with its hash and quality by the reference's
+/// library.
 const WAVES: [(u32, u32, &str, u8); 11] = [
     (1, 1, NONE, 0),
     (4, 900, NONE, 0),
@@ -182,7 +183,7 @@ const WAVES: [(u32, u32, &str, u8); 11] = [
     ),
 ];
 const NONE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// In how many bits our hash of a published picture may differ from the published one.
+/// The most bits in which our hash of a published picture may differ from the published one.
 const TOLERANCE: u32 = 10;
 
 fn read(name: &str) -> DynamicImage {
@@ -197,7 +198,8 @@ fn pdq(picture: &DynamicImage) -> (Pdq, u8) {
     Pdq::of_rgb(&rgb, rgb.width(), rgb.height())
 }
 
-/// In whole numbers, so that every language makes the same picture: tests/pictures/README.md has no file to keep for it.
+/// In whole numbers, so that every language makes the same picture: tests/pictures/README.md needs
+/// no file for it.
 fn waves(width: u32, height: u32) -> RgbImage {
     let wave = |x, y, across, down, both| {
         let sum = x * x * across / width + y * y * down / height + x * y * both / width;
@@ -271,7 +273,8 @@ fn a_changed_copy_stays_within_the_distance_of_a_match() {
         ("grey", |p| DynamicImage::from(p.to_luma8())),
         ("brighter", |p| p.brighten(12)),
     ];
-    // Not q0122, calm sea under a clear sky: half as large, it is 34 bits away, and so the reference says.
+    // Without q0122, calm sea under a clear sky: at half size, it is 34 bits away, and the
+    // reference says the same.
     for name in ["square-512x512.jpg", "q0291.jpg", "q1050.jpg", "q2821.jpg"] {
         let picture = read(name);
         let (hash, _) = pdq(&picture);

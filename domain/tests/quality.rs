@@ -1,5 +1,6 @@
-//! How well keywords are found behind disguises, and what they must not be found in. The figures of `docs/quality.md`
-//! come from here: `cargo test --package gatehouse-domain --test quality -- --ignored --nocapture`.
+//! How well keywords are found behind disguises, and where they must not be found. The figures of
+//! `docs/quality.md` come from here: `cargo test --package gatehouse-domain --test quality --
+//! --ignored --nocapture`.
 
 #[path = "quality/techniques.rs"]
 mod techniques;
@@ -16,10 +17,12 @@ use techniques::{CARRIERS, TECHNIQUES, TERMS};
 
 const BY_HAND: &str = include_str!("quality/evasion.tsv");
 const FALSE_FRIENDS: &str = include_str!("quality/false-friends.txt");
-/// Ordinary lines in which a term is found all the same: it is there as a word of its own, or reads so.
+/// Ordinary lines in which a term is found anyway: it is a word of its own there, or reads like
+/// one.
 const FALSE_ALARMS: &str = include_str!("quality/false-alarms.txt");
 const FRIENDS_TERMS: &str = include_str!("quality/terms.txt");
-/// For each technique how many percent of its lines are found at least. A figure that rises is raised here.
+/// For each technique, the lowest percentage of its lines that must be found. If a figure rises,
+/// raise it here.
 const FLOORS: &str = include_str!("quality/floors.tsv");
 
 /// A disguised term.
@@ -96,7 +99,7 @@ fn found(group: &CompiledGroup, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Of each technique: lines, lines found, and those missed.
+/// For each technique: lines, found lines, and missed ones.
 type Recall = BTreeMap<String, (usize, usize, Vec<String>)>;
 
 fn recall() -> Recall {

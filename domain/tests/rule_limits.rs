@@ -1,4 +1,5 @@
-//! What a rule group may cost. One test reads the peak memory of the process, so each has a process of its own.
+//! What a rule group may cost. One test reads the peak memory of the process, so each test runs in
+//! a process of its own.
 
 use std::{cell::Cell, fs, time::Duration};
 
@@ -54,7 +55,7 @@ fn case_36_what_needs_too_much_memory_is_refused_with_its_heaviest_rules() {
     for (documents, names) in [
         (vec![regex("letters", "\\w{190}"); 40], "`letters` ("),
         (vec![regex("letters", "\\w{190}"); 157], "`letters` ("),
-        // Behind a literal, so only the automata that tell where it matches are large.
+        // Behind a literal, so that only the automata that find the place of a match are large.
         (vec![regex("mail", "spam\\w{190}"); 40], "`mail` ("),
         (
             vec![
@@ -163,7 +164,7 @@ fn case_36_refusing_a_heavy_group_takes_little_memory_itself() {
         line.trim().trim_end_matches(" kB").parse().ok()
     };
     let Some(before) = peak() else {
-        // No Linux.
+        // Not on Linux.
         return;
     };
     for documents in [

@@ -1,6 +1,8 @@
-//! A whole service in one file: greetings are enqueued, fail now and then, and leave a row each.
+//! A whole service in one file: it enqueues greetings, which fail now and then and each leave a
+//! row.
 //!
-//! `DATABASE_URL=postgres://... cargo run -p gatehouse-queue --example greetings`; Ctrl-C stops it in order.
+//! `DATABASE_URL=postgres://... cargo run -p gatehouse-queue --example greetings`; Ctrl-C stops it
+//! in order.
 
 use std::time::Duration;
 
@@ -40,7 +42,7 @@ impl Effect for Greeted {
     }
 }
 
-/// Nobody goes without a greeting, not even those whose job died.
+/// Writes an apology for each greeting whose job died.
 struct Apology;
 
 impl Obituary for Apology {
@@ -59,7 +61,7 @@ impl Obituary for Apology {
 
 async fn greet(job: Greet, run: Run) -> Result<Greeted, BoxDynError> {
     if job.name.ends_with('7') && run.attempt == 1 {
-        return Err("lost for words".into());
+        return Err("could not greet".into());
     }
     Ok(Greeted { name: job.name })
 }

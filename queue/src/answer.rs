@@ -4,13 +4,14 @@ use tokio::sync::oneshot;
 
 use crate::hold::Turn;
 
-/// Why a checkpoint was not recorded. As an `Err` of the handler it does the right thing.
+/// Why a checkpoint was not recorded. A handler can simply return it as its `Err`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotRecorded {
-    /// The job is another worker's by now, or its run is over. Stop: whatever this run ends in is refused.
-    #[error("the job is no longer this worker's; the checkpoint was refused")]
+    /// Another worker has the job now, or its run is over. Stop: the result of this run will be
+    /// refused.
+    #[error("this worker no longer has the job; the checkpoint was refused")]
     NoLongerOurs,
-    /// The effect failed for a reason of its own, and nothing of it was written. The job is still this worker's.
+    /// The effect failed by itself, and nothing of it was written. The job is still this worker's.
     #[error("the effect of a checkpoint failed: {0}")]
     EffectFailed(String),
 }
@@ -41,7 +42,7 @@ impl Answer {
     }
 
     fn give(self, answer: Result<(), NotRecorded>) {
-        // The run may have timed out meanwhile; then nobody wants to know.
+        // The run may have timed out in the meantime. Then nobody waits for the answer.
         let _ = self.sender.send(answer);
     }
 }

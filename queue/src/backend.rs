@@ -1,11 +1,12 @@
-//! The apalis backend: hands a worker its jobs, and takes their outcomes through its layer.
+//! The apalis backend: gives a worker its jobs, and receives their outcomes through its layer.
+
+mod stop;
 
 use std::{
     fmt,
     marker::PhantomData,
     sync::Arc,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use apalis_core::{
@@ -16,8 +17,9 @@ use apalis_core::{
 use futures::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, task::JoinHandle};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 
+use self::stop::{CancelOnDrop, stop_with};
 use crate::{
     BackendSettings, Checkpoint, FinishLayer,
     buffer::Buffer,
@@ -30,13 +32,10 @@ use crate::{
     takers::Taker,
 };
 
-/// How often a running backend looks whether its worker is to stop. apalis says so only when it closes the backend, and
-/// that it does when the last running job has ended.
-const STOP_CHECK: Duration = Duration::from_millis(50);
-
 /// A source of jobs for one apalis worker, made by [`Queue::backend`](crate::Queue::backend).
 ///
-/// Its errors are empty: whatever happens to the database, the worker stays and work goes on later.
+/// It never returns an error: whatever happens to the database, the worker stays, and work goes on
+/// later.
 pub struct LaneBackend<Args> {
     shared: Arc<Shared>,
     settings: BackendSettings,
@@ -49,7 +48,7 @@ pub struct LaneBackend<Args> {
 struct Running<Args> {
     buffer: Arc<Buffer<Ready<Args>>>,
     claims: Option<JoinHandle<()>>,
-    /// Stops the claims, also when the worker is dropped without being stopped.
+    /// Stops the claims, even if the worker is dropped without being stopped.
     stop: CancelOnDrop,
     closing: Option<BoxSyncFuture<()>>,
 }
@@ -131,7 +130,8 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
                 return Poll::Ready(None);
             };
             if !self.shared.lease.is_held_since(hold.since) {
-                // Others may have it by now: to start it would only repeat its calls to the outside.
+                // Other workers may have it by now. Starting it would only repeat its calls to
+                // other systems.
                 self.shared.inbox.post(Ended {
                     hold,
                     outcome: Outcome::Released,
@@ -167,7 +167,7 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
             let (claims, pending) = (claims.take(), pending.clone());
             async move {
                 if let Some(claims) = claims {
-                    // It cannot have panicked: what may is supervised.
+                    // It cannot have panicked: tasks that may panic are supervised.
                     let _ = claims.await;
                 }
                 pending.close();
@@ -180,31 +180,10 @@ impl<Args: DeserializeOwned + Send + 'static> Backend for LaneBackend<Args> {
     }
 }
 
-/// Stops the claims as soon as the worker is to stop, while its jobs may run on: what was claimed and not started goes
-/// back to those who have time for it.
-async fn stop_with(worker: &WorkerContext, stop: &CancellationToken) {
-    while !worker.is_shutting_down() {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(STOP_CHECK) => {}
-        }
-    }
-    stop.cancel();
-}
-
-/// Cancels its token when it is dropped, or before.
-struct CancelOnDrop(CancellationToken);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
 impl<Args> BackendConfig for LaneBackend<Args> {
     type Args = Args;
     type Id = u64;
-    /// The backend decodes payloads itself: what cannot be decoded must not end the worker.
+    /// The backend decodes payloads itself, because an undecodable payload must not end the worker.
     type Kind = Ephemeral;
     type Config = BackendSettings;
     type Layer = FinishLayer;

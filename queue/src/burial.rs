@@ -1,8 +1,10 @@
-//! Burials: moves doomed jobs to `queue.dead_jobs`, together with what their queue does about it.
+//! Burials: move doomed jobs to `queue.dead_jobs`, together with what their queue does about a
+//! death.
 //!
-//! A job that must die is first only marked, by whoever finds out. Here alone it is buried, in one transaction
-//! with its queue's [`Obituary`](crate::Obituary), and only by a process that works on its queue, because only
-//! there the obituary is known. While that fails, the job stays marked.
+//! Any step that finds that a job must die only marks it. Only this module buries it, in one
+//! transaction with its queue's [`Obituary`](crate::Obituary), and only in a process that works on
+//! the queue, because only such a process knows the obituary. While that fails, the job stays
+//! marked.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -37,7 +39,8 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Buries all doomed jobs of a queue: many at once, one by one after a failure, so that the culprit stands alone.
+/// Buries all doomed jobs of a queue: many at once, and one by one after a failure, to find the job
+/// that fails.
 async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Failure> {
     let mut alone = 0;
     loop {
@@ -58,7 +61,7 @@ async fn bury_all(shared: &Shared, settings: &BackendSettings) -> Result<(), Fai
     }
 }
 
-/// One transaction; on failure, with the first of its jobs.
+/// Buries in one transaction. On failure, returns the first of its jobs.
 pub(crate) async fn bury(
     shared: &Shared,
     settings: &BackendSettings,
@@ -101,7 +104,8 @@ struct Doomed {
     payload: String,
 }
 
-/// Begins a transaction in which neither a stuck statement nor a process stopped in the middle keeps its rows locked.
+/// Begins a transaction with time limits, so that neither a stuck statement nor a stopped process
+/// keeps its rows locked.
 fn bounded_begin(deadline: Duration) -> AssertSqlSafe<String> {
     let deadline = deadline.as_millis();
     AssertSqlSafe(format!(
@@ -174,7 +178,7 @@ impl From<Doomed> for DeadJob {
     }
 }
 
-/// Leaves a job whose obituary failed for later.
+/// Postpones the burial of a job whose obituary failed.
 async fn postpone(shared: &Shared, job: JobId) -> Result<(), sqlx::Error> {
     let wait: Duration = shared.config.sweep * 6;
     sqlx::query!(

@@ -1,7 +1,8 @@
-//! Checkpoints: a running job has an effect recorded, and goes on.
+//! Checkpoints: a running job records an effect and goes on.
 //!
-//! A checkpoint goes the way of an outcome: through the finisher's inbox, in a batch with others, under the fence. It
-//! gives the row the next fence, so that it cannot be written twice, whatever becomes of the answer to its commit.
+//! A checkpoint takes the same way as an outcome: through the finisher's inbox, in a batch with
+//! others, under the fence. It gives the row the next fence, so that it cannot be written twice,
+//! whatever happens to the answer to its commit.
 
 use std::sync::{Arc, Weak};
 
@@ -17,7 +18,8 @@ use crate::{
     shared::Shared,
 };
 
-/// Lets a running job record effects before it ends. Take it as a further argument of the handler:
+/// Lets a running job record effects before it ends. Take it as an additional argument of the
+/// handler:
 ///
 /// ```ignore
 /// async fn send(page: Page, checkpoint: queue::Checkpoint) -> Result<Sent, BoxDynError> {
@@ -29,12 +31,12 @@ use crate::{
 /// }
 /// ```
 ///
-/// Each effect is recorded exactly once, and only while the job is this worker's. When the job runs again, it starts from its
-/// payload as ever: what it has recorded it must find in the tables.
+/// Each effect is recorded exactly once, and only while the job is this worker's. A job that runs
+/// again starts from its payload, so it must look in the tables for what it has recorded.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     shared: Arc<Shared>,
-    /// Weak, so that a checkpoint which is kept after the run does not keep the job in hand.
+    /// Weak, so that a checkpoint that is kept after the run does not keep the job.
     hold: Weak<Hold>,
 }
 
@@ -46,25 +48,26 @@ impl Checkpoint {
         }
     }
 
-    /// Has the effect applied in a transaction with those of other jobs, and returns once that is committed.
+    /// Applies the effect in a transaction with those of other jobs, and returns after the commit.
     ///
-    /// Follow-up jobs of the effect are enqueued with it. While the database is away, this waits. When the run is dropped
-    /// meanwhile (by a time-out), the effect may have been recorded or not; the end of the run is written after that.
+    /// Follow-up jobs of the effect are enqueued with it. While the database is away, this waits.
+    /// If the run is dropped in the meantime (by a time-out), the effect may have been recorded or
+    /// not; the end of the run is written after that.
     ///
     /// # Errors
-    /// When nothing was recorded, and never will be.
+    /// If nothing was recorded, and never will be.
     pub async fn record<E: Effect>(&self, effect: E) -> Result<(), NotRecorded> {
         let hold = self.hold.upgrade().ok_or(NotRecorded::NoLongerOurs)?;
         let (reached, answer) = reach(hold, AnyEffect::new(effect))
             .await
             .ok_or(NotRecorded::NoLongerOurs)?;
         self.shared.inbox.record(reached).await;
-        // Without an answer the queue has closed: the job is left to the rescue.
+        // Without an answer, the queue has closed. The job is left to the rescue.
         answer.await.unwrap_or(Err(NotRecorded::NoLongerOurs))
     }
 }
 
-/// A checkpoint for the inbox, once it is this job's turn; none when its run is over.
+/// A checkpoint for the inbox, as soon as it is this job's turn. `None` if its run is over.
 pub(crate) async fn reach(
     hold: Arc<Hold>,
     effect: AnyEffect,

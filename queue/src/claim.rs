@@ -1,5 +1,8 @@
 //! Claiming: keeps a backend's buffer filled from the database, fairly across groups and lanes.
 
+mod ask;
+mod claimed;
+mod help;
 mod take;
 mod walk;
 
@@ -16,18 +19,18 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
-use uuid::Uuid;
 
-use self::walk::Walk;
+use self::{claimed::Claimed, walk::Walk};
 use crate::{
-    BackendSettings, DeathCause, Group, JobId, Lane, Retry,
-    buffer::{Buffer, Full, Limits, Room},
-    hold::{Claim, Hold},
+    BackendSettings, DeathCause, Retry,
+    buffer::{Buffer, Full, Room},
+    hold::Hold,
     outcome::{Ended, Outcome, bounded},
     shared::Shared,
 };
 
-/// The shortest time between two claims that look for newcomers while there is no room here for those who have jobs.
+/// The shortest time between two claims that look for new groups while groups with jobs have no
+/// room here.
 const CROWDED: Duration = Duration::from_millis(5);
 
 /// A claimed job with its arguments, not yet started.
@@ -37,7 +40,7 @@ pub(crate) struct Ready<A> {
     pub(crate) args: A,
 }
 
-/// All that the claims of one backend need.
+/// Everything that the claims of one backend need.
 pub(crate) struct Claimer<A> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) settings: BackendSettings,
@@ -49,27 +52,7 @@ pub(crate) struct Claimer<A> {
     pub(crate) backlog: Notify,
 }
 
-/// The answer of `queue.claim`: parallel arrays, and what the walk has learned.
-struct Claimed {
-    ids: Option<Vec<i64>>,
-    groups: Option<Vec<Uuid>>,
-    lanes: Option<Vec<Uuid>>,
-    fences: Option<Vec<i32>>,
-    attempts: Option<Vec<i16>>,
-    max_attempts: Option<Vec<i16>>,
-    payloads: Option<Vec<String>>,
-    waited_ms: Option<Vec<i64>>,
-    next_group: Uuid,
-    ring_groups: Option<Vec<Uuid>>,
-    ring_lanes: Option<Vec<Uuid>>,
-    visited: i32,
-    met: i32,
-    more: bool,
-    capped: bool,
-    next_due_ms: Option<i64>,
-}
-
-/// What a claim has learned.
+/// The result of a claim.
 struct Found {
     /// It brought as many jobs as there was room for.
     is_full: bool,
@@ -79,7 +62,7 @@ struct Found {
     more: bool,
     /// A lane or a group has reached its cap.
     capped: bool,
-    /// Who had no room here.
+    /// Groups and lanes that had no room here.
     full: Full,
     next_due_ms: Option<i64>,
 }
@@ -99,7 +82,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
                 Ok(found) => found,
                 Err(error) => {
                     failures += 1;
-                    warn!(%error, queue = %self.settings.queue, "could not claim");
+                    warn!(%error, queue = %self.settings.queue, "could not claim jobs");
                     // A wake-up does not help against an outage.
                     tokio::select! {
                         () = self.stop.cancelled() => return,
@@ -130,41 +113,8 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
-    /// Claims beside [`run`](Self::run) while there is so much to do that claims come back full: while one waits for the
-    /// database, the other one's jobs are handed out. Sleeps otherwise, so that a quiet queue is asked once.
-    pub(crate) async fn help(self: Arc<Self>) {
-        let waker = self.shared.wakers.of(self.settings.queue.as_str());
-        let mut walk = Walk::anywhere();
-        walk.is_deep = true;
-        loop {
-            tokio::select! {
-                () = self.stop.cancelled() => return,
-                () = self.backlog.notified() => {}
-            }
-            while self.shared.lease.is_held() {
-                let room = tokio::select! {
-                    () = self.stop.cancelled() => return,
-                    room = self.buffer.room() => room,
-                };
-                // Only for newcomers: the other one looks for them.
-                if !room.limits().has_room() {
-                    break;
-                }
-                // An error is the other one's to tell and to wait out.
-                let Ok(found) = self.claim(&mut walk, room).await else {
-                    break;
-                };
-                if found.capped {
-                    waker.set_capped(true);
-                }
-                if !found.is_full {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Room for a claim; or when a call may be for somebody who has nothing here yet, what is left. None once stopped.
+    /// Room for a claim. If a call comes that may be for a group without jobs here, the room that
+    /// is left. `None` after a stop.
     async fn next_room(&self, calls: &mut watch::Receiver<u64>) -> Option<Room<'_, Ready<A>>> {
         tokio::select! {
             () = self.stop.cancelled() => return None,
@@ -194,7 +144,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         due.unwrap_or(poll).clamp(Duration::from_millis(1), poll)
     }
 
-    /// One claim, from the walk's place on; its jobs are in the buffer afterwards.
+    /// Claims once, from the current place of the walk on. The jobs are in the buffer afterwards.
     async fn claim(&self, walk: &mut Walk, room: Room<'_, Ready<A>>) -> Result<Found, sqlx::Error> {
         let wanted = room.jobs();
         let since = Instant::now();
@@ -214,7 +164,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
             next_due_ms: claimed.next_due_ms,
         };
         self.accept(claimed, since, room).await;
-        // Nobody else has anything: the next claim is for when this group has room.
+        // No other group has jobs: claim again when this group has room.
         if let Some(group) = only
             && found.more
             && !self.buffer.has_room(group)
@@ -225,59 +175,13 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         Ok(found)
     }
 
-    async fn ask(
-        &self,
-        walk: &Walk,
-        wanted: usize,
-        limits: &Limits,
-    ) -> Result<Claimed, sqlx::Error> {
-        let mut conn = self.shared.pool.acquire().await?;
-        let (groups, group_rooms) = columns(&limits.groups);
-        let (lanes, lane_rooms) = columns(&limits.lanes);
-        let (ring_groups, ring_lanes) = walk.rings();
-        let cap = |cap: Option<u32>| cap.map(|cap| i32::try_from(cap).unwrap_or(i32::MAX));
-        let claim = sqlx::query_as!(
-            Claimed,
-            r#"select ids, groups, lanes, fences, attempts, max_attempts, payloads, waited_ms, next_group as "next_group!",
-                      ring_groups, ring_lanes, visited as "visited!", met as "met!", more as "more!", capped as "capped!",
-                      next_due_ms
-                 from queue.claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"#,
-            self.shared.worker,
-            self.settings.queue.as_str(),
-            integer(wanted),
-            walk.after,
-            walk.window(wanted),
-            cap(self.settings.lane_cap),
-            cap(self.settings.group_cap),
-            // What this binary does not understand, its successor has to keep from it.
-            i16::MAX,
-            walk.is_deep,
-            integer(limits.group),
-            &groups as &[Group],
-            &group_rooms,
-            &lanes as &[Lane],
-            &lane_rooms,
-            integer(limits.lane_has),
-            integer(limits.in_flight),
-            &ring_groups,
-            &ring_lanes,
-        )
-        .fetch_one(&mut *conn);
-        if let Ok(answer) = timeout(self.shared.config.deadline, claim).await {
-            answer
-        } else {
-            conn.close_on_drop();
-            Err(database::late(self.shared.config.deadline))
-        }
-    }
-
-    /// Decodes what was claimed into the buffer; what cannot be decoded is dead.
+    /// Decodes the claimed jobs into the buffer. Undecodable ones are dead.
     async fn accept(&self, claimed: Claimed, since: Instant, room: Room<'_, Ready<A>>) {
         let mut ready = Vec::new();
         for (claim, payload) in claimed.into_claims(&self.settings) {
             let token = self.pending.token();
             let Some(hold) = Hold::new(claim, since, &self.shared.holds, token) else {
-                info!(job = %claim.job, "claimed again what is in hand; the server lost the first claim");
+                info!(job = %claim.job, "claimed a job that this process already has; the server lost the first claim");
                 continue;
             };
             match serde_json::from_str(&payload) {
@@ -296,7 +200,7 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         }
     }
 
-    /// Gives back what was claimed and not started.
+    /// Gives back the jobs that were claimed and not started.
     pub(crate) async fn release_all(&self) {
         for Ready { hold, .. } in self.buffer.close() {
             self.release(hold).await;
@@ -307,60 +211,4 @@ impl<A: DeserializeOwned + Send + 'static> Claimer<A> {
         let outcome = Outcome::Released;
         self.shared.inbox.send(Ended { hold, outcome }).await;
     }
-}
-
-impl Claimed {
-    /// The only group that has due jobs, if the claim saw that there is no other.
-    fn only_group(&self) -> Option<Group> {
-        let group = self.groups.as_ref()?.first().copied();
-        group.filter(|_| self.met == 1).map(Group)
-    }
-
-    fn into_claims(self, settings: &BackendSettings) -> impl Iterator<Item = (Claim, String)> {
-        let settings = *settings;
-        let ids = self.ids.unwrap_or_default().into_iter();
-        let groups = self.groups.unwrap_or_default().into_iter();
-        let lanes = self.lanes.unwrap_or_default().into_iter();
-        let fences = self.fences.unwrap_or_default().into_iter();
-        let attempts = self.attempts.unwrap_or_default().into_iter();
-        let max_attempts = self.max_attempts.unwrap_or_default().into_iter();
-        let waited_ms = self.waited_ms.unwrap_or_default().into_iter();
-        let payloads = self.payloads.unwrap_or_default().into_iter();
-        ids.zip(groups.zip(lanes))
-            .zip(fences)
-            .zip(attempts.zip(max_attempts))
-            .zip(waited_ms)
-            .zip(payloads)
-            .map(
-                move |(
-                    ((((id, (group, lane)), fence), (attempt, max_attempts)), waited_ms),
-                    payload,
-                )| {
-                    let claim = Claim {
-                        job: JobId(id),
-                        fence,
-                        queue: settings.queue,
-                        group: Group(group),
-                        lane: Lane(lane),
-                        attempt,
-                        max_attempts,
-                        waited: Duration::from_millis(u64::try_from(waited_ms).unwrap_or(0)),
-                        retry: settings.retry,
-                    };
-                    (claim, payload)
-                },
-            )
-    }
-}
-
-fn integer(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
-}
-
-/// The arrays to bind: names, and the room of each.
-fn columns<N: Copy>(rooms: &[(N, usize)]) -> (Vec<N>, Vec<i32>) {
-    rooms
-        .iter()
-        .map(|&(name, room)| (name, integer(room)))
-        .unzip()
 }

@@ -1,19 +1,21 @@
-//! Whose fault a failed statement is: that of what it writes, which is then singled out, or that of the database, which is
-//! waited out. This is the only place that judges SQLSTATEs so; the service's own batches use it, too.
+//! What is at fault when a statement fails: its data, which is then isolated, or the database,
+//! which is then waited for. Only this module judges SQLSTATEs in this way. The service's own
+//! batches use it, too.
 
 use sqlx::Error;
 
-/// Who is to blame for a failed transaction.
+/// What is at fault for a failed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// What is written, an effect or a row: it fails whenever it is tried.
+    /// The data, an effect or a row: it fails whenever it is tried.
     Effect,
-    /// The database or the way to it: the same transaction will succeed once that is well again.
+    /// The database or the way to it: the same transaction will succeed when they work again.
     System,
-    /// The statement itself: it names what is not there, or what this role may not touch. It fails whatever is written.
+    /// The statement itself: it names something that does not exist or that this role may not
+    /// touch. It fails with any data.
     Statement,
-    /// Either: a statement that took too long, a lock not got, a plan outdated by a migration. Try it again a few times, then
-    /// blame what is written.
+    /// Unknown: a statement that took too long, a lock that was not available, a plan that a
+    /// migration made outdated. Try again a few times, then blame the data.
     Unclear,
 }
 
@@ -32,7 +34,7 @@ impl Fault {
             | Error::WorkerCrashed
             | Error::BeginFailed
             | Error::Configuration(_) => Self::System,
-            // What is left is about the values or the text of a statement; sqlx may add more kinds.
+            // The rest concerns the values or the text of a statement. sqlx may add more kinds.
             _ => Self::Effect,
         }
     }
@@ -40,19 +42,20 @@ impl Fault {
     /// Judges an SQLSTATE, <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     fn of_state(code: &str) -> Self {
         match (code, code.get(..2).unwrap_or_default()) {
-            // A statement timeout or a lock timeout; 0A000 is "cached plan must not change result type" and
-            // honest lacks of support alike.
+            // A statement timeout or a lock timeout. 0A000 can be "cached plan must not change
+            // result type" or a feature that is really not supported.
             ("57014" | "55P03" | "0A000", _) => Self::Unclear,
-            // Connection, invalid transaction state (a server turned read-only), lost prepared statements,
-            // authorization, unknown database, rollback (deadlock, serialization), resources (disk,
-            // memory, connections), state (a database that accepts no connections), operator (shutdown), system,
-            // configuration.
+            // Connection, invalid transaction state (a server turned read-only), lost prepared
+            // statements, authorization, unknown database, rollback (deadlock, serialization),
+            // resources (disk, memory, connections), state (a database that accepts no
+            // connections), operator (shutdown), system, configuration.
             (_, "08" | "25" | "26" | "28" | "3D" | "40" | "53" | "55" | "57" | "58" | "F0") => {
                 Self::System
             }
             (_, "42") => Self::Statement,
-            // Among them 54, a value that is too complex or larger than an index takes, and XX, Postgres's "this cannot
-            // happen": one row may cause it each time, and halving tries the others again.
+            // Includes 54, a value that is too complex or too large for an index, and XX,
+            // Postgres's "this cannot happen": one row may cause it each time, and halving tries
+            // the others again.
             _ => Self::Effect,
         }
     }

@@ -1,7 +1,7 @@
-//! The fence: the statement that writes what became of jobs into their rows, if they are still this worker's.
+//! The fence: the statement that writes outcomes into the rows of jobs that this worker still has.
 //!
-//! A row is ours when it carries this worker and the number of our claim. Whatever is written changes one of the two, so
-//! a second try of the same outcome finds nothing and changes nothing.
+//! A row is ours if it has this worker and the number of our claim. Every outcome changes one of
+//! the two, so a second try of the same outcome finds nothing and changes nothing.
 
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -11,7 +11,8 @@ use crate::{
     outcome::{Disposition, Ended},
 };
 
-/// The rows that were still ours: two parallel arrays, because hundreds of rows cost more to send and to read.
+/// The rows that were still ours, as parallel arrays, because hundreds of rows cost more to send
+/// and to read.
 #[derive(Debug, Default)]
 pub(crate) struct Ours {
     pub(crate) ids: Vec<JobId>,
@@ -20,7 +21,7 @@ pub(crate) struct Ours {
     pub(crate) transaction: Option<i64>,
 }
 
-/// What is to be written, in columns.
+/// What to write, in columns.
 #[derive(Default)]
 struct Columns<'a> {
     done: Jobs,
@@ -59,7 +60,7 @@ impl<'a> Columns<'a> {
                     columns.running.push(ended);
                     continue;
                 }
-                // It keeps its place: `run_at` stays as it was.
+                // It keeps its place: `run_at` does not change.
                 Disposition::Release => (0, false, None, None, None),
                 Disposition::Schedule {
                     delay_ms: 0,
@@ -86,8 +87,9 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Deletes the rows of finished jobs, moves those of jobs that reached a checkpoint on to the next fence, and updates those
-/// of jobs that live on; each if it is still ours. Returns which were, under the fences that they had.
+/// Deletes the rows of finished jobs, moves those at a checkpoint to the next fence, and updates
+/// those of jobs that go on, each only if it is still ours. Returns the rows that were, with the
+/// fences that they had.
 pub(crate) async fn settle(
     conn: &mut PgConnection,
     worker: Uuid,
@@ -95,7 +97,7 @@ pub(crate) async fn settle(
 ) -> Result<Ours, sqlx::Error> {
     let columns = Columns::of(ended);
     if columns.kept.ids.is_empty() && columns.running.ids.is_empty() {
-        // Nearly always: the shortest statement.
+        // The usual case has the shortest statement.
         return sqlx::query_as!(
             Ours,
             r#"select ids as "ids!: Vec<JobId>", fences as "fences!", transaction from queue.finish($1, $2, $3)"#,

@@ -1,8 +1,8 @@
-//! The finisher: gathers what ended meanwhile and writes it in one transaction.
+//! The finisher: collects the jobs that ended, and writes them in one transaction.
 //!
-//! A batch that fails for a reason of its own is split until the culprit stands alone and is charged. A batch
-//! that fails because of the database waits, as long as it takes: its jobs stay this worker's while the
-//! heartbeat gets through, and are refused by the fence when it did not.
+//! A batch that fails by itself is split until the failing job stands alone and is charged. A batch
+//! that fails because of the database waits as long as necessary. Its jobs stay this worker's while
+//! heartbeats arrive; otherwise the fence refuses them.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     shared::Shared,
 };
 
-/// How often a failure that may be anybody's is waited out before the effects are blamed.
+/// How often an unclear failure is waited for before the effects are blamed.
 const UNCLEAR_TRIES: u32 = 3;
 
 /// Jobs to be written together.
@@ -38,7 +38,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Writes a batch, in as many pieces and tries as that takes.
+/// Writes a batch, in as many parts and tries as necessary.
 async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
     let mut batches = vec![Batch { ended, unclear: 0 }];
     let mut failures = 0;
@@ -66,9 +66,9 @@ async fn finish(shared: &Arc<Shared>, link: &mut Link, ended: Vec<Ended>) {
     }
 }
 
-/// Decides whose fault a failure is, for this batch.
+/// Decides what is at fault for a failure of this batch.
 fn blame(failure: &Failure, batch: &mut Batch) -> Fault {
-    // Without an effect there is nobody to charge.
+    // Without an effect, there is no job to charge.
     if batch.ended.iter().all(|ended| ended.effect().is_none()) {
         return Fault::System;
     }
@@ -81,13 +81,13 @@ fn blame(failure: &Failure, batch: &mut Batch) -> Fault {
                 Fault::Unclear
             }
         }
-        // The statement is the effect's own.
+        // The statement belongs to the effect.
         Fault::Effect | Fault::Statement => Fault::Effect,
         Fault::System => Fault::System,
     }
 }
 
-/// Splits a batch in two; one that stands alone has failed in its effect.
+/// Splits a batch in two. If it has only one job, the job's effect has failed.
 fn isolate(failure: &Failure, mut batch: Batch, batches: &mut Vec<Batch>) {
     let half = batch.ended.len() / 2;
     if half > 0 {

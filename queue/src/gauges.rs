@@ -13,10 +13,11 @@ use crate::{
     stats::{self, QueueStats},
 };
 
-/// The gauges of the queues' depth, kept by the two eldest processes.
+/// The gauges of the queues' depth, published by the two oldest processes.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
-    /// The queues that were reported before. One that has become empty since must be reported as empty.
+    /// The queues that were reported before. A queue that has become empty must be reported as
+    /// empty.
     reported: BTreeSet<String>,
 }
 

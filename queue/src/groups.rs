@@ -1,4 +1,4 @@
-//! Exceptions for single groups of lanes: pauses and caps, which hold for all processes at once.
+//! Exceptions for single groups of lanes: pauses and caps, which hold for all processes.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ pub struct GroupStats {
     pub queue: String,
     /// The group.
     pub group: Group,
-    /// Jobs that could run now, but for pauses and caps.
+    /// Jobs that could run now without pauses and caps.
     pub due: i64,
     /// Jobs claimed, started or not.
     pub running: i64,
-    /// How many may run at once; none when its queue's default holds.
+    /// How many may run at once; `None` if the queue's default applies.
     pub cap: Option<i32>,
     /// Whether it is paused.
     pub is_paused: bool,
-    /// Until when; none when it is not paused, or until it is resumed.
+    /// The end of the pause; `None` if it is not paused, or paused until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
 }
 
-/// Stops new claims from all lanes of a group for this long, counted by the database's clock, or without a duration until
-/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
-/// already lasts longer stays.
+/// Stops new claims from all lanes of a group for this long, by the database's clock; without a
+/// duration, until [`resume`]. Running jobs go on, and so do jobs that a process has claimed and
+/// not started. A longer existing pause stays.
 pub async fn pause(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -49,8 +49,8 @@ pub async fn pause(
     Ok(())
 }
 
-/// Ends the pause of a group, and tells whether there was one. Pauses of its lanes stay. Wake the queue after the commit, or its
-/// jobs wait for the poll.
+/// Ends the pause of a group, and returns whether there was one. Pauses of its lanes stay. Wake the
+/// queue after the commit; otherwise its jobs wait for the poll.
 pub async fn resume(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -67,8 +67,9 @@ pub async fn resume(
     Ok(resumed.rows_affected() > 0)
 }
 
-/// Sets how many jobs of a group may run at once, instead of the queue's default; none restores the default. Each claim that
-/// meets a capped group counts what runs in it, and no two claim from it at the same time.
+/// Sets how many jobs of a group may run at once, instead of the queue's default. `None` restores
+/// the default. Each claim that meets a capped group counts what runs in it, and no two claims take
+/// from it at the same time.
 pub async fn set_cap(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -88,7 +89,8 @@ pub async fn set_cap(
     Ok(())
 }
 
-/// One group as it stands. Takes time in proportion to its due jobs, and to all running jobs of the queue.
+/// The state of one group. Takes time in proportion to its due jobs, and to all running jobs of the
+/// queue.
 pub async fn read(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -116,8 +118,9 @@ pub async fn read(
     .await
 }
 
-/// The groups that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
-/// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
+/// The groups that are paused or capped, and the `busiest` ones with the most due jobs, sorted by
+/// due jobs; at most `limit`. Takes time in proportion to the due and running jobs, up to a second
+/// for a million.
 pub async fn list(
     conn: &mut PgConnection,
     busiest: u32,

@@ -13,22 +13,22 @@ use crate::{
     heartbeat, housekeeping, link::Link, metrics, shared::Shared, strays, wake,
 };
 
-/// The queue, as one process sees it. Open one per process; clones are the same one.
+/// The queue, as one process sees it. Open one per process; clones share it.
 ///
-/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers, housekeeping,
-/// the burials and the wake-ups. They outlive every database error.
+/// Opening starts tasks that live until [`close`](Self::close): the heartbeat, the finishers,
+/// housekeeping, the burials and the wake-ups. They survive every database error.
 ///
-/// Besides what it takes from the pool for claims and sweeps, it keeps connections of its own: one for heartbeats,
-/// one that listens, and one for each finisher.
+/// The pool serves claims and sweeps. Besides, the queue keeps connections of its own: one for
+/// heartbeats, one that listens, and one for each finisher.
 #[derive(Clone, Debug)]
 pub struct Queue(Arc<Shared>);
 
 impl Queue {
-    /// Opens the queue as a new worker. Needs a tokio runtime; the schema must be there
-    /// ([`MIGRATOR`](crate::MIGRATOR)), the database need not: it is waited for.
+    /// Opens the queue as a new worker. Needs a tokio runtime. The schema must exist
+    /// ([`MIGRATOR`](crate::MIGRATOR)). If the database is away, the queue waits for it.
     ///
     /// # Errors
-    /// Settings that cannot be meant.
+    /// Settings that are not valid.
     pub fn open(pool: PgPool, config: Config) -> Result<Self, SettingsError> {
         config.check()?;
         metrics::describe();
@@ -46,8 +46,8 @@ impl Queue {
         Ok(Self(shared))
     }
 
-    /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of other processes. It does not
-    /// register as a worker and claims nothing. Needs a tokio runtime.
+    /// Opens the queue for a process that runs no jobs, such as a command. It wakes the workers of
+    /// other processes. It does not register as a worker and claims nothing. Needs a tokio runtime.
     pub fn open_to_notify(pool: PgPool) -> Self {
         let shared = Arc::new(Shared::new(pool, Config::default()));
         shared.spawn(&shared.helpers, "notifier", wake::run_notifier);
@@ -56,12 +56,14 @@ impl Queue {
 
     /// A backend for an apalis worker on one queue, whose jobs carry `Args` as JSON.
     ///
-    /// Any number of them may be built, in any number of processes. Build the worker with
-    /// `.concurrency(n)` and `.timeout(d)`; do not add `.retry()`, which would sleep in the job's slot, nor
-    /// `.catch_panic()`, which makes the first panic final: a panic is caught here and is one failed attempt.
+    /// You may build any number of them, in any number of processes. Build the worker with
+    /// `.concurrency(n)` and `.timeout(d)`. Do not add `.retry()`, which would sleep in the job's
+    /// slot, or `.catch_panic()`, which makes the first panic final: the queue catches panics
+    /// itself and counts each as a failed attempt.
     ///
     /// # Panics
-    /// When [`BackendSettings::check`] refuses the settings: call it first on what comes from outside.
+    /// If [`BackendSettings::check`] refuses the settings. Call it first for settings that come
+    /// from outside.
     pub fn backend<Args>(&self, settings: BackendSettings) -> LaneBackend<Args>
     where
         Args: DeserializeOwned + Send + 'static,
@@ -74,25 +76,28 @@ impl Queue {
         LaneBackend::new(self.0.clone(), settings)
     }
 
-    /// Says that jobs of these queues are due: wakes this process's workers now, other processes' within
-    /// milliseconds. Call it after the commit. Cheap, and never fails: what is lost the poll makes good.
+    /// Says that jobs of these queues are due. Wakes this process's workers now, and those of other
+    /// processes within milliseconds. Call it after the commit. It is cheap and never fails: if a
+    /// wake-up is lost, the poll finds the jobs.
     pub fn wake(&self, queues: impl IntoIterator<Item = QueueName>) {
         self.0
             .wakers
             .wake(queues.into_iter().map(QueueName::as_str));
     }
 
-    /// Says that these jobs are enqueued and committed: counts them, and wakes the queues of those due.
+    /// Says that these jobs are enqueued and committed. Counts them, and wakes the queues of due
+    /// ones.
     pub fn enqueued(&self, jobs: &NewJobs) {
         self.0.enqueued(jobs);
     }
 
-    /// Asks this process's own workers what room they have for jobs that are about to be enqueued, so that these are
-    /// inserted as already claimed and start without a claim. For whoever enqueues in a process that also works; in any other
-    /// one there is no room, and the jobs are enqueued as ever.
+    /// Asks this process's own workers how much room they have for jobs that are about to be
+    /// enqueued, so that these are inserted as already claimed and start without a claim. This is
+    /// for processes that also work. In other processes, there is no room, and the jobs are
+    /// enqueued as usual.
     ///
-    /// The caller calls the SQL function `queue.enqueue_held` instead of `queue.enqueue`, within a statement of its own, for
-    /// all of the jobs or for some of them, and says what it answered once that is committed:
+    /// Call the SQL function `queue.enqueue_held` instead of `queue.enqueue` within your own
+    /// statement, for all or some of the jobs. After the commit, pass on what it answered:
     ///
     /// ```no_run
     /// # async fn f(queue: &queue::Queue, conn: &mut sqlx::PgConnection, jobs: queue::NewJobs) -> Result<(), sqlx::Error> {
@@ -139,11 +144,12 @@ impl Queue {
     /// # }
     /// ```
     ///
-    /// [`Offer::committed`] takes the place of [`enqueued`](Self::enqueued). Drop the offer when nothing was committed. When
-    /// nobody knows, because the answer was lost, drop it too: what was committed after all is found to be in nobody's hands,
-    /// and is due again within twice [`Config::deadline`].
+    /// [`Offer::committed`] replaces [`enqueued`](Self::enqueued). Drop the offer if nothing was
+    /// committed. If that is unknown, because the answer was lost, drop it, too: the sweep for
+    /// strays releases committed jobs within twice [`Config::deadline`].
     ///
-    /// Ask right before the statement: places in the workers' buffers are set aside meanwhile.
+    /// Ask right before the statement, because places in the workers' buffers are set aside until
+    /// then.
     pub fn offer(&self, jobs: &NewJobs) -> Offer {
         Offer::new(self.0.clone(), jobs)
     }
@@ -158,12 +164,12 @@ impl Queue {
         self.0.worker
     }
 
-    /// Closes the queue. Stop the apalis workers first: each waits for its running jobs, returns what it had
-    /// not started, uncharged, and waits until everything of its own is in the database.
+    /// Closes the queue. Stop the apalis workers first: each waits for its running jobs, returns
+    /// the jobs that it had not started, uncharged, and waits until everything is in the database.
     ///
-    /// What workers that were dropped instead left behind is returned here; then outcomes are written,
-    /// for at most `grace`, and the worker's row is removed. Jobs that still run after that are other
-    /// workers' to rescue at once, and their outcomes here are refused.
+    /// If workers were dropped instead, this returns what they left. Then it writes outcomes for at
+    /// most `grace`, and removes the worker's row. Other workers may rescue the jobs that still run
+    /// after that at once, and their outcomes here are refused.
     pub async fn close(&self, grace: Duration) {
         let shared = &self.0;
         shared.claiming.cancel();
@@ -190,8 +196,8 @@ impl Queue {
         if drained && matches!(ended, Ok(Ok(()))) {
             info!(worker = %shared.worker, "the queue is closed");
         } else {
-            warn!(worker = %shared.worker, "the queue is closed before everything was written; \
-                what this worker still held is rescued when its lease ends");
+            warn!(worker = %shared.worker, "the queue was closed before everything was written; \
+                other workers take over the remaining jobs when the lease ends");
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             () = shared.stopping.cancelled() => return,
             _ = ticks.tick() => {}
         }
-        // A heartbeat that hangs must not take the next ones with it.
+        // A heartbeat that hangs must not delay the next ones.
         let patience = (shared.config.lease / 3).min(shared.config.deadline);
         while let Err(error) = renew(&shared, &mut link, patience).await {
             link.give_up();
@@ -46,7 +46,7 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
     .await
     .map_err(|_| database::late(patience))??;
     if !shared.lease.is_held() {
-        info!(worker = %shared.worker, "the lease is held");
+        info!(worker = %shared.worker, "the lease is valid");
     }
     shared.lease.renew(sent);
     let now = SystemTime::now()
@@ -56,7 +56,7 @@ async fn renew(shared: &Shared, link: &mut Link, patience: Duration) -> Result<(
     Ok(())
 }
 
-/// Shows that a worker lives; its claims hold for the length of the lease from now.
+/// Shows that a worker is alive. Its claims are valid for the length of the lease from now.
 async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<(), sqlx::Error> {
     sqlx::query!(
         "insert into queue.workers (id, expires_at)
@@ -70,7 +70,7 @@ async fn beat(conn: &mut PgConnection, worker: Uuid, lease: Duration) -> Result<
     Ok(())
 }
 
-/// Ends a worker's lease: what it still holds may be rescued at once.
+/// Ends a worker's lease: others may rescue its jobs at once.
 pub(crate) async fn surrender(conn: &mut PgConnection, worker: Uuid) -> Result<(), sqlx::Error> {
     sqlx::query!("delete from queue.workers where id = $1", worker,)
         .execute(conn)

@@ -1,95 +1,55 @@
-//! What this process holds: every claimed job from the claim until its outcome is in the database.
+//! What this process holds: every claimed job, from the claim until its outcome is in the database.
 //!
-//! A hold that is dropped, for whatever reason, is forgotten here, while its row may still name this worker:
-//! an answer to a claim that never arrived, a task that panicked. Such rows are found and released by
-//! [`strays`](crate::strays), because nobody else would: their worker lives.
+//! A dropped hold is forgotten here, whatever the reason, while its row may still name this worker:
+//! for example after an answer to a claim that never arrived, or a task that panicked.
+//! [`strays`](crate::strays) finds such rows and releases them. Nobody else would, because their
+//! worker is alive.
+
+mod claim;
+mod holds;
+mod turn;
 
 use std::{
-    collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI32, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{Semaphore, TryAcquireError};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::{Group, JobId, Lane, QueueName, Retry, Run, slots::Slot};
+use self::holds::Fence;
+use crate::slots::Slot;
 
-/// What this process knows of a job that it claimed. When the job ends, this proves that the job was claimed here.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Claim {
-    pub(crate) job: JobId,
-    /// The number that the claim gave the row. Each checkpoint raises it: see [`Hold::fence`].
-    pub(crate) fence: i32,
-    pub(crate) queue: QueueName,
-    pub(crate) group: Group,
-    pub(crate) lane: Lane,
-    pub(crate) attempt: i16,
-    pub(crate) max_attempts: i16,
-    pub(crate) waited: Duration,
-    pub(crate) retry: Retry,
-}
+pub(crate) use self::claim::Claim;
+pub(crate) use self::holds::Holds;
+pub(crate) use self::turn::Turn;
 
-impl Claim {
-    pub(crate) fn attempt(&self) -> u16 {
-        self.attempt.unsigned_abs()
-    }
-
-    pub(crate) fn run(&self) -> Run {
-        Run {
-            job: self.job,
-            queue: self.queue,
-            group: self.group,
-            lane: self.lane,
-            attempt: self.attempt(),
-            max_attempts: self.max_attempts.unsigned_abs(),
-            waited: self.waited,
-        }
-    }
-
-    pub(crate) fn is_last_attempt(&self) -> bool {
-        self.attempt >= self.max_attempts
-    }
-}
-
-/// A claimed job in the hands of this process.
+/// A claimed job that this process holds.
 #[derive(Debug)]
 pub(crate) struct Hold {
     pub(crate) claim: Claim,
-    /// Before the claim was sent.
+    /// A time before the claim was sent.
     pub(crate) since: Instant,
-    /// The number that the row carries while it is ours: that of the claim, and one more for each checkpoint.
+    /// The number in the row while it is ours: that of the claim, plus one for each checkpoint.
     fence: AtomicI32,
-    /// One permit, for whatever of this job is being written; closed once its run has ended.
+    /// One permit for writing something of this job. Closed when its run has ended.
     writing: Arc<Semaphore>,
-    /// From its hand-out until its run ends.
+    /// From the hand-out until the end of the run.
     slot: Mutex<Option<Slot>>,
     holds: Arc<Holds>,
     /// A closing backend waits until all of its holds are gone.
     _pending: TaskTrackerToken,
 }
 
-/// All holds of a process, by their fences.
-#[derive(Debug, Default)]
-pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
-
-/// What the row of a job in hand may carry.
-#[derive(Clone, Copy, Debug)]
-struct Fence {
-    number: i32,
-    /// A checkpoint is under way, which gives the row the next number.
-    may_be_next: bool,
-}
-
 impl Hold {
-    /// Takes a claimed job in hand; none when this very claim is in hand already.
+    /// Holds a claimed job. Returns `None` if exactly this claim is already held.
     ///
-    /// That happens after a crash of the server: it may lose a claim, because claims do not wait for the disk, and give the
-    /// same job to the same worker again, with the same number. To run it twice would write its effect twice, since
-    /// either outcome fits the row.
+    /// That happens after a crash of the server. It may lose a claim, because claims do not wait
+    /// for the disk, and give the same job to the same worker again, with the same number. Running
+    /// it twice would write its effect twice, because either outcome would match the row.
     pub(crate) fn new(
         claim: Claim,
         since: Instant,
@@ -125,12 +85,13 @@ impl Hold {
         slot.take()
     }
 
-    /// The number that the row carries while it is ours.
+    /// The number in the row while it is ours.
     pub(crate) fn fence(&self) -> i32 {
         self.fence.load(Ordering::SeqCst)
     }
 
-    /// The right to write a checkpoint; none once the run has ended. Until it is dropped, the row may carry either number.
+    /// The right to write a checkpoint. `None` after the end of the run. Until it is dropped, the
+    /// row may have either number.
     pub(crate) async fn turn(self: &Arc<Self>) -> Option<Turn> {
         let permit = self.writing.clone().acquire_owned().await.ok()?;
         self.expect_next(true);
@@ -140,7 +101,7 @@ impl Hold {
         })
     }
 
-    /// A checkpoint is written: the row carries the next number.
+    /// A checkpoint is written: the row has the next number.
     fn advance(&self) {
         let number = self.fence.fetch_add(1, Ordering::SeqCst) + 1;
         let mut holds = self.holds.lock();
@@ -158,7 +119,7 @@ impl Hold {
         drop(last);
     }
 
-    /// The same where nobody can wait; false when a checkpoint is being written.
+    /// The same for callers that cannot wait. Returns false if a checkpoint is being written.
     pub(crate) fn try_end(&self) -> bool {
         let last = self.writing.try_acquire();
         if matches!(last, Err(TryAcquireError::NoPermits)) {
@@ -178,49 +139,16 @@ impl Hold {
     }
 }
 
-/// A checkpoint of a job is being written, and nothing else of it.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    hold: Arc<Hold>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Turn {
-    /// The checkpoint is written: from now on the row carries the next number.
-    pub(crate) fn advance(&self) {
-        self.hold.advance();
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.hold.expect_next(false);
-    }
-}
-
 impl Drop for Hold {
     fn drop(&mut self) {
         let own = self.fence();
         let mut holds = self.holds.lock();
-        // The same job may have been claimed again meanwhile.
+        // The same job may have been claimed again in the meantime.
         if holds
             .get(&self.claim.job)
             .is_some_and(|fence| fence.number == own)
         {
             holds.remove(&self.claim.job);
         }
-    }
-}
-
-impl Holds {
-    /// Whether the process still has this claim in hand.
-    pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
-        self.lock().get(&job).is_some_and(|held| {
-            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

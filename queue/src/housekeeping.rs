@@ -1,27 +1,35 @@
-//! What one process does for all: rescue, promotion of what came due late, retention, generations, statistics.
+//! What one process does for all: rescue, promotion of late jobs, retention, generations,
+//! statistics.
 //!
-//! The eldest living worker is elected, by the database's clock and without a vote: whoever finds itself first among the
-//! rows of `queue.workers` that have not expired. A process that stalls may wake up and still believe it; so every duty
-//! is safe when two processes do it at once, and nothing depends on there being only one.
+//! The oldest live worker, by the database's clock, is the housekeeper. There is no vote: each
+//! worker looks whether it comes first among the rows of `queue.workers` that have not expired. A
+//! stalled process may wake up and still believe that it is first. So every duty is safe if two
+//! processes do it at once, and nothing depends on there being only one.
 //!
-//! Nobody else does these things while it lives, so nothing here may hang: it has a connection of its own, every
-//! statement and every duty has a limit, and a duty that fails keeps no other from being done.
+//! While the housekeeper lives, nobody else does this work, so nothing here may hang. It has a
+//! connection of its own, every statement and every duty has a time limit, and a failing duty does
+//! not stop the others.
 //!
-//! The next eldest publishes the statistics, too. So they go on when the elected process dies, which only shows when its lease
-//! is over.
+//! The second oldest worker also publishes the statistics. So they continue when the housekeeper
+//! dies, which shows only when its lease has ended.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+mod duty;
+mod rank;
+mod tidy;
+
+use std::{sync::Arc, time::Instant};
 
 use sqlx::PgConnection;
 use tokio::time::timeout;
 use tracing::{info, warn};
-use uuid::Uuid;
 
+use self::{
+    duty::Duty,
+    rank::{Rank, rank},
+    tidy::{purge, tidy},
+};
 use crate::{
-    Config, dead,
+    Config,
     gauges::Gauges,
     generations::{self, Collector},
     link::Link,
@@ -29,71 +37,16 @@ use crate::{
     shared::Shared,
 };
 
-/// How often dead jobs past their retention are deleted, how many at once, and how many times each time.
-const PURGE: Duration = Duration::from_mins(1);
-const PURGED_AT_ONCE: u32 = 1000;
-const PURGES: u32 = 20;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Duty {
-    /// Takes jobs from dead workers.
-    Rescue,
-    /// Promotes what was committed after it was due.
-    Promote,
-    /// Removes rows that say nothing any more.
-    Tidy,
-    /// Leaves generations behind.
-    Generations,
-    /// Looks for jobs where no claim looks.
-    Unseen,
-    /// Publishes the queues' depth.
-    Gauges,
-    /// Deletes dead jobs past their retention.
-    Purge,
-}
-
-impl Duty {
-    const ALL: [Self; 7] = [
-        Self::Rescue,
-        Self::Promote,
-        Self::Tidy,
-        Self::Generations,
-        Self::Unseen,
-        Self::Gauges,
-        Self::Purge,
-    ];
-
-    /// How often; none for what is done once by whoever is elected.
-    const fn period(self, config: &Config) -> Option<Duration> {
-        match self {
-            Self::Rescue | Self::Promote | Self::Tidy => Some(config.sweep),
-            Self::Generations => Some(config.tick),
-            Self::Unseen => None,
-            Self::Gauges => Some(config.stats),
-            Self::Purge => Some(PURGE),
-        }
-    }
-}
-
-/// Whose turn it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rank {
-    /// Has all duties.
-    Eldest,
-    /// Only publishes statistics.
-    Next,
-}
-
-/// The memory of one that has duties.
+/// The state of a process that has duties.
 struct House {
     rank: Rank,
-    /// When each duty was last begun. All are due when a process is elected.
+    /// When each duty was last begun. All are due when a process becomes the housekeeper.
     begun: [(Duty, Option<Instant>); Duty::ALL.len()],
     collector: Collector,
     gauges: Gauges,
 }
 
-/// Keeps house until the queue closes.
+/// Does the housekeeping until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
     let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
     let mut house: Option<House> = None;
@@ -116,9 +69,10 @@ pub(crate) async fn run(shared: Arc<Shared>) {
     }
 }
 
-/// Of our connection: nothing takes longer than the deadline, be it a statement, a lock or a process stopped within a
-/// transaction. Plans are not chosen by the size of tables, since one made while the queue is empty is used when it is
-/// not. And rows are read, not their index entries alone, so that what Postgres counts as found was found.
+/// The settings of our connection. Nothing takes longer than the deadline: no statement, no lock,
+/// and no process that stopped within a transaction. Plans do not depend on the size of tables,
+/// because a plan made for an empty queue is also used for a full one. Rows are read, not only
+/// their index entries, so that what Postgres counts as found was really found.
 fn settings(config: &Config) -> String {
     let deadline = config.deadline.as_millis();
     format!(
@@ -152,30 +106,9 @@ async fn round(shared: &Shared, link: &mut Link, house: &mut Option<House>) {
         }
         Err(error) => {
             link.give_up();
-            warn!(%error, "cannot tell who keeps house");
+            warn!(%error, "cannot determine the elected housekeeper");
         }
     }
-}
-
-async fn rank(shared: &Shared, link: &mut Link) -> Result<Option<Rank>, sqlx::Error> {
-    if !shared.lease.is_held() {
-        return Ok(None);
-    }
-    let eldest = async {
-        sqlx::query_scalar!(
-            "select id from queue.workers where expires_at > now() order by started_at, id limit 2"
-        )
-        .fetch_all(link.get().await?)
-        .await
-    };
-    let eldest: Vec<Uuid> = timeout(shared.config.deadline, eldest)
-        .await
-        .map_err(|_| database::late(shared.config.deadline))??;
-    Ok(match eldest.iter().position(|id| *id == shared.worker) {
-        Some(0) => Some(Rank::Eldest),
-        Some(_) => Some(Rank::Next),
-        None => None,
-    })
 }
 
 impl House {
@@ -188,9 +121,9 @@ impl House {
         }
     }
 
-    /// Does whatever is due.
+    /// Does all duties that are due.
     async fn keep(&mut self, shared: &Shared, link: &mut Link) {
-        // Twice the limit of a statement: several batches may be under way.
+        // Twice the limit of a statement, because a duty may run several batches.
         let patience = shared.config.deadline * 2;
         for place in 0..self.begun.len() {
             let (duty, begun) = self.begun[place];
@@ -246,7 +179,7 @@ impl House {
                 if jobs > 0 {
                     warn!(
                         jobs,
-                        "found jobs where no claim looks, and brought them back"
+                        "found jobs that claims could not see, and made them visible again"
                     );
                     shared.wake_all_known();
                 }
@@ -256,44 +189,6 @@ impl House {
             Duty::Purge => purge(conn, shared.config.dead_retention).await,
         }
     }
-}
-
-/// Removes rows that have no meaning any more: workers whose lease has ended, and pauses that are over. Skips locked rows.
-async fn tidy(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "delete from queue.workers
-          where id in (select id from queue.workers where expires_at <= now() for update skip locked)"
-    )
-    .execute(&mut *conn)
-    .await?;
-    sqlx::query!(
-        "delete from queue.lanes
-          where (queue, lane) in (select queue, lane from queue.lanes
-                                   where cap is null and coalesce(paused_until, '-infinity') <= now()
-                                     for update skip locked)"
-    )
-    .execute(&mut *conn)
-    .await?;
-    sqlx::query!(
-        "delete from queue.queues
-          where queue in (select queue from queue.queues where paused_until <= now() for update skip locked)"
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-async fn purge(conn: &mut PgConnection, age: Duration) -> Result<(), sqlx::Error> {
-    for _ in 0..PURGES {
-        let purged = dead::purge(conn, age, PURGED_AT_ONCE).await?;
-        if purged > 0 {
-            info!(jobs = purged, "deleted dead jobs past their retention");
-        }
-        if purged < u64::from(PURGED_AT_ONCE) {
-            break;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The inbox of the finishers: where jobs that ended wait to be written.
+//! The inbox of the finishers: jobs that ended wait here to be written.
 
 use tokio::{
     runtime::Handle,
@@ -8,13 +8,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::outcome::Ended;
 
-/// Where ended jobs wait for the finisher. Bounded: whoever ends a job waits for room.
+/// Where ended jobs wait for the finisher. Bounded: the sender waits for room.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     sender: mpsc::Sender<Ended>,
-    /// Shared by the finishers, who take turns in gathering a batch.
+    /// Shared by the finishers, which take turns in collecting a batch.
     receiver: Mutex<mpsc::Receiver<Ended>>,
-    /// What waits outside for room, or for its checkpoint.
+    /// Jobs that wait outside for room, or for their checkpoint.
     late: TaskTracker,
     runtime: Handle,
 }
@@ -30,20 +30,21 @@ impl Inbox {
         }
     }
 
-    /// Hands over a job that ended; waits for room. After the queue has closed, the job is left to the rescue.
+    /// Hands over a job that ended, and waits for room. After the queue has closed, the job is left
+    /// to the rescue.
     pub(crate) async fn send(&self, ended: Ended) {
         ended.hold.end().await;
-        // The error is the job itself, whose hold is let go by dropping it.
+        // The error contains the job. Dropping it drops the hold.
         drop(self.sender.send(ended).await);
     }
 
-    /// Hands over a checkpoint of a job that goes on; waits for room.
+    /// Hands over a checkpoint of a job that goes on, and waits for room.
     pub(crate) async fn record(&self, reached: Ended) {
         drop(self.sender.send(reached).await);
     }
 
-    /// Hands over a job that ended, where the caller cannot wait. Such a job was claimed, so there are never more of them
-    /// than there are claims.
+    /// Hands over a job that ended, for callers that cannot wait. Such a job was claimed, so there
+    /// are never more of them than claims.
     pub(crate) fn post(&self, ended: Ended) {
         let ended = if ended.hold.try_end() {
             match self.sender.try_send(ended) {
@@ -61,7 +62,8 @@ impl Inbox {
         self.late.spawn_on(send, &self.runtime);
     }
 
-    /// Waits for jobs that ended, and takes at most this many. None when the queue drains and nothing is left.
+    /// Waits for jobs that ended, and takes at most this many. `None` when the queue drains and
+    /// nothing is left.
     pub(crate) async fn gather(
         &self,
         most: usize,
@@ -77,14 +79,14 @@ impl Inbox {
         (!batch.is_empty()).then_some(batch)
     }
 
-    /// Draining, and nothing more is to come.
+    /// The queue drains, and nothing more will come.
     async fn drained(&self, draining: &CancellationToken) {
         draining.cancelled().await;
         self.late.close();
         self.late.wait().await;
     }
 
-    /// Takes nothing more.
+    /// Accepts nothing more.
     pub(crate) async fn close(&self) {
         self.receiver.lock().await.close();
     }

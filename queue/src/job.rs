@@ -1,4 +1,5 @@
-//! What names a job: its id, queue and lane, and what a handler may ask about the job it runs.
+//! How a job is named (id, queue and lane), and what a handler can learn about the job that it
+//! runs.
 
 use std::{fmt, time::Duration};
 
@@ -16,26 +17,29 @@ impl fmt::Display for JobId {
     }
 }
 
-/// Whose job it is: claims are fair across the lanes of a queue, caps and pauses hold per lane.
+/// The owner of the job. Claims are fair across the lanes of a queue, and caps and pauses apply to
+/// lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Lane(pub Uuid);
 
-/// Whose lanes these are, where one owner has several: claims are fair across the groups of a queue first, and across the lanes
-/// of a group then. A group with the id of a lane has that lane only.
+/// The owner of several lanes. Claims are fair across the groups of a queue first, and then across
+/// the lanes of a group. A group with the id of a lane has only that lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Group(pub Uuid);
 
-/// The fixed name of a queue, as stored with every job. Choose it once: renaming strands stored jobs.
+/// The fixed name of a queue, stored with every job. Choose it once: after renaming, no worker
+/// finds the stored jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueName(&'static str);
 
 impl QueueName {
-    /// Names a queue. The name is also a metric label and part of a notification: 1 to 63 of `a-z`, `0-9`, `_`, `-`, `.`.
+    /// Names a queue. The name is also a metric label and part of a notification: 1 to 63
+    /// characters of `a-z`, `0-9`, `_`, `-`, `.`.
     ///
     /// # Panics
-    /// With any other name; in a constant, the compiler says so.
+    /// With any other name; in a constant, this is a compile error.
     pub const fn new(name: &'static str) -> Self {
         let bytes = name.as_bytes();
         assert!(
@@ -65,8 +69,8 @@ impl fmt::Display for QueueName {
     }
 }
 
-/// What a handler may know about the run it is in. Take it as a further argument of the handler:
-/// `async fn analyse(args: Analyse, run: queue::Run) -> Result<..>`.
+/// What a handler can learn about the current run. Take it as an additional argument of the
+/// handler: `async fn analyse(args: Analyse, run: queue::Run) -> Result<..>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// The job that runs.
@@ -77,16 +81,16 @@ pub struct Run {
     pub group: Group,
     /// Its lane.
     pub lane: Lane,
-    /// Which charged attempt this is, from 1.
+    /// The number of this charged attempt, from 1.
     pub attempt: u16,
-    /// How many charged attempts it has; an `Err` from the last one ends it in `dead_jobs`.
+    /// How many charged attempts the job has. An `Err` from the last one ends it in `dead_jobs`.
     pub max_attempts: u16,
     /// How long it was due before it was claimed.
     pub waited: Duration,
 }
 
 impl Run {
-    /// Whether an `Err`, or a charged `Again`, now is the end of the job.
+    /// Whether an `Err`, or a charged `Again`, would now end the job.
     pub const fn is_last_attempt(&self) -> bool {
         self.attempt >= self.max_attempts
     }

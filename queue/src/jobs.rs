@@ -1,4 +1,4 @@
-//! Live jobs: looking at those that wait, run, or are about to be buried.
+//! Live jobs: list those that wait, run, or wait for their burial.
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::{Group, JobId, Lane, NewJobs};
 
-/// Where a live job stands.
+/// The state of a live job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
 #[repr(i16)]
 pub enum State {
@@ -14,7 +14,7 @@ pub enum State {
     Due = 0,
     /// Claimed, started or not.
     Running = 1,
-    /// Waits for its time: delayed, or tried again.
+    /// Waits for its time, because it is delayed or is tried again.
     Scheduled = 2,
     /// Waits for its burial.
     Doomed = 3,
@@ -35,10 +35,10 @@ impl State {
     }
 }
 
-/// Which live jobs; every condition that is given must hold.
+/// Selects live jobs. A job must meet every given condition.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// These.
+    /// With one of these ids.
     pub ids: Option<&'a [JobId]>,
     /// Of this queue.
     pub queue: Option<&'a str>,
@@ -64,11 +64,11 @@ pub struct Live {
     pub group: Group,
     /// Its lane.
     pub lane: Lane,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
-    /// Charged attempts; that of a running job counts.
+    /// Charged attempts, including that of a running job.
     pub attempt: i16,
-    /// How many it has.
+    /// How many attempts it has.
     pub max_attempts: i16,
     /// When it was enqueued.
     pub created_at: DateTime<Utc>,
@@ -84,7 +84,8 @@ pub struct Live {
 
 /// The live jobs that match, the longest due first, at most `limit`.
 ///
-/// By id it costs what it finds; otherwise it may take time in proportion to the jobs, up to a second for a million.
+/// With ids, the cost depends on the result. Otherwise, it takes time in proportion to the jobs, up
+/// to a second for a million.
 pub async fn list(
     conn: &mut PgConnection,
     filter: Filter<'_>,
@@ -121,17 +122,18 @@ pub async fn list(
         .push(" order by run_at, id limit ")
         .push_bind(i64::from(limit))
         .build_query_as()
-        // Planned with the values at hand, as the partial indexes need it.
+        // Planned with the actual values, because the partial indexes need them.
         .persistent(false)
         .fetch_all(conn)
         .await
 }
 
-/// Replaces the payloads of running jobs, in their order. Call it only from an effect of these very jobs: they are this
-/// worker's then, and their rows are locked. The next run gets the new payload.
+/// Replaces the payloads of running jobs, in their order. Call it only from an effect of exactly
+/// these jobs: then they are this worker's, and their rows are locked. The next run gets the new
+/// payload.
 ///
 /// # Errors
-/// [`sqlx::Error::Encode`] when a payload could not become JSON or was too long.
+/// [`sqlx::Error::Encode`] if a payload could not become JSON or was too long.
 pub async fn replace_payloads(
     conn: &mut PgConnection,
     jobs: &[JobId],

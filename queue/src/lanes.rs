@@ -1,11 +1,13 @@
-//! Exceptions for single lanes: pauses and caps, which hold for all processes at once.
+//! Exceptions for single lanes: pauses and caps, which hold for all processes.
 
-use std::time::Duration;
+mod pause;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 
-use crate::{Group, Lane, QueueName, enqueue::millis};
+use crate::{Group, Lane, QueueName};
+
+pub use self::pause::{pause, pause_until, resume, resume_before};
 
 /// A lane of a queue, and what holds it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,102 +16,21 @@ pub struct LaneStats {
     pub queue: String,
     /// The lane.
     pub lane: Lane,
-    /// Jobs that could run now, were it not paused or at its cap.
+    /// Jobs that could run now without its pause and its cap.
     pub due: i64,
     /// Jobs claimed, started or not.
     pub running: i64,
-    /// How many may run at once; none when its queue's default holds.
+    /// How many may run at once; `None` if the queue's default applies.
     pub cap: Option<i32>,
     /// Whether it is paused.
     pub is_paused: bool,
-    /// Until when; none when it is not paused, or until it is resumed.
+    /// The end of the pause; `None` if it is not paused, or paused until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
 }
 
-/// Stops new claims from a lane for this long, counted by the database's clock, or without a duration until
-/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
-/// already lasts longer stays.
-pub async fn pause(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    duration: impl Into<Option<Duration>>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, coalesce(now() + $3::bigint * interval '1 millisecond', 'infinity'))
-         on conflict (queue, lane)
-         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
-        queue.as_str(),
-        lane.0,
-        duration.into().map(millis),
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// The same until a time of the database's clock.
-pub async fn pause_until(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    until: DateTime<Utc>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "insert into queue.lanes as l (queue, lane, paused_until)
-         values ($1, $2, $3)
-         on conflict (queue, lane)
-         do update set paused_until = greatest(l.paused_until, excluded.paused_until)",
-        queue.as_str(),
-        lane.0,
-        until,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Ends the pause of a lane, and tells whether there was one. Wake the queue after the commit, or its jobs wait
-/// for the poll.
-pub async fn resume(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-) -> Result<bool, sqlx::Error> {
-    let resumed = sqlx::query!(
-        "update queue.lanes set paused_until = null
-          where queue = $1 and lane = $2 and paused_until > now()",
-        queue.as_str(),
-        lane.0,
-    )
-    .execute(conn)
-    .await?;
-    Ok(resumed.rows_affected() > 0)
-}
-
-/// Ends a pause of a lane that would be over by then, and leaves a longer one, which somebody else wants. Wake the queue
-/// after the commit, or its jobs wait for the poll.
-pub async fn resume_before(
-    conn: &mut PgConnection,
-    queue: QueueName,
-    lane: Lane,
-    until: DateTime<Utc>,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "update queue.lanes set paused_until = null
-          where queue = $1 and lane = $2 and paused_until > now() and paused_until <= $3",
-        queue.as_str(),
-        lane.0,
-        until,
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Makes scheduled jobs of a lane due now, no more than `at_most`, and says how many. They run in the order in which they were
-/// enqueued. Wake the queue after the commit, or they wait for the poll.
+/// Makes scheduled jobs of a lane due now, at most `at_most`, and returns how many. They run in the
+/// order in which they were enqueued. Wake the queue after the commit; otherwise they wait for the
+/// poll.
 pub async fn hasten(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -134,7 +55,8 @@ pub async fn hasten(
     Ok(hastened.rows_affected())
 }
 
-/// Sets how many jobs of a lane may run at once, instead of the queue's default; none restores the default.
+/// Sets how many jobs of a lane may run at once, instead of the queue's default. `None` restores
+/// the default.
 pub async fn set_cap(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -154,7 +76,7 @@ pub async fn set_cap(
     Ok(())
 }
 
-/// One lane as it stands. Takes time in proportion to the due jobs of its queue.
+/// The state of one lane. Takes time in proportion to the due jobs of its queue.
 pub async fn read(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -182,7 +104,8 @@ pub async fn read(
     .await
 }
 
-/// How many jobs of a lane of a group are due, but for pauses and caps; no more than `at_most` are counted.
+/// How many jobs of a lane of a group are due, whether paused or capped or not. At most `at_most`
+/// are counted.
 pub async fn due(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -206,8 +129,9 @@ pub async fn due(
     .await
 }
 
-/// The lanes that are paused or capped, and beside them the `busiest` with the most due jobs, sorted by due jobs; at
-/// most `limit`. Takes time in proportion to the due and running jobs, up to a second for a million.
+/// The lanes that are paused or capped, and the `busiest` ones with the most due jobs, sorted by
+/// due jobs; at most `limit`. Takes time in proportion to the due and running jobs, up to a second
+/// for a million.
 pub async fn list(
     conn: &mut PgConnection,
     busiest: u32,

@@ -1,10 +1,13 @@
-//! The layer around a worker's handler: turns whatever a run ends in into an outcome for the finisher.
+//! The layer around a worker's handler: turns the end of a run into an outcome for the finisher.
 //!
-//! It stands outside every layer of the user's, so time-outs and panics are failed attempts too, and a slot is
-//! always freed. A run whose future is dropped (a worker that did not stop in its grace) is given back.
+//! It is outside every layer of the user, so time-outs and panics are failed attempts, too, and a
+//! slot is always freed. A run whose future is dropped (because a worker did not stop within its
+//! grace period) is given back.
+
+mod ended;
+mod interruptible;
 
 use std::{
-    any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Poll},
@@ -12,25 +15,17 @@ use std::{
 };
 
 use ::metrics::{Gauge, Histogram};
-use apalis_core::{
-    error::{AbortError, BoxDynError, RetryAfterError},
-    task::Task,
-};
+use apalis_core::{error::BoxDynError, task::Task};
 use futures::{FutureExt, future::BoxFuture};
-use tower::{Layer, Service, timeout::error::Elapsed};
+use tower::{Layer, Service};
 
-use crate::{
-    BackendSettings, DeathCause, Finish, IntoFinish,
-    effect::AnyEffect,
-    hold::Hold,
-    metrics,
-    outcome::{Ended, Outcome, RetryReason, bounded},
-    shared::Shared,
-    slots::Slot,
-    supervise::panic_text,
+use self::{
+    ended::{failed, finished, panicked},
+    interruptible::Interruptible,
 };
+use crate::{BackendSettings, IntoFinish, hold::Hold, metrics, shared::Shared};
 
-/// Made by the backend for its worker; there is no need to name it.
+/// The backend makes it for its worker. You do not need to name it.
 #[derive(Clone, Debug)]
 pub struct FinishLayer {
     shared: Arc<Shared>,
@@ -122,87 +117,5 @@ where
             Ok(())
         }
         .boxed()
-    }
-}
-
-/// A run that is given back, uncharged, when it is dropped before its end.
-struct Interruptible {
-    shared: Arc<Shared>,
-    busy: Gauge,
-    /// Freed with the run.
-    _slot: Option<Slot>,
-    hold: Option<Arc<Hold>>,
-}
-
-impl Interruptible {
-    /// Waits for room in the finisher's inbox: in an outage the slot stays taken and no new job starts.
-    /// That cannot lock up, because the finisher waits for nothing but the database, on its own connection.
-    async fn end(&mut self, outcome: Outcome) {
-        if let Some(hold) = self.hold.take() {
-            self.shared.inbox.send(Ended { hold, outcome }).await;
-        }
-    }
-}
-
-impl Drop for Interruptible {
-    fn drop(&mut self) {
-        self.busy.decrement(1.0);
-        if let Some(hold) = self.hold.take() {
-            self.shared.inbox.post(Ended {
-                hold,
-                outcome: Outcome::Released,
-            });
-        }
-    }
-}
-
-fn finished<R: IntoFinish>(response: R) -> Outcome {
-    Outcome::Finished(match response.into_finish() {
-        Finish::Done(effect) => Finish::Done(AnyEffect::new(effect)),
-        Finish::Again {
-            effect,
-            delay,
-            charged,
-        } => Finish::Again {
-            effect: AnyEffect::new(effect),
-            delay,
-            charged,
-        },
-    })
-}
-
-fn failed(error: &BoxDynError, is_outage: fn(&BoxDynError) -> bool) -> Outcome {
-    if is_outage(error) {
-        return Outcome::Postponed {
-            error: bounded(error),
-        };
-    }
-    if error.is::<AbortError>() {
-        return Outcome::Dead {
-            cause: DeathCause::Aborted,
-            error: bounded(error),
-        };
-    }
-    let reason = if error.is::<Elapsed>() {
-        RetryReason::Timeout
-    } else {
-        RetryReason::Error
-    };
-    let delay = error
-        .downcast_ref::<RetryAfterError>()
-        .map(RetryAfterError::get_duration);
-    Outcome::Failed {
-        reason,
-        error: bounded(error),
-        delay,
-    }
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> Outcome {
-    let error = bounded(format_args!("panicked: {}", panic_text(panic)));
-    Outcome::Failed {
-        reason: RetryReason::Panic,
-        error,
-        delay: None,
     }
 }

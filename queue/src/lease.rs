@@ -1,6 +1,6 @@
-//! The lease: this process's claims hold while its row in `queue.workers` is fresh.
+//! The lease: this process's claims are valid while its row in `queue.workers` is fresh.
 //!
-//! The local view is pessimistic: it counts from before a heartbeat was sent, and it is over before the
+//! The local view is pessimistic: it counts from before a heartbeat was sent, and ends before the
 //! database says so. A job is never started on a claim that others may already have taken over.
 
 use std::{
@@ -43,7 +43,7 @@ impl Lease {
     /// Waits until claims may be made.
     pub(crate) async fn held(&self) {
         loop {
-            // Before the look: what comes between the two is not missed.
+            // Registered before the check, so that a renewal between the two is not missed.
             let renewed = self.renewed.notified();
             if self.is_held() {
                 return;
@@ -58,7 +58,7 @@ impl Lease {
         held.is_some_and(|held| held.since <= then && held.until.elapsed() < self.valid_for)
     }
 
-    /// Notes a heartbeat that was sent then and has arrived.
+    /// Records a heartbeat that was sent at this time and has arrived.
     pub(crate) fn renew(&self, sent: Instant) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let unbroken = held.filter(|held| held.until.elapsed() < self.valid_for);
@@ -73,7 +73,7 @@ impl Lease {
 
 #[cfg(test)]
 impl Lease {
-    /// As if nothing had been heard of the database for long.
+    /// Acts as if nothing had been heard of the database for long.
     pub(crate) fn lapse(&self) {
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,7 +1,7 @@
 //! A durable job queue on Postgres: an apalis backend with lanes, leases and a transactional finish.
 //!
-//! Jobs are apalis jobs, run by its `WorkerBuilder` and `Monitor`. What this crate promises, and how it keeps
-//! it, is told in its `README.md`. It knows nothing of what the jobs are about.
+//! Jobs are apalis jobs, run by its `WorkerBuilder` and `Monitor`. The `README.md` explains what this crate promises,
+//! and how it keeps its promises. It does not know what the jobs are about.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -117,6 +117,6 @@ pub use layer::{FinishLayer, FinishService};
 pub use retry::Retry;
 pub use wake::wake;
 
-/// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes beside
-/// the migrations of the service that uses it.
+/// Creates and updates the schema `queue`. It keeps its own list in `queue._migrations` and so goes
+/// beside the migrations of the service that uses it.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!();

@@ -1,5 +1,6 @@
-//! A connection of the queue's own, beside the pool, so that heartbeats and finishes never wait behind
-//! handlers that hold every connection. Opened when first needed, given up after any trouble.
+//! A connection of the queue's own, in addition to the pool, so that heartbeats and finishes never
+//! wait behind handlers that hold every connection. It is opened when first needed, and closed
+//! after any trouble.
 
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
@@ -17,7 +18,7 @@ impl Link {
         Self::with_settings(pool, String::new())
     }
 
-    /// A connection for which these `set` statements hold.
+    /// A connection with these `set` statements.
     pub(crate) fn with_settings(pool: &PgPool, settings: String) -> Self {
         Self {
             pool: pool.clone(),
@@ -45,7 +46,7 @@ impl Link {
         Ok(conn)
     }
 
-    /// Closes the connection at once, in whatever state it is: the server rolls back what was open.
+    /// Closes the connection at once, in whatever state it is. The server rolls back open work.
     pub(crate) fn give_up(&mut self) {
         self.conn = None;
     }

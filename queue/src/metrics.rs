@@ -1,47 +1,54 @@
-//! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes, reasons, states.
+//! The metrics of the queue, through the `metrics` facade. Labels are bounded: queues, outcomes,
+//! reasons, states.
+
+mod depth;
+mod describe;
 
 use std::time::Duration;
 
-use ::metrics::{
-    Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
-    histogram,
-};
+use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 
-use crate::{DeathCause, QueueName, outcome::RetryReason, stats::QueueStats};
+use crate::{DeathCause, QueueName, outcome::RetryReason};
 
-/// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for follow-up jobs.
+pub(crate) use self::depth::{depth, read_at};
+pub(crate) use self::describe::describe;
+
+/// Jobs enqueued, by `queue`; counted by [`Queue::enqueued`](crate::Queue::enqueued) and for
+/// follow-up jobs.
 pub const JOBS_ENQUEUED: &str = "gatehouse_jobs_enqueued_total";
 /// Outcomes written, by `queue` and `outcome`: `done`, `again`, `retry`, `dead`, `released`.
 pub const JOBS_FINISHED: &str = "gatehouse_jobs_finished_total";
 /// Effects that running jobs have recorded, by `queue`.
 pub const JOB_CHECKPOINTS: &str = "gatehouse_job_checkpoints_total";
-/// Jobs that the process which enqueued them took at once, without a claim, by `queue`.
+/// Jobs that the enqueuing process took at once, without a claim, by `queue`.
 pub const JOBS_HANDED_OVER: &str = "gatehouse_jobs_handed_over_total";
 /// Seconds from the start of a run to its end, by `queue`.
 pub const JOB_DURATION: &str = "gatehouse_job_duration_seconds";
-/// Seconds from being due to the start, by `queue`.
+/// Seconds from the time when a job is due to its start, by `queue`.
 pub const JOB_WAIT: &str = "gatehouse_job_wait_seconds";
-/// Seconds that a claim took, the way to the database and back included, by `queue`.
+/// Seconds that a claim took, including the way to the database and back, by `queue`.
 pub const CLAIM_DURATION: &str = "gatehouse_queue_claim_seconds";
-/// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`, `effect`, `worker_lost`.
+/// Failed attempts that are tried again, by `queue` and `reason`: `error`, `timeout`, `panic`,
+/// `effect`, `worker_lost`.
 pub const JOB_RETRIES: &str = "gatehouse_job_retries_total";
 /// Jobs that died, by `queue` and `reason`: `exhausted`, `aborted`, `undecodable`, `worker_lost`.
 pub const JOBS_DEAD: &str = "gatehouse_jobs_dead_total";
 /// Jobs taken from dead workers.
 pub const JOBS_RESCUED: &str = "gatehouse_jobs_rescued_total";
-/// Outcomes refused because the job was no longer this worker's.
+/// Outcomes refused because the worker no longer had the job.
 pub const JOBS_FENCED: &str = "gatehouse_jobs_fenced_total";
 /// Unix time of the last heartbeat that arrived.
 pub const WORKER_HEARTBEAT: &str = "gatehouse_worker_heartbeat_timestamp_seconds";
-/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Set by the two eldest processes only; 0 in the others, so
-/// take the maximum.
+/// Jobs by `queue` and `state`: `due`, `scheduled`, `running`, `dead`. Only the two oldest
+/// processes set it. It is 0 in the others, so take the maximum.
 pub const QUEUE_JOBS: &str = "gatehouse_queue_jobs";
-/// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room. Set like `QUEUE_JOBS`.
+/// Due jobs that could run now, by `queue`: they are not paused, and their lane's cap leaves room.
+/// Set like `QUEUE_JOBS`.
 pub const QUEUE_RUNNABLE: &str = "gatehouse_queue_runnable";
 /// How long the oldest due job has been due, by `queue`, when that was read. Set like `QUEUE_JOBS`.
 pub const QUEUE_OLDEST_DUE: &str = "gatehouse_queue_oldest_due_seconds";
-/// Unix time at which the oldest due job became due, by `queue`; without one, the time at which that was read. It tells how long
-/// jobs wait also while nobody can read it.
+/// Unix time at which the oldest due job became due, by `queue`; without due jobs, the time of the
+/// reading. It also shows how long jobs wait while no process can read it.
 pub const QUEUE_OLDEST_DUE_AT: &str = "gatehouse_queue_oldest_due_timestamp_seconds";
 /// Unix time at which the queues' depth was read.
 pub const QUEUE_STATS_AT: &str = "gatehouse_queue_stats_timestamp_seconds";
@@ -53,82 +60,9 @@ const OUTCOMES: [&str; 5] = ["done", "again", "retry", "dead", "released"];
 /// The reason of a retry whose worker died.
 pub(crate) const WORKER_LOST: &str = "worker_lost";
 
-/// Describes all metrics to the installed recorder.
-pub(crate) fn describe() {
-    describe_counter!(JOBS_ENQUEUED, Unit::Count, "Jobs enqueued");
-    describe_counter!(
-        JOBS_FINISHED,
-        Unit::Count,
-        "Ended runs by outcome, once written to the database"
-    );
-    describe_counter!(
-        JOB_CHECKPOINTS,
-        Unit::Count,
-        "Effects recorded by running jobs"
-    );
-    describe_counter!(
-        JOBS_HANDED_OVER,
-        Unit::Count,
-        "Jobs that the enqueuing process ran without a claim"
-    );
-    describe_histogram!(
-        JOB_DURATION,
-        Unit::Seconds,
-        "Time from the start of a run to its end"
-    );
-    describe_histogram!(
-        JOB_WAIT,
-        Unit::Seconds,
-        "Time from when a job is due to the start of its run"
-    );
-    describe_histogram!(CLAIM_DURATION, Unit::Seconds, "Time of one claim");
-    describe_counter!(JOB_RETRIES, Unit::Count, "Failed attempts that are retried");
-    describe_counter!(JOBS_DEAD, Unit::Count, "Jobs that died");
-    describe_counter!(
-        JOBS_RESCUED,
-        Unit::Count,
-        "Jobs taken over from dead workers"
-    );
-    describe_counter!(
-        JOBS_FENCED,
-        Unit::Count,
-        "Results refused because another worker had taken the job over"
-    );
-    describe_gauge!(
-        WORKER_HEARTBEAT,
-        Unit::Seconds,
-        "Unix time of the last successful heartbeat"
-    );
-    describe_gauge!(
-        QUEUE_JOBS,
-        Unit::Count,
-        "Jobs by state; two processes read this for all"
-    );
-    describe_gauge!(
-        QUEUE_RUNNABLE,
-        Unit::Count,
-        "Due jobs that no pause and no cap holds back"
-    );
-    describe_gauge!(
-        QUEUE_OLDEST_DUE,
-        Unit::Seconds,
-        "How long the oldest due job had waited at the last reading"
-    );
-    describe_gauge!(
-        QUEUE_OLDEST_DUE_AT,
-        Unit::Seconds,
-        "Unix time at which the oldest due job became due; without due jobs, the time of the reading"
-    );
-    describe_gauge!(
-        QUEUE_STATS_AT,
-        Unit::Seconds,
-        "Unix time of the last reading of the queues"
-    );
-    describe_gauge!(SLOTS_BUSY, Unit::Count, "Jobs that run in this process now");
-}
-
-/// Shows a queue's counters as 0 from the start: one that first appears with its first incident has no increase then, so that
-/// nobody hears of it. In every process, because each may become the one that rescues jobs.
+/// Sets a queue's counters to 0 at the start. A counter that first appears with its first incident
+/// shows no increase, so nobody would notice the incident. Every process does this, because each
+/// may become the one that rescues jobs.
 pub(crate) fn expect_none(queue: QueueName) {
     enqueued(queue.as_str(), 0);
     for outcome in OUTCOMES {
@@ -189,11 +123,6 @@ pub(crate) fn slots_busy(queue: QueueName) -> Gauge {
     gauge
 }
 
-/// Unix time at which the queues' depth was read; none: not by this process any more.
-pub(crate) fn read_at(unix: Option<f64>) {
-    gauge!(QUEUE_STATS_AT).set(unix.unwrap_or(0.0));
-}
-
 pub(crate) fn durations(queue: QueueName) -> Histogram {
     histogram!(JOB_DURATION, "queue" => queue.as_str())
 }
@@ -204,27 +133,4 @@ pub(crate) fn claims(queue: QueueName) -> Histogram {
 
 pub(crate) fn waits(queue: QueueName) -> Histogram {
     histogram!(JOB_WAIT, "queue" => queue.as_str())
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a gauge is a float; no queue nears 2^53 jobs"
-)]
-fn count(jobs: i64) -> f64 {
-    jobs as f64
-}
-
-pub(crate) fn depth(stats: &QueueStats, read_at: Option<f64>) {
-    for (state, jobs) in [
-        ("due", stats.due),
-        ("scheduled", stats.scheduled),
-        ("running", stats.running),
-        ("dead", stats.dead),
-    ] {
-        gauge!(QUEUE_JOBS, "queue" => stats.queue.clone(), "state" => state).set(count(jobs));
-    }
-    gauge!(QUEUE_RUNNABLE, "queue" => stats.queue.clone()).set(count(stats.runnable));
-    gauge!(QUEUE_OLDEST_DUE, "queue" => stats.queue.clone()).set(stats.oldest_due_seconds);
-    gauge!(QUEUE_OLDEST_DUE_AT, "queue" => stats.queue.clone())
-        .set(read_at.map_or(0.0, |read_at| read_at - stats.oldest_due_seconds));
 }

@@ -9,7 +9,7 @@ use crate::{
 /// A claimed job on its way to the finisher: it ended, or reached a checkpoint.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// Let go once the outcome is in the database.
+    /// Dropped once the outcome is in the database.
     pub(crate) hold: Arc<Hold>,
     pub(crate) outcome: Outcome,
 }
@@ -19,19 +19,19 @@ pub(crate) struct Ended {
 pub(crate) enum Outcome {
     /// Its handler returned.
     Finished(Finish<AnyEffect>),
-    /// Its run failed: again later, or dead when that was the last attempt.
+    /// Its run failed. It is tried again later, or is dead if this was the last attempt.
     Failed {
         reason: RetryReason,
         error: String,
         delay: Option<Duration>,
     },
-    /// Its run failed for no fault of its own: again some seconds later, uncharged.
+    /// Its run failed, but not because of the job: again some seconds later, uncharged.
     Postponed { error: String },
     /// It cannot succeed.
     Dead { cause: DeathCause, error: String },
-    /// It was not run, or not to its end, for reasons of ours: due again, uncharged.
+    /// It was not run, or not to its end, for our own reasons: due again, uncharged.
     Released,
-    /// It has something recorded, and goes on.
+    /// It records something, and goes on.
     Checkpoint { effect: AnyEffect, answer: Answer },
 }
 
@@ -70,7 +70,7 @@ impl RetryReason {
 pub(crate) enum Disposition<'a> {
     /// Finished.
     Delete,
-    /// Due as it was before the claim, uncharged.
+    /// Due as before the claim, uncharged.
     Release,
     /// Runs again after this many milliseconds.
     Schedule {
@@ -142,8 +142,8 @@ impl Ended {
 /// The longest error kept with a job, in bytes.
 const ERROR_LIMIT: usize = 2048;
 
-/// Makes an error's text fit to be stored: bounded, and without the NUL that Postgres refuses, since a
-/// refused text would fail the whole finish.
+/// Makes an error's text fit for storage: limited, and without NUL, which Postgres refuses. A
+/// refused text would fail the whole transaction.
 pub(crate) fn bounded(error: impl std::fmt::Display) -> String {
     let mut text = error.to_string().replace('\0', "\u{fffd}");
     if text.len() > ERROR_LIMIT {

@@ -1,26 +1,29 @@
-//! Promotes jobs that came due while nobody looked.
+//! Promotes jobs that became due without a claim that looked for them.
 //!
-//! Claims promote what comes due, but look for it only behind `promoted_until`, because the entries of all
-//! jobs promoted before may still be in the index, dead. A transaction that commits a scheduled job after its time has
-//! passed puts it before that line; here such jobs are found, and the line is moved on.
+//! Claims promote due jobs, but they look for them only after `promoted_until`, because the index
+//! may still contain dead entries of all jobs promoted before. A transaction that commits a
+//! scheduled job after its time puts the job before that line. This module finds such jobs and
+//! moves the line on.
 
 use sqlx::PgConnection;
 
 use crate::shared::Shared;
 
-/// How far the line stays behind the present: a job committed later than this after it was due waits for the next sweep.
+/// How far the line stays behind the present. A job that is committed later than this after it was
+/// due waits for the next sweep.
 const SLACK_SECONDS: i32 = 10;
 /// The most jobs promoted by one statement.
 const BATCH: i64 = 1000;
-/// The most statements for one queue in one sweep. While more is left, the line stays, and claims promote it, too.
+/// The most statements for one queue in one sweep. While more jobs are left, the line stays, and
+/// claims promote them, too.
 const BATCHES: u32 = 20;
 
-/// Promotes everything that is due, of every queue, and moves the line.
+/// Promotes all due jobs of every queue, and moves the line.
 pub(crate) async fn promote_late(
     conn: &mut PgConnection,
     shared: &Shared,
 ) -> Result<(), sqlx::Error> {
-    // Before anything is looked for: what comes due meanwhile is behind the line.
+    // Read first: jobs that become due in the meantime are after the line.
     let line = sqlx::query_scalar!(
         r#"select now() - $1::integer * interval '1 second' as "line!""#,
         SLACK_SECONDS,
@@ -42,7 +45,7 @@ pub(crate) async fn promote_late(
         }
         all &= !some_left;
     }
-    // What is left must stay where claims look for it.
+    // The remaining jobs must stay where claims look for them.
     if !all {
         return Ok(());
     }
@@ -97,53 +100,4 @@ async fn promote(
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use sqlx::PgPool;
-
-    use super::*;
-    use crate::{Config, Queue};
-
-    async fn line(pool: &PgPool) -> i64 {
-        sqlx::query_scalar("select pg_sequence_last_value('queue.promoted_until')")
-            .fetch_one(pool)
-            .await
-            .unwrap()
-    }
-
-    #[sqlx::test(migrator = "crate::MIGRATOR")]
-    async fn the_line_stays_while_jobs_before_it_are_left(pool: PgPool) {
-        // Who is older keeps house, so that nobody but this test promotes anything.
-        sqlx::query(
-            "insert into queue.workers (id, started_at, expires_at)
-             values (gen_random_uuid(), now() - interval '1 day', now() + interval '1 day')",
-        )
-        .execute(&pool)
-        .await
-        .unwrap();
-        let queue = Queue::open(pool.clone(), Config::default()).unwrap();
-        let hour_ago = "extract(epoch from now() - interval '1 hour') * 1000000";
-        let late = i64::from(BATCHES) * BATCH + 1;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(format!(
-            "select setval('queue.promoted_until', ({hour_ago})::bigint);
-             insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
-             select 'q', gen_random_uuid(), '{{}}', 5, 2, now() - interval '1 minute' from generate_series(1, {late})"
-        )))
-        .execute(&pool)
-        .await
-        .unwrap();
-        let mut conn = pool.acquire().await.unwrap();
-        let before = line(&pool).await;
-        promote_late(&mut conn, queue.shared()).await.unwrap();
-        assert_eq!(line(&pool).await, before, "one job is left");
-        promote_late(&mut conn, queue.shared()).await.unwrap();
-        assert!(line(&pool).await > before);
-        let scheduled: i64 = sqlx::query_scalar("select count(*) from queue.jobs where state = 2")
-            .fetch_one(&pool)
-            .await
-            .unwrap();
-        assert_eq!(scheduled, 0);
-        queue.close(Duration::from_secs(1)).await;
-    }
-}
+mod tests;

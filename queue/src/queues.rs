@@ -1,4 +1,5 @@
-//! Exceptions for whole queues: pauses, which hold for all processes at once, and how many groups and lanes have one.
+//! Exceptions for whole queues: pauses, which hold for all processes, and how many groups and lanes
+//! have exceptions.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ pub struct Restrictions {
     pub queue: String,
     /// Whether the whole queue is paused.
     pub is_paused: bool,
-    /// Until when; none when it is not paused, or until it is resumed.
+    /// The end of the pause; `None` if it is not paused, or paused until it is resumed.
     pub paused_until: Option<DateTime<Utc>>,
     /// How many of its groups are paused.
     pub paused_groups: i64,
@@ -26,9 +27,9 @@ pub struct Restrictions {
     pub capped_lanes: i64,
 }
 
-/// Stops new claims from a queue for this long, counted by the database's clock, or without a duration until
-/// [`resume`]. Running jobs go on, and so do those that a process had claimed and not started. A pause that
-/// already lasts longer stays.
+/// Stops new claims from a queue for this long, by the database's clock; without a duration, until
+/// [`resume`]. Running jobs go on, and so do jobs that a process has claimed and not started. A
+/// longer existing pause stays.
 pub async fn pause(
     conn: &mut PgConnection,
     queue: QueueName,
@@ -47,8 +48,8 @@ pub async fn pause(
     Ok(())
 }
 
-/// Ends the pause of a queue, and tells whether there was one. Pauses of its groups and lanes stay. Wake the queue after
-/// the commit, or its jobs wait for the poll.
+/// Ends the pause of a queue, and returns whether there was one. Pauses of its groups and lanes
+/// stay. Wake the queue after the commit; otherwise its jobs wait for the poll.
 pub async fn resume(conn: &mut PgConnection, queue: QueueName) -> Result<bool, sqlx::Error> {
     let was_paused = sqlx::query_scalar!(
         r#"delete from queue.queues where queue = $1 returning paused_until > now() as "was_paused!""#,

@@ -1,4 +1,4 @@
-//! What follows from a finishing transaction once it is committed: counts, log lines, wake-ups.
+//! What follows after a finishing transaction is committed: counts, log lines, wake-ups.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,13 +15,13 @@ use crate::{
 /// What a committed transaction did.
 #[derive(Debug)]
 pub(crate) struct Written {
-    /// The jobs that were still ours, by their fences.
+    /// The jobs that were still ours, with their fences.
     pub(crate) survivors: HashSet<(JobId, i32)>,
     /// The jobs that were enqueued.
     pub(crate) follow_ups: Enqueued,
 }
 
-/// What the outcomes of one batch add up to.
+/// The sums of the outcomes of one batch.
 #[derive(Default)]
 struct Tally {
     fenced: u64,
@@ -35,7 +35,7 @@ struct Tally {
 }
 
 impl Written {
-    /// Counts and logs what was written, answers checkpoints, and wakes whoever can go on now.
+    /// Counts and logs what was written, answers checkpoints, and wakes workers that can go on now.
     pub(crate) fn report(self, shared: &Shared, ended: Vec<Ended>) {
         let mut tally = Tally::default();
         for ended in ended {
@@ -113,7 +113,7 @@ impl Tally {
         if self.fenced > 0 {
             warn!(
                 jobs = self.fenced,
-                "outcomes were refused: the jobs were no longer this worker's"
+                "outcomes were refused: this worker no longer has the jobs"
             );
             metrics::fenced(self.fenced);
         }
@@ -136,7 +136,7 @@ impl Tally {
             .wakers
             .wake(self.released.iter().map(|queue| queue.as_str()));
         for queue in &self.scheduled {
-            // The next scheduled job may be nearer than a sleeper thinks.
+            // The next scheduled job may be due earlier than a sleeper expects.
             shared.wakers.wake_here(queue.as_str());
         }
         for queue in &self.finished {

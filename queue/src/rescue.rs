@@ -1,5 +1,5 @@
-//! Takes jobs from workers that died. A duty of the elected process; two that do it at once skip what the other one has
-//! in hand.
+//! Takes jobs from workers that died. A duty of the housekeeper. If two processes do it at once,
+//! each skips what the other one has locked.
 
 use sqlx::{Connection, PgConnection};
 use tracing::warn;
@@ -10,7 +10,7 @@ use crate::{DeathCause, JobId, enqueue::millis, metrics, shared::Shared};
 const BATCH: i64 = 500;
 const BATCHES: u32 = 100;
 
-/// Takes what there is to take, up to a bound: other duties wait.
+/// Rescues jobs up to a limit, because other duties wait.
 pub(crate) async fn rescue(conn: &mut PgConnection, shared: &Shared) -> Result<(), sqlx::Error> {
     for _ in 0..BATCHES {
         if rescue_some(conn, shared).await? < BATCH {
@@ -27,7 +27,7 @@ struct Lost {
     max_attempts: i16,
 }
 
-/// Takes jobs from dead workers: they run again, or wait for their burial when that was their last attempt.
+/// Takes jobs from dead workers. They run again, or wait for their burial after their last attempt.
 async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sqlx::Error> {
     let mut tx = conn.begin().await?;
     let lost = sqlx::query_as!(
@@ -85,8 +85,9 @@ async fn rescue_some(conn: &mut PgConnection, shared: &Shared) -> Result<i64, sq
     Ok(i64::try_from(lost.len()).unwrap_or(BATCH))
 }
 
-/// Most workers die for reasons that are not the job's, so the first time it runs again at once. One that keeps
-/// losing workers may well be the reason, and must not take the next worker right away.
+/// Most workers die for reasons that are not the job's, so after the first time the job runs again
+/// at once. A job that keeps losing workers may be the reason itself, and must not take down the
+/// next worker right away.
 fn delay_ms(shared: &Shared, job: &Lost) -> i64 {
     match job.attempt.unsigned_abs() {
         0 | 1 => 0,

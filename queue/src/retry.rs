@@ -9,11 +9,11 @@ use backoff::{ExponentialBackoff, backoff::Backoff};
 pub struct Retry {
     /// The wait after the first failed attempt.
     pub initial: Duration,
-    /// What each further wait is multiplied by, at least 1.
+    /// The factor of each further wait, at least 1.
     pub factor: f64,
     /// The longest wait, before jitter.
     pub max: Duration,
-    /// The share of a wait by which chance shortens or lengthens it: 0.2 is ±20 %.
+    /// Chance shortens or lengthens a wait by up to this share: 0.2 is ±20 %.
     pub jitter: f64,
 }
 
@@ -38,7 +38,7 @@ impl Retry {
         jitter: 0.5,
     };
 
-    /// For jobs that failed for no fault of their own, however often: 1 to 5 s.
+    /// For jobs that failed through no fault of their own, however often: 1 to 5 s.
     pub(crate) const POSTPONED: Self = Self {
         initial: Duration::from_secs(3),
         factor: 1.0,
@@ -75,7 +75,7 @@ impl Retry {
             current_interval: Duration::from_secs_f64(interval),
             randomization_factor: self.jitter.clamp(0.0, 1.0),
             max_interval: self.max,
-            // Its default gives up for good after 15 minutes.
+            // The default gives up for good after 15 minutes.
             max_elapsed_time: None,
             ..ExponentialBackoff::default()
         };

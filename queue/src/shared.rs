@@ -27,19 +27,19 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) pool: PgPool,
     pub(crate) config: Config,
-    /// Made new at every start, so that a restarted process is another worker.
+    /// New at every start, so that a restarted process is another worker.
     pub(crate) worker: Uuid,
     pub(crate) lease: Lease,
     pub(crate) holds: Arc<Holds>,
     pub(crate) inbox: Inbox,
     pub(crate) wakers: Wakers,
-    /// Jobs wait for their burial.
+    /// Signals that jobs wait for their burial.
     pub(crate) doomed: Notify,
-    /// Cancelled: claim no more.
+    /// Cancelled when claiming must stop.
     pub(crate) claiming: CancellationToken,
-    /// Cancelled: finishers end once nothing is left to finish.
+    /// Cancelled when finishers must end as soon as nothing is left to finish.
     pub(crate) draining: CancellationToken,
-    /// Cancelled: everything ends, whatever is left.
+    /// Cancelled when everything must end, whatever is left.
     pub(crate) stopping: CancellationToken,
     pub(crate) claimers: TaskTracker,
     pub(crate) finishers: TaskTracker,
@@ -72,13 +72,13 @@ impl Shared {
         }
     }
 
-    /// This process works on a queue from now on.
+    /// Registers a queue that this process works on.
     pub(crate) fn know(&self, settings: BackendSettings) {
         self.lock_known()
             .insert(settings.queue().as_str(), settings);
     }
 
-    /// Jobs were enqueued and committed: counts them, and wakes the queues of those that are due.
+    /// Counts jobs that were enqueued and committed, and wakes the queues of due ones.
     pub(crate) fn enqueued(&self, jobs: &NewJobs) {
         let per_queue = jobs.per_queue();
         for (queue, &(count, _)) in &per_queue {
@@ -93,7 +93,7 @@ impl Shared {
         self.takers.of(queue)
     }
 
-    /// Jobs of a queue are due again: wakes the workers of that queue, if this process knows it.
+    /// Wakes the workers of a queue whose jobs are due again, if this process knows the queue.
     pub(crate) fn wake_if_known(&self, queue: &str) {
         if let Some(settings) = self.known(queue) {
             self.wakers.wake([settings.queue().as_str()]);
@@ -106,7 +106,7 @@ impl Shared {
             .wake(self.known_queues().into_iter().map(QueueName::as_str));
     }
 
-    /// Sleeps; true when the queue closes meanwhile.
+    /// Sleeps. Returns true if the queue closes in the meantime.
     pub(crate) async fn pause(&self, duration: Duration) -> bool {
         tokio::select! {
             () = self.stopping.cancelled() => true,
@@ -136,7 +136,7 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task that is started again whenever it panics.
+    /// Starts a task, and starts it again whenever it panics.
     pub(crate) fn spawn<F>(
         self: &Arc<Self>,
         tracker: &TaskTracker,

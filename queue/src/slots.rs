@@ -1,8 +1,9 @@
 //! The slots of a worker, divided among the groups and lanes whose jobs run in them.
 //!
-//! A group may have as many slots as it leaves free: one greedy group gets a half, two get a third each, and a newcomer always
-//! finds a slot. Within what a group may have, the same holds for its lanes. So jobs that take long, because somebody's
-//! servers are slow, delay nobody else, and one slow server does not delay its owner's other ones.
+//! A group may have at most as many slots as remain free: one greedy group gets a half, two get a
+//! third each, and a new group always finds a slot. Within a group's part, the same rule applies to
+//! its lanes. So jobs that take long, because some receiver is slow, delay nobody else, and one
+//! slow receiver does not delay its owner's other ones.
 
 use std::{
     collections::HashMap,
@@ -16,14 +17,14 @@ use crate::{Group, Lane};
 /// The slots of one worker.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// How many there are; none when the worker did not say, and then nothing is counted.
+    /// The number of slots. `None` if the worker did not say; then nothing is counted.
     count: Option<usize>,
     running: Mutex<Running>,
-    /// The worker that waits for a job which may run.
+    /// Wakes the worker that waits for a job that may run.
     pub(crate) taker: AtomicWaker,
 }
 
-/// What runs.
+/// The running jobs.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     total: usize,
@@ -34,11 +35,11 @@ pub(crate) struct Running {
 #[derive(Debug, Default)]
 struct OfGroup {
     total: usize,
-    /// The lanes that have jobs running. Of a group that is its only lane nothing is kept here.
+    /// The lanes that have running jobs. If a group is its own only lane, nothing is stored here.
     lanes: HashMap<Lane, usize>,
 }
 
-/// A slot in which a job runs; free again when it is dropped.
+/// A slot in which a job runs. Dropping it frees the slot.
 #[derive(Debug)]
 pub(crate) struct Slot {
     of: Arc<Slots>,
@@ -59,18 +60,18 @@ impl Slots {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many more jobs of a group could start if nobody else's did.
+    /// How many more jobs of a group could start if no other group's did.
     pub(crate) fn room(&self, running: &Running, group: Group) -> usize {
         let Some(count) = self.count else {
             return usize::MAX;
         };
         let own = running.groups.get(&group).map_or(0, |group| group.total);
         let others = running.total - own;
-        // It stops where it has as many as it leaves free.
+        // A group stops when it has as many as remain free.
         count.saturating_sub(others).div_ceil(2).saturating_sub(own)
     }
 
-    /// Whether a job of a lane may start, when its group has this much room.
+    /// Whether a job of a lane may start, if its group has this much room.
     pub(crate) fn has_room(
         &self,
         running: &Running,
@@ -133,85 +134,4 @@ impl Drop for Slot {
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    /// Starts jobs of a lane until there is no room, and returns their slots.
-    fn fill(slots: &Arc<Slots>, group: u128, lane: u128) -> Vec<Slot> {
-        let (group, lane) = (Group(Uuid::from_u128(group)), Lane(Uuid::from_u128(lane)));
-        let mut taken = Vec::new();
-        let mut running = slots.lock();
-        for _ in 0..1_000 {
-            let room = slots.room(&running, group);
-            if !slots.has_room(&running, group, lane, room) {
-                break;
-            }
-            taken.push(slots.take(&mut running, group, lane));
-        }
-        drop(running);
-        taken
-    }
-
-    #[test]
-    fn a_greedy_group_leaves_as_much_as_it_has() {
-        let slots = Slots::new(Some(60));
-        let first = fill(&slots, 1, 1);
-        assert_eq!(first.len(), 30);
-        assert_eq!(fill(&slots, 2, 2).len(), 15, "half of what was left");
-    }
-
-    #[test]
-    fn two_greedy_groups_come_to_a_third_each() {
-        let slots = Slots::new(Some(60));
-        let mut taken = [Vec::new(), Vec::new()];
-        for _ in 0..60 {
-            for (n, taken) in (1..).zip(&mut taken) {
-                let id = Uuid::from_u128(n);
-                let mut running = slots.lock();
-                if slots.room(&running, Group(id)) > 0 {
-                    taken.push(slots.take(&mut running, Group(id), Lane(id)));
-                }
-            }
-        }
-        assert_eq!(taken.each_ref().map(Vec::len), [20, 20]);
-    }
-
-    #[test]
-    fn a_slow_lane_leaves_room_to_the_others_of_its_group() {
-        let slots = Slots::new(Some(80));
-        let slow = fill(&slots, 1, 11);
-        assert_eq!(slow.len(), 20, "half of the half that its group may have");
-        assert_eq!(fill(&slots, 1, 12).len(), 10);
-    }
-
-    #[test]
-    fn the_last_slot_is_for_a_newcomer() {
-        let slots = Slots::new(Some(4));
-        let taken: Vec<_> = (1..=4).flat_map(|n| fill(&slots, n, n)).collect();
-        assert_eq!(taken.len(), 4);
-        let of_first = taken.iter().filter(|slot| slot.group.0.as_u128() == 1);
-        assert_eq!(of_first.count(), 2);
-        drop(taken);
-        assert!(slots.lock().groups.is_empty(), "nobody is remembered");
-    }
-
-    #[test]
-    fn a_single_slot_is_for_anybody() {
-        let slots = Slots::new(Some(1));
-        assert_eq!(fill(&slots, 1, 11).len(), 1);
-        assert_eq!(fill(&slots, 2, 2).len(), 1);
-    }
-
-    #[test]
-    fn a_worker_that_did_not_say_how_many_it_has_counts_nothing() {
-        let slots = Slots::new(None);
-        let mut running = slots.lock();
-        let id = Uuid::from_u128(1);
-        let taken = slots.take(&mut running, Group(id), Lane(id));
-        assert_eq!(running.total, 0);
-        drop(running);
-        drop(taken);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! How much waits in the queues.
+//! The depth of the queues.
 
 use sqlx::PgConnection;
 
@@ -11,24 +11,24 @@ pub struct QueueStats {
     pub queue: String,
     /// Jobs whose time has come.
     pub due: i64,
-    /// Those of them that could run now: their queue, group and lane are not paused, and the caps leave room. More workers help
-    /// these.
+    /// The due jobs that could run now: their queue, group and lane are not paused, and the caps
+    /// leave room. More workers would help.
     pub runnable: i64,
-    /// Jobs that wait for their time: delayed ones and retries.
+    /// Jobs that wait for their time: delayed jobs and retries.
     pub scheduled: i64,
     /// Jobs claimed, started or not.
     pub running: i64,
-    /// Jobs in `dead_jobs`, and those about to be.
+    /// Jobs in `dead_jobs`, and doomed jobs.
     pub dead: i64,
-    /// How long the oldest due job has been due, in seconds; 0 without one.
+    /// How long the oldest due job has been due, in seconds; 0 if there is none.
     pub oldest_due_seconds: f64,
 }
 
-/// The depth of every queue that has a job, dead ones included. `lane_caps` and `group_caps` are those of queues whose lanes, or
-/// groups, have one by default.
+/// The depth of every queue that has a job, including dead jobs. `lane_caps` and `group_caps` have
+/// the queues whose lanes or groups have a default cap.
 ///
-/// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy server: read it every
-/// ten seconds or so, by one or two processes.
+/// Takes time in proportion to the jobs, up to a second for a million scheduled ones on a busy
+/// server. So read it about every ten seconds, in one or two processes.
 pub async fn read(
     conn: &mut PgConnection,
     lane_caps: &[(QueueName, u32)],

@@ -1,5 +1,6 @@
-//! Releases jobs that the table gives to this worker, but that it does not have: the answer to their claim was
-//! lost, or a task of the queue panicked. Only the process itself can know, so every process looks after its own.
+//! Releases jobs that the table assigns to this worker but that it does not hold, because the
+//! answer to their claim was lost or a task of the queue panicked. Only the process itself can know
+//! this, so every process looks after its own jobs.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -12,7 +13,8 @@ use crate::{JobId, hold::Holds, shared::Shared};
 
 /// Sweeps until the queue closes.
 pub(crate) async fn run(shared: Arc<Shared>) {
-    // As far apart as an answer may be late: what two sweeps miss does not come any more.
+    // The time between sweeps is at least the longest delay of an answer. What two sweeps miss will
+    // not come any more.
     let mut ticks = interval(shared.config.sweep.max(shared.config.deadline));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut suspects = HashSet::new();

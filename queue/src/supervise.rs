@@ -1,11 +1,11 @@
-//! Keeps a task running: what panics is logged and started again.
+//! Keeps a task running: a panic is logged, and the task is started again.
 
 use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
 
 use futures::FutureExt;
 use tracing::error;
 
-/// Runs a task until it returns; a panic is followed by a pause and a fresh start.
+/// Runs a task until it returns. After a panic, it pauses and starts the task again.
 pub(crate) async fn supervise<F>(name: &'static str, mut task: impl FnMut() -> F)
 where
     F: Future<Output = ()>,
@@ -20,11 +20,12 @@ where
     }
 }
 
-/// What a panic said, if that is a literal of the source. A message that was put together may hold anything that was in hand,
-/// a whole text that was cut in the wrong place for one, and what is told here is kept and logged.
+/// The message of a panic, if it is a literal of the source. A formatted message may contain any
+/// data, for example a whole text that was cut in the wrong place, and this message is stored and
+/// logged.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &'static str {
     panic
         .downcast_ref::<&'static str>()
         .copied()
-        .unwrap_or("a message that is not kept")
+        .unwrap_or("(the message is not kept)")
 }

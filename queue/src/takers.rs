@@ -12,18 +12,19 @@ use crate::{
     hold::{Claim, Hold},
 };
 
-/// A backend that takes jobs which its process has inserted for it.
+/// A backend that takes jobs that its process has inserted for it.
 pub(crate) trait Taker: Send + Sync {
     fn settings(&self) -> &BackendSettings;
 
     /// Sets places aside for jobs of a lane: as many as are wanted, or fewer.
     fn set_aside(self: Arc<Self>, group: Group, lane: Lane, wanted: usize) -> Box<dyn Places>;
 
-    /// Takes a job in hand that is inserted and may be committed.
+    /// Holds a job that is inserted and may be committed.
     fn hold(&self, claim: Claim, since: Instant) -> Option<Arc<Hold>>;
 }
 
-/// The workers of a process that take jobs, by queue. When a queue has several, the newest takes all jobs.
+/// The workers of a process that take jobs, by queue. When a queue has several, the newest takes
+/// all jobs.
 #[derive(Default)]
 pub(crate) struct Takers(Mutex<HashMap<&'static str, Weak<dyn Taker>>>);
 
@@ -47,10 +48,11 @@ impl fmt::Debug for Takers {
     }
 }
 
-/// Places in a buffer for jobs of one lane; given back when they are dropped.
+/// Places in a buffer for jobs of one lane. Dropping it gives them back.
 pub(crate) trait Places: Send + Sync {
     fn jobs(&self) -> usize;
 
-    /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped meanwhile gives them back.
+    /// Hands over jobs whose insertion is committed, with their payloads. A worker that has stopped
+    /// in the meantime gives them back.
     fn fill(self: Box<Self>, jobs: Vec<(Arc<Hold>, &str)>);
 }

@@ -1,7 +1,9 @@
-//! Wake-ups between processes: one NOTIFY for each short batch. Within a process, see [`wakers`](crate::wakers).
+//! Wake-ups between processes: one NOTIFY for each short batch. Within a process, see
+//! [`wakers`](crate::wakers).
 //!
-//! The notification goes out after the commit and on its own: inside a transaction it makes all commits wait
-//! for each other. Any of it may be lost, the poll finds every job within [`Config::poll`](crate::Config).
+//! The notification is sent after the commit, in a transaction of its own: inside the job's
+//! transaction, it would make all commits wait for each other. If a notification is lost, the poll
+//! finds every job within [`Config::poll`](crate::Config).
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,12 +13,13 @@ use uuid::Uuid;
 
 use crate::{Retry, shared::Shared};
 
-/// The channel of the notifications: the sender's id, then the names of queues, separated by commas.
+/// The channel of the notifications: the sender's id, then the names of queues, separated by
+/// commas.
 const CHANNEL: &str = "queue_wake";
 /// The shortest time between two notifications of a process; the first goes out at once.
 const NOTIFY_EVERY: Duration = Duration::from_millis(1);
 
-/// Tells the other processes, until the queue closes.
+/// Notifies the other processes until the queue closes.
 pub(crate) async fn run_notifier(shared: Arc<Shared>) {
     loop {
         tokio::select! {
@@ -27,7 +30,7 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
         if !queues.is_empty()
             && let Err(error) = notify(&shared.pool, shared.worker, &queues).await
         {
-            debug!(%error, "other processes were not notified; their poll finds the jobs");
+            debug!(%error, "could not notify other processes; they find the jobs when they poll");
         }
         if shared.pause(NOTIFY_EVERY).await {
             return;
@@ -35,8 +38,8 @@ pub(crate) async fn run_notifier(shared: Arc<Shared>) {
     }
 }
 
-/// Says that jobs of these queues are due, from a process that has no [`Queue`](crate::Queue) open. Call it after
-/// the commit; workers hear of it within milliseconds.
+/// Says that jobs of these queues are due, from a process without an open [`Queue`](crate::Queue).
+/// Call it after the commit. Workers get the message within milliseconds.
 pub async fn wake<Q: AsRef<str>>(conn: &mut PgConnection, queues: &[Q]) -> Result<(), sqlx::Error> {
     if queues.is_empty() {
         return Ok(());
@@ -50,7 +53,7 @@ async fn notify(
     worker: Uuid,
     queues: &[&str],
 ) -> Result<(), sqlx::Error> {
-    // A notification may be lost anyway, so its commit need not reach the disk.
+    // Notifications may be lost anyway, so this commit does not wait for the disk.
     sqlx::query!(
         "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
         CHANNEL,
@@ -81,13 +84,13 @@ pub(crate) async fn run_listener(shared: Arc<Shared>) {
 }
 
 async fn listen(shared: &Shared, failures: &mut u16) -> Result<(), sqlx::Error> {
-    // Of its own, because a listener keeps its connection.
+    // A pool of its own, because a listener keeps its connection.
     let pool = database::apart(&shared.pool, 1);
     let mut listener = PgListener::connect_with(&pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
     *failures = 0;
-    // Whatever was sent while nobody listened is lost.
+    // Notifications that were sent while nobody listened are lost.
     shared.wakers.wake_all_here();
     let own = shared.worker.to_string();
     while let Some(notification) = listener.try_recv().await? {

@@ -1,4 +1,4 @@
-//! Wake-ups within this process: who claims from a queue sleeps while it is empty, and is woken here.
+//! Wake-ups within this process: claimers sleep while their queue is empty, and are woken here.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -10,7 +10,8 @@ use std::{
 
 use tokio::sync::{Notify, watch};
 
-/// The sleeping claimers of this process, and the queues that other processes must still be told about.
+/// The sleeping claimers of this process, and the queues that other processes must still be told
+/// about.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     queues: Mutex<HashMap<&'static str, Arc<Waker>>>,
@@ -18,10 +19,11 @@ pub(crate) struct Wakers {
     sender: Notify,
 }
 
-/// Wakes those who claim from one queue in this process.
+/// Wakes the claimers of one queue in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Waker {
-    /// Counts the calls; a sleeper compares, so that no call between its claim and its sleep is lost.
+    /// Counts the calls. A sleeper compares the count, so that no call between its claim and its
+    /// sleep is lost.
     calls: watch::Sender<u64>,
     /// Set while a claim may leave jobs behind because their lane is at its cap.
     capped: AtomicBool,
@@ -48,7 +50,7 @@ impl Wakers {
         self.lock_queues().entry(queue).or_default().clone()
     }
 
-    /// New jobs: wakes this process at once and the others soon.
+    /// Announces new jobs: wakes this process at once and the others soon.
     pub(crate) fn wake(&self, queues: impl IntoIterator<Item = &'static str>) {
         let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
         for queue in queues {
@@ -60,7 +62,7 @@ impl Wakers {
         }
     }
 
-    /// Jobs of a queue ended: wakes this process if a lane of it was at its cap.
+    /// Jobs of a queue ended: wakes this process if one of its lanes was at its cap.
     pub(crate) fn room(&self, queue: &'static str) {
         if let Some(waker) = self.lock_queues().get(queue)
             && waker.capped.swap(false, Ordering::SeqCst)
@@ -69,7 +71,7 @@ impl Wakers {
         }
     }
 
-    /// Something changed that sleepers of this process should look at.
+    /// Wakes the sleepers of this process, because something changed.
     pub(crate) fn wake_here(&self, queue: &str) {
         if let Some(waker) = self.lock_queues().get(queue) {
             waker.wake();

@@ -4,20 +4,20 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// A process whose lease holds.
+/// A process with a valid lease.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worker {
-    /// Fresh in every process start.
+    /// New at every start of a process.
     pub id: Uuid,
     /// When it started.
     pub started_at: DateTime<Utc>,
-    /// How long its lease holds if it is not renewed, in seconds.
+    /// How long its lease is valid if it is not renewed, in seconds.
     pub lease_left_seconds: f64,
     /// How many jobs it has claimed, started or not.
     pub running: i64,
 }
 
-/// The living workers, the eldest first. Takes time in proportion to the running jobs.
+/// The live workers, the oldest first. Takes time in proportion to the running jobs.
 pub async fn living(conn: &mut PgConnection) -> Result<Vec<Worker>, sqlx::Error> {
     sqlx::query_as!(
         Worker,

@@ -15,7 +15,7 @@ mod hostile_servers;
 /// What a reason says of an image that could not be analysed.
 const NOT_FETCHED: &str = "the image could not be fetched";
 const TOO_LARGE: &str = "the image is too large in bytes, pixels or frames";
-const UNSUPPORTED: &str = "the image is of no supported format";
+const UNSUPPORTED: &str = "the image has an unsupported format";
 const UNDECODABLE: &str = "the image could not be decoded";
 
 /// What a verdict's reason says that became of the image; none: it was examined.

@@ -1,4 +1,5 @@
-//! What stands around a sign: who is meant, whether it is denied, intended, quoted or merely talked about.
+//! What stands around a sign: its target, and whether it is denied, intended, quoted or only talked
+//! about.
 
 use std::ops::Range;
 
@@ -64,7 +65,8 @@ mod reach {
 impl Context {
     /// Takes in everything that was found in a folded text.
     pub(super) fn new(text: &str, mut found: Vec<Found>) -> Self {
-        // Both readings may report the same place; longer ones first, so that they cover the shorter.
+        // Both readings may report the same place; longer ones first, so that they cover the
+        // shorter.
         found.sort_unstable_by_key(|f| (f.at.start, std::cmp::Reverse(f.at.end), f.entry));
         found.dedup();
         let (words, sentences) = split(text);
@@ -78,8 +80,8 @@ impl Context {
             sentences: vec![Sentence::default(); sentences],
             quotes: text.match_indices('"').map(|(at, _)| at).collect(),
         };
-        // The end of the furthest sign or harmless phrase so far; with the order above, a shorter one inside ends
-        // no later.
+        // The end of the furthest sign or harmless phrase so far; with the order above, a shorter
+        // one inside ends no later.
         let mut covered = 0;
         for found in found {
             let words = context.words_of(&found.at);
@@ -93,7 +95,7 @@ impl Context {
                     context.signs.push(found);
                 }
                 Role::Sign { .. } => {
-                    // Another entry for the very same place is a sign of its own.
+                    // Another entry for exactly the same place is a sign of its own.
                     if context.signs.last().is_some_and(|last| last.at == found.at) {
                         context.signs.push(found);
                     }
@@ -144,7 +146,7 @@ impl Context {
         }
     }
 
-    /// Whether an element of a list ends within `reach` words before a word, in its sentence.
+    /// Whether an element of a list ends within `reach` words before a word, in the same sentence.
     fn is_before(&self, list: &[Range<usize>], word: usize, reach: usize) -> bool {
         let next = list.partition_point(|other| other.start < word);
         next.checked_sub(1)

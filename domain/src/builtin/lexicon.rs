@@ -1,8 +1,8 @@
-//! The words that the analyser knows: signs with their weights, and the words that tell their context.
+//! The words that the analyser knows: signs with their weights, and words that show the context.
 //!
-//! Terms are separated by `|`, and found as whole words on the readings of [`crate::text`]. A weight is the score
-//! that one such sign gives where its needs are met and nothing weakens it: about 0.3 for what is merely coarse, 0.6
-//! for what a person should see, 0.9 for what nobody should.
+//! Terms are separated by `|`, and found as whole words on the readings of [`crate::text`]. A
+//! weight is the score that one such sign gives if its needs are met and nothing weakens it: about
+//! 0.3 for coarse language, 0.6 for what a person should see, 0.9 for what nobody should see.
 
 use crate::score::Category::{self, Adult, Harassment, Hate, Illicit, SelfHarm, Spam, Violence};
 
@@ -15,16 +15,16 @@ pub(super) struct Entry {
 /// What a term is for.
 #[derive(Clone, Copy)]
 pub(super) enum Role {
-    /// Speaks for categories, each with a weight from 0 to 1.
+    /// Adds to the scores of categories, each with a weight from 0 to 1.
     Sign {
         needs: Needs,
         weights: &'static [(Category, f64)],
     },
     /// An idiom; signs inside it mean nothing.
     Harmless,
-    /// Somebody who can be meant.
+    /// Somebody who can be addressed.
     Target,
-    /// People by what they are. Harmless in itself.
+    /// People with a common trait. Harmless in itself.
     Group,
     /// Announces a deed.
     Intent,
@@ -36,13 +36,13 @@ pub(super) enum Role {
     Distance,
 }
 
-/// What a sign needs to mean what it says.
+/// What a sign needs to count.
 #[derive(Clone, Copy)]
 pub(super) enum Needs {
     Nothing,
-    /// Somebody that it is aimed at; without, it is weakened.
+    /// A target. Without one, the sign is weaker.
     Target,
-    /// A group in the same sentence; without, it means nothing.
+    /// A group in the same sentence. Without one, the sign means nothing.
     Group,
 }
 
@@ -170,7 +170,7 @@ pub(super) const LEXICON: &[Entry] = &[
         &[(Adult, 0.2)],
         "breasts|intercourse|condom|condoms|topless|underwear|sexual",
     ),
-    // Hate: what is said of groups, and creeds that need no group.
+    // Hate: what is said about groups, and creeds that need no group.
     at_group(
         &[(Hate, 0.92), (Violence, 0.5)],
         "should be killed|should be shot|should be hanged|should all die|\

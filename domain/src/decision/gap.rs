@@ -1,4 +1,4 @@
-//! What an analysis left open.
+//! What an analysis could not score.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,15 @@ use crate::score::Category;
 pub struct Gap {
     /// Which of the two.
     pub modality: Modality,
-    /// The categories that were wanted and have no score, although no provider failed that could have scored them.
+    /// The wanted categories without a score, although no provider failed that could have scored
+    /// them.
     pub unscored: Vec<Category>,
-    /// Of those, the ones that a provider lists and was asked for. Its answer left them out.
+    /// The unscored categories that a provider lists and was asked for, but left out of its answer.
     pub left_out: Vec<Category>,
 }
 
 impl Gap {
-    /// What of this may not be passed over in silence, if rules want these categories.
+    /// What must be reported as unchecked, if rules want these categories.
     pub(super) fn unchecked(&self, wanted: &[Category]) -> Option<Unchecked> {
         let categories = both(&self.left_out, wanted);
         (!categories.is_empty()).then_some(Unchecked::CategoriesNotScored {
@@ -28,7 +29,7 @@ impl Gap {
     }
 }
 
-/// Categories that a rule wants and that have no score, of each part of the content.
+/// Categories that a rule wants and that have no score, for each part of the content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Unscored {
     /// Of the text.
@@ -50,7 +51,7 @@ impl Unscored {
         unscored
     }
 
-    /// Of either.
+    /// Those of the text and of the image together.
     pub(super) fn all(&self) -> Vec<Category> {
         Category::ALL
             .into_iter()

@@ -1,4 +1,5 @@
-//! What could not be checked, in words that tell the tenant what is missing and nothing about our insides.
+//! What could not be checked. The texts tell the tenant what is missing, and nothing about our
+//! internals.
 
 use std::fmt;
 
@@ -8,7 +9,7 @@ use crate::id::RuleGroupId;
 use crate::media::{Modality, named_set};
 use crate::score::Category;
 
-/// Something that no decision may pass over in silence.
+/// Something that was not checked and that every decision must report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Unchecked {
@@ -16,25 +17,27 @@ pub enum Unchecked {
     ProviderFailed {
         /// Its name, shown to the tenant.
         provider: String,
-        /// What it was to analyse.
+        /// The part that it should have analysed.
         #[serde(default)]
         modality: Modality,
         /// What happened, for the trace only.
         detail: String,
     },
-    /// The image could not be had or read, so that nothing could look at it.
+    /// The image could not be fetched or read, so nothing could look at it.
     ImageNotAnalysed {
         /// Why.
         problem: ImageProblem,
     },
-    /// Providers that list these categories were asked for them, and left them out of their answers.
+    /// Providers that list these categories were asked for them, but left them out of their
+    /// answers.
     CategoriesNotScored {
         /// Of the text, or of the image.
         modality: Modality,
         /// In document order.
         categories: Vec<Category>,
     },
-    /// Providers looked at the text and could score none of it, for instance because of its language.
+    /// Providers looked at the text and could score none of it, for instance because of its
+    /// language.
     TextNotScored,
     /// Providers looked at the image and could score none of it.
     ImageNotScored,
@@ -52,7 +55,7 @@ pub enum Unchecked {
 }
 
 impl Unchecked {
-    /// What it is in one word: the `what` of its JSON.
+    /// The kind in one word: the `what` of its JSON.
     pub const fn what(&self) -> &'static str {
         match self {
             Self::ProviderFailed { .. } => "provider_failed",
@@ -95,15 +98,16 @@ impl Unchecked {
 }
 
 named_set! {
-    /// Why an image could not be analysed. Coarse on purpose: a finer answer would let a tenant map our network.
+    /// Why an image could not be analysed. Coarse on purpose: a finer answer would let a tenant map
+    /// our network.
     ImageProblem {
-        /// It could not be fetched from its URL, or may not be.
+        /// It could not be fetched from its URL, or must not be fetched.
         NotFetched = "not_fetched",
-        /// It is larger than the limit, in bytes or pixels, or an animation takes more decoding than the limit.
+        /// It exceeds the limit of bytes or pixels, or decoding the animation exceeds the limit.
         TooLarge = "too_large",
-        /// It is of no supported format.
+        /// Its format is not supported.
         Unsupported = "unsupported",
-        /// It is damaged; of an animation, at least one frame is.
+        /// It is damaged. For an animation: at least one frame is damaged.
         Undecodable = "undecodable",
     }
 }
@@ -121,7 +125,7 @@ impl fmt::Display for Unchecked {
             Self::ImageNotAnalysed { problem } => f.write_str(match problem {
                 ImageProblem::NotFetched => "the image could not be fetched",
                 ImageProblem::TooLarge => "the image is too large in bytes, pixels or frames",
-                ImageProblem::Unsupported => "the image is of no supported format",
+                ImageProblem::Unsupported => "the image has an unsupported format",
                 ImageProblem::Undecodable => "the image could not be decoded",
             }),
             Self::CategoriesNotScored {

@@ -1,4 +1,5 @@
-//! The event by which the owner of an endpoint sees whether it works. It is about no item and stands in no table.
+//! The event with which the owner of an endpoint tests whether it works. It belongs to no item and
+//! is stored in no table.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;

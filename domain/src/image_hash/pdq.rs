@@ -1,34 +1,41 @@
-//! PDQ, after its description ("The TMK+PDQF video-hashing algorithm and the PDQ image-hashing algorithm", 2019) and the
-//! reference implementation, <https://github.com/facebook/ThreatExchange/tree/main/pdq>: luma, a tent filter down to
-//! 64 × 64, the 16 × 16 lowest frequencies of a cosine transform, and for each of these whether it is over their median.
+//! PDQ, after its description ("The TMK+PDQF video-hashing algorithm and the PDQ image-hashing
+//! algorithm", 2019) and the reference implementation,
+//! <https://github.com/facebook/ThreatExchange/tree/main/pdq>: luma, a tent filter down to 64 × 64,
+//! the 16 × 16 lowest frequencies of a cosine transform, and for each of these whether it is above
+//! their median.
 //!
-//! Like the reference's library, and unlike some of its command-line tools, this does not first shrink a picture to 512
-//! pixels: the hash depends on no image library's way of doing that. It need not, because only 64 × 64 pixels of the filtered
-//! picture are ever used, and so no other is computed: of each pixel the luma is added to one or two sums, and the memory
-//! is one row.
+//! Like the reference's library, and unlike some of its command-line tools, this code does not
+//! first shrink a picture to 512 pixels, so the hash does not depend on how an image library
+//! shrinks pictures. Shrinking is not needed either: only 64 × 64 pixels of the filtered picture
+//! are used, and no others are computed. The luma of each pixel is added to one or two sums, and
+//! the memory needed is one row.
 
-use std::{f64::consts::PI, ops::Range, sync::LazyLock};
+mod shrink;
 
+use std::{f64::consts::PI, sync::LazyLock};
+
+use self::shrink::shrink;
 use super::Pdq;
 
-/// Rows and columns of what the picture is filtered down to.
+/// Rows and columns of the filtered picture.
 const SIDE: usize = 64;
 /// Rows and columns of the frequencies.
 const FREQUENCIES: usize = 16;
-/// Pictures with a side below this have no hash; the reference's limit.
+/// Pictures with a shorter side have no hash. This is the reference's limit.
 const MIN_SIDE: usize = 5;
 
 type Small = [[f32; SIDE]; SIDE];
 
 impl Pdq {
-    /// The hash of a picture, with its quality from 0 to 100: how much there is in it to recognise.
+    /// The hash of a picture, with its quality from 0 to 100: how much it contains to recognise.
     ///
-    /// `rgb` has three bytes a pixel, row by row from the top left. Pictures that are less than five pixels wide or high have
-    /// a hash of zeros and no quality. The time grows with the number of pixels: about 20 ms for 12 million, and more for
-    /// pictures that are less than 64 pixels high, up to 13 times as much.
+    /// `rgb` has three bytes per pixel, row by row from the top left. Pictures that are less than
+    /// five pixels wide or high have a hash of zeros and no quality. The time grows with the number
+    /// of pixels: about 20 ms for 12 million, and up to 13 times as much for pictures that are less
+    /// than 64 pixels high.
     ///
     /// # Panics
-    /// When `rgb` has not exactly so many bytes as such a picture.
+    /// If the length of `rgb` does not fit the width and height.
     pub fn of_rgb(rgb: &[u8], width: u32, height: u32) -> (Self, u8) {
         let [width, height] = [width, height].map(|side| side as usize);
         let bytes = width
@@ -37,96 +44,22 @@ impl Pdq {
         assert_eq!(
             bytes,
             Some(rgb.len()),
-            "the buffer is of another size than the picture"
+            "the size of the buffer does not match that of the picture"
         );
         if width < MIN_SIDE || height < MIN_SIDE {
-            return (Self([0; 32]), 0);
+            return (Self::from([0; 32]), 0);
         }
         let small = shrink(rgb, width, height);
         (over_median(&cosines(&small)), quality(&small))
     }
 }
 
-/// How one place on a side of the small picture is made of the places on that side of the large one.
-#[derive(PartialEq)]
-struct Tap {
-    places: Range<usize>,
-    /// One for each place; together 1.
-    weights: Vec<f32>,
-}
-
-/// The reference runs a box filter along each side, and both once more, which makes a tent, and then keeps every so manieth pixel.
-/// The four passes change nothing when those along the same side are taken together, so this gives what the two along one side
-/// mean for the pixels that are kept.
-fn taps(side: usize) -> Vec<Tap> {
-    let window = side.div_ceil(2 * SIDE);
-    let ahead = window / 2;
-    let back = window - 1 - ahead;
-    // At the edges the window is cut off.
-    let seen = |at: usize| at.saturating_sub(back)..(at + ahead + 1).min(side);
-    let tap = |small: usize| {
-        let second = seen((2 * small + 1) * side / (2 * SIDE));
-        let places = seen(second.start).start..seen(second.end - 1).end;
-        // By how much the weight of a place differs from the one before: linear time, however long the side is.
-        let mut steps = vec![0.0; places.len() + 1];
-        for first in second.clone().map(seen) {
-            let share = 1.0 / as_f64(second.len() * first.len());
-            steps[first.start - places.start] += share;
-            steps[first.end - places.start] -= share;
-        }
-        let mut sum = 0.0;
-        let weights = steps[..places.len()].iter().map(|step| {
-            sum += step;
-            as_f32(sum)
-        });
-        Tap {
-            weights: weights.collect(),
-            places,
-        }
-    };
-    (0..SIDE).map(tap).collect()
-}
-
-/// The luma of the picture, filtered and cut down to 64 × 64.
-fn shrink(rgb: &[u8], width: usize, height: usize) -> Small {
-    let (across, down) = (taps(width), taps(height));
-    let mut small = [[0.0; SIDE]; SIDE];
-    let mut row = vec![0.0; width];
-    for (at, tap) in down.iter().enumerate() {
-        // In pictures of less than 64 rows some serve more than once.
-        if at > 0 && *tap == down[at - 1] {
-            small[at] = small[at - 1];
-            continue;
-        }
-        row.fill(0.0);
-        let rows = &rgb[tap.places.start * width * 3..tap.places.end * width * 3];
-        for (pixels, weight) in rows.chunks_exact(width * 3).zip(&tap.weights) {
-            for (sum, pixel) in row.iter_mut().zip(pixels.chunks_exact(3)) {
-                *sum += weight * luma(pixel);
-            }
-        }
-        for (value, tap) in small[at].iter_mut().zip(&across) {
-            let places = row[tap.places.clone()].iter();
-            *value = places
-                .zip(&tap.weights)
-                .map(|(luma, weight)| luma * weight)
-                .sum();
-        }
-    }
-    small
-}
-
-/// Of a pixel, from 0 to 255 (ITU-R BT.601).
-fn luma(pixel: &[u8]) -> f32 {
-    0.299 * f32::from(pixel[0]) + 0.587 * f32::from(pixel[1]) + 0.114 * f32::from(pixel[2])
-}
-
-/// The gradients between neighbours in hundredths of the whole range, small ones cut off, over a scale that the reference
-/// chose by trials.
+/// The gradients between neighbours in hundredths of the whole range, with small ones cut off,
+/// divided by a scale that the reference chose by trials.
 fn quality(small: &Small) -> u8 {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "cutting off is meant; the number is from -100 to 100"
+        reason = "truncation is intended; the number is from -100 to 100"
     )]
     let gradient = |a: f32, b: f32| u32::from((((a - b) * 100.0 / 255.0) as i8).unsigned_abs());
     let across = small
@@ -139,7 +72,7 @@ fn quality(small: &Small) -> u8 {
     u8::try_from(sum / 90).unwrap_or(u8::MAX).min(100)
 }
 
-/// The cosines of the 16 lowest frequencies but the constant one, at 64 places (a DCT-II).
+/// The cosines of the 16 lowest frequencies except the constant one, at 64 places (a DCT-II).
 static COSINES: LazyLock<[[f32; SIDE]; FREQUENCIES]> = LazyLock::new(|| {
     let scale = (2.0 / as_f64(SIDE)).sqrt();
     let step = PI / as_f64(2 * SIDE);
@@ -171,16 +104,16 @@ fn cosines(small: &Small) -> [f32; FREQUENCIES * FREQUENCIES] {
     output
 }
 
-/// A bit for each frequency, the first one last.
+/// One bit for each frequency; the first frequency is the last bit.
 fn over_median(frequencies: &[f32; FREQUENCIES * FREQUENCIES]) -> Pdq {
     let mut sorted = *frequencies;
-    // The lower one of the two in the middle.
+    // The lower one of the two middle values.
     let (_, median, _) = sorted.select_nth_unstable_by(frequencies.len() / 2 - 1, f32::total_cmp);
     let mut hash = [0; 32];
     for (bit, frequency) in frequencies.iter().enumerate() {
         hash[31 - bit / 8] |= u8::from(frequency > median) << (bit % 8);
     }
-    Pdq(hash)
+    Pdq::from(hash)
 }
 
 #[expect(
@@ -200,61 +133,4 @@ const fn as_f32(number: f64) -> f32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The reference's filter, pass by pass over the whole picture.
-    fn boxed(values: &[f64]) -> Vec<f64> {
-        let (side, window) = (values.len(), values.len().div_ceil(128));
-        let half = window / 2 + 1;
-        let mean = |at: usize| {
-            let seen = &values[(at + half).saturating_sub(window)..(at + half).min(side)];
-            seen.iter().sum::<f64>() / as_f64(seen.len())
-        };
-        (0..side).map(mean).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn the_taps_are_two_passes_of_the_reference_s_filter(
-            values in prop::collection::vec(0.0..255.0, 5..2_000),
-        ) {
-            let filtered = boxed(&boxed(&values));
-            for (small, tap) in taps(values.len()).iter().enumerate() {
-                let kept = filtered[(2 * small + 1) * values.len() / 128];
-                let weighted = values[tap.places.clone()].iter().zip(&tap.weights);
-                let sum: f64 = weighted.map(|(value, weight)| value * f64::from(*weight)).sum();
-                prop_assert!((sum - kept).abs() < 1e-3, "{small}: {sum} for {kept}");
-            }
-        }
-
-        #[test]
-        fn every_picture_has_a_hash_whatever_its_sides(
-            width in 0..70_u32, height in 0..70_u32, long in any::<bool>(), seed in any::<u8>(),
-        ) {
-            let width = if long { width * 20 } else { width };
-            let bytes = (0..width * height * 3).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8 ^ seed);
-            let (hash, quality) = Pdq::of_rgb(&bytes.collect::<Vec<_>>(), width, height);
-            prop_assert!(quality <= 100);
-            if width < 5 || height < 5 {
-                prop_assert_eq!((hash, quality), (Pdq([0; 32]), 0));
-            }
-        }
-    }
-
-    #[test]
-    fn one_colour_has_no_quality() {
-        for colour in [0, 127, 255] {
-            let (_, quality) = Pdq::of_rgb(&vec![colour; 300 * 200 * 3], 300, 200);
-            assert_eq!(quality, 0);
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "another size")]
-    fn a_buffer_of_another_size_is_refused() {
-        Pdq::of_rgb(&[0; 11], 2, 2);
-    }
-}
+mod tests;

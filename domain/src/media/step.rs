@@ -1,4 +1,5 @@
-//! Which verdict may follow which: the machine's comes first, and people may change it from then on.
+//! Which verdict may follow which: the machine's verdict comes first, and people may change it
+//! later.
 
 use super::{Status, named_set};
 
@@ -13,7 +14,7 @@ named_set! {
 }
 
 impl Ruling {
-    /// The status that it leads to.
+    /// The resulting status.
     pub const fn status(self) -> Status {
         match self {
             Self::Approve => Status::Approved,
@@ -22,17 +23,17 @@ impl Ruling {
     }
 }
 
-/// Where an item stands: its status, and how many verdicts led there.
+/// The state of an item: its status, and the number of its verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// Its status.
     pub status: Status,
-    /// How many verdicts it has had; the last one is in force.
+    /// How many verdicts it has had. The last one is in force.
     pub verdicts: u16,
 }
 
-/// An item's next verdict: from where it stands to where that leads. It may be stored only while the item still stands
-/// there.
+/// An item's next verdict, from one state to the next. It may be stored only while the item is
+/// still in the first state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     from: Standing,
@@ -45,11 +46,11 @@ pub enum NoRuling {
     /// The machine's verdict comes first.
     #[error("the item is still pending")]
     StillPending,
-    /// It does not stand where the person saw it.
-    #[error("the item has changed meanwhile")]
+    /// The item is not in the state that the person saw.
+    #[error("the item has changed in the meantime")]
     Changed,
-    /// It stands there already.
-    #[error("the item is {0} already")]
+    /// The item already has this status.
+    #[error("the item is already {0}")]
     AlreadyDecided(Status),
 }
 
@@ -60,7 +61,7 @@ impl Standing {
         verdicts: 0,
     };
 
-    /// A person's verdict. `expected` is the status that the person saw, if that is known.
+    /// A person's verdict. `expected` is the status that the person saw, if it is known.
     pub fn ruled(self, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
         let to = ruling.status();
         match self.status {
@@ -75,7 +76,7 @@ impl Standing {
 }
 
 impl Step {
-    /// The machine's verdict, `to` anything but `pending`, on an accepted item.
+    /// The machine's verdict on an accepted item. `to` is anything but `pending`.
     pub const fn judged(to: Status) -> Self {
         Self {
             from: Standing::ACCEPTED,
@@ -83,76 +84,21 @@ impl Step {
         }
     }
 
-    /// Where the item must still stand.
+    /// The state in which the item must still be.
     pub const fn from(self) -> Standing {
         self.from
     }
 
-    /// Where it leads.
+    /// The status that it leads to.
     pub const fn to(self) -> Status {
         self.to
     }
 
-    /// The verdict's number; an item's verdicts count from 1.
+    /// The number of the verdict; an item's verdicts count from 1.
     pub const fn number(self) -> u16 {
         self.from.verdicts.saturating_add(1)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ruled(status: Status, ruling: Ruling, expected: Option<Status>) -> Result<Step, NoRuling> {
-        let verdicts = if status == Status::Pending { 0 } else { 3 };
-        Standing { status, verdicts }.ruled(ruling, expected)
-    }
-
-    #[test]
-    fn a_person_decides_reviews_and_overturns_verdicts_but_changes_nothing_else() {
-        use Status::{Approved, Pending, PendingReview, Rejected};
-        for (status, ruling, expected) in [
-            (Pending, Ruling::Approve, Err(NoRuling::StillPending)),
-            (Pending, Ruling::Reject, Err(NoRuling::StillPending)),
-            (PendingReview, Ruling::Approve, Ok(Approved)),
-            (PendingReview, Ruling::Reject, Ok(Rejected)),
-            (Approved, Ruling::Reject, Ok(Rejected)),
-            (Rejected, Ruling::Approve, Ok(Approved)),
-            (
-                Approved,
-                Ruling::Approve,
-                Err(NoRuling::AlreadyDecided(Approved)),
-            ),
-            (
-                Rejected,
-                Ruling::Reject,
-                Err(NoRuling::AlreadyDecided(Rejected)),
-            ),
-        ] {
-            let step = ruled(status, ruling, None);
-            assert_eq!(step.map(Step::to), expected, "{status} {ruling}");
-            if let Ok(step) = step {
-                assert_eq!((step.from().status, step.number()), (status, 4));
-            }
-        }
-    }
-
-    #[test]
-    fn a_person_who_saw_something_else_is_told_whatever_they_decided() {
-        for ruling in Ruling::ALL {
-            let stale = ruled(Status::Rejected, *ruling, Some(Status::PendingReview));
-            assert_eq!(stale, Err(NoRuling::Changed));
-            let pending = ruled(Status::Pending, *ruling, Some(Status::PendingReview));
-            assert_eq!(pending, Err(NoRuling::StillPending));
-        }
-        let fresh = ruled(Status::Rejected, Ruling::Approve, Some(Status::Rejected));
-        assert!(fresh.is_ok());
-    }
-
-    #[test]
-    fn the_machines_verdict_is_the_first_and_comes_from_pending() {
-        let step = Step::judged(Status::PendingReview);
-        assert_eq!(step.from(), Standing::ACCEPTED);
-        assert_eq!((step.number(), step.to()), (1, Status::PendingReview));
-    }
-}
+mod tests;

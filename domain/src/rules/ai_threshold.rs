@@ -2,21 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::error::RuleFaults;
+use super::faults::RuleFaults;
 use super::{Evidence, RuleEffect, RuleType, Violation};
 use crate::id::{RuleGroupId, RuleId};
 use crate::score::{Category, Scores};
 
-/// Thresholds on one category's score. At least one is given, and `review_at` is at most `reject_at`.
+/// Thresholds on one category's score. At least one is given, and `review_at` is at most
+/// `reject_at`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AiThreshold {
-    /// Whose score.
+    /// The category.
     pub category: Category,
-    /// From this score on a person must look at it. From 0 to 1.
+    /// With this score or a higher one, a person must look at it. From 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review_at: Option<f64>,
-    /// From this score on it is rejected. From 0 to 1.
+    /// With this score or a higher one, it is rejected. From 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reject_at: Option<f64>,
 }
@@ -31,13 +32,13 @@ impl AiThreshold {
         match (self.review_at, self.reject_at) {
             (None, None) => faults.add("review_at", "`review_at` or `reject_at` is required"),
             (Some(review), Some(reject)) if review > reject => {
-                faults.add("review_at", "must not be over `reject_at`");
+                faults.add("review_at", "must not be greater than `reject_at`");
             }
             (Some(_), _) | (_, Some(_)) => {}
         }
     }
 
-    /// The threshold that a score reaches, the severer first.
+    /// The threshold that a score reaches. If it reaches both, the severer one.
     fn reached(&self, score: f64) -> Option<(RuleEffect, f64)> {
         let reached = |threshold: &f64| score >= *threshold;
         self.reject_at
@@ -51,7 +52,7 @@ impl AiThreshold {
     }
 }
 
-/// A threshold rule ready to be asked.
+/// A compiled threshold rule.
 pub(super) struct Threshold {
     pub(super) id: RuleId,
     pub(super) name: String,
@@ -59,7 +60,7 @@ pub(super) struct Threshold {
 }
 
 impl Threshold {
-    /// The violation, where the category was scored and its score reaches a threshold.
+    /// The violation, if the category has a score that reaches a threshold.
     pub(super) fn examine(&self, group: RuleGroupId, scores: &Scores) -> Option<Violation> {
         let category = self.rule.category;
         let score = scores.get(category)?;

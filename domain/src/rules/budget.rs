@@ -1,23 +1,20 @@
 //! What a group may cost: memory and time, counted rule by rule while the group is compiled.
 
+mod refusal;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::Rule;
-use super::error::RuleErrors;
-
-/// What a state of a keyword machine costs while the machine is built, in bytes: three times what it takes afterwards.
-/// Measured.
+/// What a state of a keyword machine costs in bytes while the machine is built: three times what it
+/// takes afterwards. Measured.
 const BYTES_PER_STATE: usize = 36;
-/// How many of the heaviest rules a refusal names.
-const NAMED: usize = 3;
 
-/// The bounds of one group.
+/// The limits of one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Memory of the compiled group, in bytes, with what its searches keep.
+    /// Memory of the compiled group, in bytes, including what its searches keep.
     pub bytes: usize,
-    /// Time to compile it, by the clock that the caller brings.
+    /// Time to compile it, by the caller's clock.
     pub time: Duration,
 }
 
@@ -33,9 +30,9 @@ impl Default for Limits {
 /// The group costs more than it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
-    /// It needs more than so many bytes.
+    /// It needs more than this many bytes.
     MoreThan(usize),
-    /// It needs so many bytes.
+    /// It needs this many bytes.
     Bytes(usize),
     /// Compiling it takes too long.
     Time,
@@ -61,7 +58,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// How many bytes there are in all.
+    /// The whole budget, in bytes.
     pub(super) const fn limit(&self) -> usize {
         self.limits.bytes
     }
@@ -71,7 +68,7 @@ impl<'a> Meter<'a> {
         self.limits.bytes.saturating_sub(self.spent)
     }
 
-    /// To be asked before each piece of work.
+    /// Call this before each piece of work.
     pub(super) fn check_time(&self) -> Result<(), Over> {
         if (self.clock)().saturating_sub(self.begun) > self.limits.time {
             return Err(Over::Time);
@@ -79,7 +76,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts the bytes of a rule, which is known by its place in the group.
+    /// Counts the bytes of a rule, which is identified by its place in the group.
     pub(super) fn charge(&mut self, rule: usize, bytes: usize) -> Result<(), Over> {
         *self.by_rule.entry(rule).or_default() += bytes;
         self.spent = self.spent.saturating_add(bytes);
@@ -89,7 +86,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts bytes that several rules cause together, each by its weight.
+    /// Counts bytes that several rules cause together, divided by their weights.
     pub(super) fn divide(&mut self, bytes: usize, rules: &[(usize, usize)]) -> Result<(), Over> {
         let weights: usize = rules.iter().map(|(_, weight)| weight).sum();
         for (rule, weight) in rules {
@@ -105,7 +102,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Refuses a keyword machine of so many states that building it would take too much.
+    /// Refuses a keyword machine with so many states that building it would take too much memory.
     pub(super) fn check_states(
         &mut self,
         states: usize,
@@ -119,91 +116,8 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// There is not enough left for what comes next.
+    /// Not enough is left for the next piece of work.
     pub(super) const fn full(&self) -> Over {
         Over::MoreThan(self.limits.bytes)
-    }
-
-    /// Says what is too much, and which rules cause most of it.
-    pub(super) fn refuse(&self, over: Over, rules: &[Rule]) -> RuleErrors {
-        let cost = match over {
-            Over::MoreThan(_) => format!(
-                "the group needs more than {} of memory once compiled, which is the limit",
-                mebibytes(self.limits.bytes)
-            ),
-            Over::Bytes(bytes) => format!(
-                "the group needs {} of memory once compiled; the limit is {}",
-                mebibytes(bytes),
-                mebibytes(self.limits.bytes)
-            ),
-            Over::Time => format!(
-                "the group takes more than {} s to compile, which is the limit",
-                self.limits.time.as_secs_f64()
-            ),
-        };
-        let mut heaviest: Vec<(usize, usize)> = self
-            .by_rule
-            .iter()
-            .map(|(rule, bytes)| (*rule, *bytes))
-            .collect();
-        heaviest.sort_unstable_by_key(|(rule, bytes)| (usize::MAX - bytes, *rule));
-        let named: Vec<String> = heaviest
-            .iter()
-            .take(NAMED)
-            .filter_map(|(rule, bytes)| {
-                let name = &rules.get(*rule)?.name;
-                Some(format!("`{name}` ({})", mebibytes(*bytes)))
-            })
-            .collect();
-        let heaviest = if named.is_empty() {
-            String::new()
-        } else {
-            format!(" The heaviest rules: {}.", named.join(", "))
-        };
-        let advice = "Write ASCII classes such as `[0-9A-Za-z_]` instead of `\\w`, repeat less, or divide the rules among \
-                      several groups.";
-        RuleErrors::too_heavy(format!("{cost}.{heaviest} {advice}"))
-    }
-}
-
-/// With one decimal below ten, so that no rule seems to cost nothing.
-fn mebibytes(bytes: usize) -> String {
-    let tenths = (bytes as u128 * 10).div_ceil(1 << 20);
-    if tenths < 100 {
-        format!("{}.{} MiB", tenths / 10, tenths % 10)
-    } else {
-        format!("{} MiB", tenths / 10)
-    }
-}
-
-/// The states of a keyword machine for these texts: one for each prefix.
-pub(crate) fn trie_states<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> usize {
-    let mut texts: Vec<T> = texts.into_iter().collect();
-    texts.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
-    let mut before: &[u8] = &[];
-    let mut states = 0;
-    for text in &texts {
-        let text = text.as_ref();
-        let common = text.iter().zip(before).take_while(|(a, b)| a == b).count();
-        states += text.len() - common;
-        before = text;
-    }
-    states
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_for_each_prefix() {
-        for (texts, states) in [
-            (&[][..], 0),
-            (&["abc"], 3),
-            (&["abd", "abc", "abc"], 4),
-            (&["b", "ab", "abc"], 4),
-        ] {
-            assert_eq!(trie_states(texts), states, "{texts:?}");
-        }
     }
 }

@@ -1,49 +1,55 @@
-//! A rule group's version, compiled once and shared by all that examine content with it.
+//! A rule group's version, compiled once and shared by all callers that examine content with it.
+
+mod check;
+mod parts;
 
 use std::time::Duration;
 
+pub(super) use self::check::check_common;
+use self::parts::Parts;
 use super::ai_threshold::Threshold;
-use super::budget::{Limits, Meter, Over};
-use super::content::{ContentRule, Exceptions, Finding, MAX_EXCEPTIONS};
-use super::error::{Faults, NUL, RuleErrors, RuleFaults};
-use super::image_hash::{MAX_IMAGE_HASHES, Recognition};
-use super::keyword::{Keywords, MAX_KEYWORDS, check_term};
-use super::link::{Links, MAX_DOMAINS, MAX_LINKS};
-use super::pattern::{MAX_GROUP_POSITIONS, MAX_PATTERNS, Parsed, Patterns};
-use super::{Keyword, Link, MAX_NAME_CHARS, MAX_RULES, Rule, RuleEffect, RuleKind, Violation};
+use super::budget::{Limits, Meter};
+use super::content::{Exceptions, Finding};
+use super::error::RuleErrors;
+use super::faults::Faults;
+use super::image_hash::Recognition;
+use super::keyword::Keywords;
+use super::link::Links;
+use super::pattern::Patterns;
+use super::{MAX_RULES, Rule, Violation};
 use crate::id::{GroupVersionId, RuleGroupId};
 use crate::image_hash::HashMatch;
 use crate::score::{Category, Scores};
 use crate::text::Readings;
 
-/// What is examined.
+/// The content to examine.
 #[derive(Debug, Clone, Copy)]
 pub struct Content<'a> {
     /// The text, if there is one.
     pub text: Option<&'a str>,
-    /// What the analysis said; empty when none ran.
+    /// The result of the analysis; empty if none ran.
     pub scores: &'a Scores,
     /// The lists that the image is on; empty without an image.
     pub image_matches: &'a [HashMatch],
 }
 
-/// The rules of one version of a group, ready to be asked. Immutable; share it by `Arc`.
+/// The compiled rules of one version of a group. Immutable; share it by `Arc`.
 pub struct CompiledGroup {
     group: RuleGroupId,
     version: GroupVersionId,
     keywords: Keywords,
     patterns: Patterns,
     links: Links,
-    /// With the place of each in the group.
+    /// Each with its place in the group.
     recognitions: Vec<(usize, Recognition)>,
-    /// Likewise.
+    /// Each with its place in the group, too.
     thresholds: Vec<(usize, Threshold)>,
     categories: Vec<Category>,
 }
 
 impl CompiledGroup {
-    /// Checks all rules, disabled ones too, and compiles the enabled ones. The group takes no more memory than is usual,
-    /// and as much time as it needs.
+    /// Checks all rules, including disabled ones, and compiles the enabled ones. The group may take
+    /// the default amount of memory, and as much time as it needs.
     ///
     /// # Errors
     /// Everything that is wrong with the rules, with its place.
@@ -59,13 +65,15 @@ impl CompiledGroup {
         Self::compile_within(group, version, rules, limits, &|| Duration::ZERO)
     }
 
-    /// Like [`Self::compile`], within limits. `clock` tells the time that the compiling thread has used, from any start.
+    /// Like [`Self::compile`], within limits. `clock` returns the time that the compiling thread
+    /// has used, counted from any start.
     ///
-    /// What is being built meanwhile takes at most three times the memory of the limit, and the time is exceeded by less
-    /// than one piece of work: at most an automaton of the whole group.
+    /// During the build, memory can reach three times the limit. The time limit is exceeded by less
+    /// than one piece of work: at most one automaton of the whole group.
     ///
     /// # Errors
-    /// Everything that is wrong with the rules, with its place; or that they cost more than they may.
+    /// Everything that is wrong with the rules, with its place; or that they cost more than they
+    /// may.
     pub fn compile_within(
         group: RuleGroupId,
         version: GroupVersionId,
@@ -81,7 +89,7 @@ impl CompiledGroup {
         let mut meter = Meter::new(limits, clock);
         let places = rules.iter().enumerate();
         let compiled = Parts::check(places, &mut faults, &mut meter).and_then(|parts| {
-            // Faulty rules are not worth compiling.
+            // Do not compile a group that has faulty rules.
             let parts = if faults.is_empty() {
                 parts
             } else {
@@ -115,26 +123,28 @@ impl CompiledGroup {
         &self.categories
     }
 
-    /// Whether any enabled rule looks at texts itself.
+    /// Whether any enabled rule looks at the text itself.
     pub const fn examines_text(&self) -> bool {
         !(self.keywords.is_empty() && self.patterns.is_empty() && self.links.is_empty())
     }
 
-    /// Whether any enabled rule's lists have the image. That it is on none says nothing about it.
+    /// Whether a list of any enabled rule contains the image. If none does, that says nothing about
+    /// the image.
     pub fn recognises(&self, image_matches: &[HashMatch]) -> bool {
         self.recognitions
             .iter()
             .any(|(_, rule)| rule.knows(image_matches))
     }
 
-    /// Whether any enabled rule's allow list has the image: its team knows it, and need not be told what others think of it.
+    /// Whether an allow list of any enabled rule contains the image. Then its team knows the image,
+    /// and does not need the opinion of others.
     pub fn allows(&self, image_matches: &[HashMatch]) -> bool {
         self.recognitions
             .iter()
             .any(|(_, rule)| rule.allows(image_matches))
     }
 
-    /// What the content violates, in the order of the rules; at most one violation for each rule.
+    /// What the content violates, in the order of the rules. Each rule has at most one violation.
     pub fn examine(&self, content: &Content<'_>) -> Vec<Violation> {
         let mut found: Vec<(usize, Violation)> = self
             .thresholds
@@ -159,7 +169,7 @@ impl CompiledGroup {
         found.into_iter().map(|(_, violation)| violation).collect()
     }
 
-    /// The memory that it takes, in bytes, approximately: the weight for a bounded cache.
+    /// The memory it takes, in bytes, approximately: the weight for a bounded cache.
     pub fn approx_bytes(&self) -> usize {
         let names = |(_, threshold): &(usize, Threshold)| {
             size_of::<(usize, Threshold)>() + threshold.name.capacity()
@@ -174,170 +184,8 @@ impl CompiledGroup {
     }
 }
 
-/// The enabled rules by kind, while a group is compiled.
-#[derive(Default)]
-struct Parts<'a> {
-    keywords: Vec<(ContentRule, &'a Keyword)>,
-    patterns: Vec<(ContentRule, Parsed)>,
-    links: Vec<(ContentRule, &'a Link)>,
-    recognitions: Vec<(usize, Recognition)>,
-    thresholds: Vec<(usize, Threshold)>,
-    /// Of all rules, disabled ones too.
-    keyword_total: usize,
-    pattern_total: usize,
-    link_total: usize,
-    domain_total: usize,
-    image_hash_total: usize,
-}
-
-impl<'a> Parts<'a> {
-    /// Checks rules, each with its place in the group.
-    fn check(
-        rules: impl Iterator<Item = (usize, &'a Rule)>,
-        faults: &mut Faults,
-        meter: &mut Meter<'_>,
-    ) -> Result<Self, Over> {
-        let mut parts = Self::default();
-        for (order, rule) in rules {
-            meter.check_time()?;
-            parts.add(order, rule, &mut faults.of(order, &rule.name), meter)?;
-        }
-        parts.check_totals(faults);
-        Ok(parts)
-    }
-
-    fn compile(
-        self,
-        group: RuleGroupId,
-        version: GroupVersionId,
-        meter: &mut Meter<'_>,
-    ) -> Result<CompiledGroup, Over> {
-        let thresholds = self.thresholds;
-        let categories = Category::ALL
-            .into_iter()
-            .filter(|category| thresholds.iter().any(|(_, t)| t.rule.category == *category))
-            .collect();
-        let compiled = CompiledGroup {
-            group,
-            version,
-            keywords: Keywords::new(self.keywords, meter)?,
-            links: Links::new(self.links, meter)?,
-            // The last: what is left is for what its searches remember.
-            patterns: Patterns::new(self.patterns, meter)?,
-            recognitions: self.recognitions,
-            thresholds,
-            categories,
-        };
-        let bytes = compiled.approx_bytes();
-        if bytes > meter.limit() {
-            return Err(Over::Bytes(bytes));
-        }
-        Ok(compiled)
-    }
-
-    fn add(
-        &mut self,
-        order: usize,
-        rule: &'a Rule,
-        faults: &mut RuleFaults<'_>,
-        meter: &mut Meter<'_>,
-    ) -> Result<(), Over> {
-        check_common(&rule.name, &rule.exceptions, faults);
-        match &rule.kind {
-            RuleKind::Keyword(keyword) => {
-                self.keyword_total += keyword.keywords.len();
-                // Beyond the limit the group is refused anyway; nothing is spent on the rest.
-                if self.keyword_total <= MAX_KEYWORDS {
-                    keyword.check(faults);
-                    let content = content_rule(order, rule, keyword.effect, meter)?;
-                    self.keywords
-                        .extend(content.map(|content| (content, keyword)));
-                }
-            }
-            RuleKind::Regex(pattern) => {
-                self.pattern_total += 1;
-                if self.pattern_total <= MAX_PATTERNS {
-                    let parsed = pattern.parse(faults);
-                    let content = content_rule(order, rule, pattern.effect, meter)?;
-                    if let Some((content, parsed)) = content.zip(parsed) {
-                        meter.charge(order, parsed.single_bytes())?;
-                        self.patterns.push((content, parsed));
-                    }
-                }
-            }
-            RuleKind::Link(link) => {
-                self.link_total += 1;
-                self.domain_total += link.domains.len();
-                if self.link_total <= MAX_LINKS && self.domain_total <= MAX_DOMAINS {
-                    link.check(faults, meter)?;
-                    let content = content_rule(order, rule, link.effect, meter)?;
-                    self.links.extend(content.map(|content| (content, link)));
-                }
-            }
-            RuleKind::ImageHash(image_hash) => {
-                self.image_hash_total += 1;
-                if self.image_hash_total <= MAX_IMAGE_HASHES {
-                    image_hash.check(faults);
-                    if !rule.exceptions.is_empty() {
-                        let message = "an image has no exceptions: put it on an allow list";
-                        faults.add("exceptions", message);
-                    }
-                    if rule.enabled {
-                        let recognition = Recognition::new(rule, image_hash);
-                        self.recognitions.push((order, recognition));
-                    }
-                }
-            }
-            RuleKind::AiThreshold(threshold) => {
-                threshold.check(faults);
-                if !rule.exceptions.is_empty() {
-                    faults.add("exceptions", "a threshold has no exceptions");
-                }
-                if rule.enabled {
-                    let (id, name, threshold) = (rule.id, rule.name.clone(), threshold.clone());
-                    self.thresholds.push((
-                        order,
-                        Threshold {
-                            id,
-                            name,
-                            rule: threshold,
-                        },
-                    ));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn check_totals(&self, faults: &mut Faults) {
-        for (total, most, what) in [
-            (self.keyword_total, MAX_KEYWORDS, "keywords"),
-            (self.pattern_total, MAX_PATTERNS, "regex rules"),
-            (self.link_total, MAX_LINKS, "link rules"),
-            (self.domain_total, MAX_DOMAINS, "domains"),
-            (self.image_hash_total, MAX_IMAGE_HASHES, "image_hash rules"),
-        ] {
-            if total > most {
-                faults.group("rules", format!("a group has at most {most} {what}"));
-            }
-        }
-        if self
-            .patterns
-            .iter()
-            .map(|(_, parsed)| parsed.positions)
-            .sum::<usize>()
-            > MAX_GROUP_POSITIONS
-        {
-            faults.group(
-                "rules",
-                format!("the patterns have more than {MAX_GROUP_POSITIONS} positions together"),
-            );
-        }
-    }
-}
-
-/// Checks some of the rules of a group, whose other rules are wrong, each with its place. Where that takes too long, the rest is
-/// not checked.
+/// Checks some rules of a group whose other rules are wrong, each with its place. If that takes too
+/// long, the rest is not checked.
 pub(super) fn check_apart(
     rules: &[(usize, Rule)],
     faults: &mut Faults,
@@ -345,40 +193,9 @@ pub(super) fn check_apart(
     clock: &dyn Fn() -> Duration,
 ) {
     let places = rules.iter().map(|(place, rule)| (*place, rule));
-    // The group is refused for its wrong rules; what the others cost is told when these are right.
+    // The group is refused for its wrong rules. The cost of the others is reported when these are
+    // corrected.
     let _ = Parts::check(places, faults, &mut Meter::new(limits, clock));
-}
-
-/// Checks what every kind of rule has.
-pub(super) fn check_common(name: &str, exceptions: &[String], faults: &mut RuleFaults<'_>) {
-    if name.trim().is_empty() || name.chars().count() > MAX_NAME_CHARS {
-        faults.add(
-            "name",
-            format!("must have 1 to {MAX_NAME_CHARS} characters"),
-        );
-    } else if name.contains('\0') {
-        faults.add("name", NUL);
-    }
-    if exceptions.len() > MAX_EXCEPTIONS {
-        faults.add("exceptions", format!("must be at most {MAX_EXCEPTIONS}"));
-    } else {
-        for (at, term) in exceptions.iter().enumerate() {
-            check_term(term, || format!("exceptions[{at}]"), faults);
-        }
-    }
-}
-
-/// The common part of an enabled content rule; `None` for a disabled one.
-fn content_rule(
-    order: usize,
-    rule: &Rule,
-    effect: RuleEffect,
-    meter: &mut Meter<'_>,
-) -> Result<Option<ContentRule>, Over> {
-    if !rule.enabled || rule.exceptions.len() > MAX_EXCEPTIONS {
-        return Ok(None);
-    }
-    ContentRule::new(order, rule, effect, meter).map(Some)
 }
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! What the rules that look at the content itself have in common: their exceptions, and what they report.
+//! What all rules that look at the content itself share: exceptions, and how they report a match.
 
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::budget::{Meter, Over, trie_states};
+use super::budget::{Meter, Over};
 use super::{Evidence, Rule, RuleEffect, RuleType, View, Violation};
 use crate::id::{RuleGroupId, RuleId};
-use crate::text::{Folded, Readings, mask};
+use crate::text::{Folded, Readings, mask, trie_states};
 
 /// The most exceptions of a rule.
 pub const MAX_EXCEPTIONS: usize = 1_000;
-/// The most matches of one text that are held against exceptions. Far more than any text needs that is not made to
-/// cost time; a match beyond counts, because it cannot be excused.
+/// The most matches of one text that are compared with exceptions. Only a text that was made to
+/// cost time needs more. A match over this limit counts, because it cannot be excused.
 const MAX_EXCUSES: usize = 100_000;
 
-/// The common part of a content rule, ready to be asked.
+/// The compiled common part of a content rule.
 pub(super) struct ContentRule {
     /// Its place in the group.
     pub(super) order: usize,
     id: RuleId,
     name: String,
     effect: RuleEffect,
-    /// Finds the exceptions on the folded reading; `None` without any.
+    /// Finds the exceptions on the folded reading; `None` if there are none.
     exceptions: Option<AhoCorasick>,
 }
 
@@ -42,7 +42,8 @@ impl ContentRule {
                     .collect();
                 let terms = || folded.iter().map(|term| term.text().trim());
                 meter.check_states(trie_states(terms()), &[(order, 1)])?;
-                // A machine of another kind would take a hundred times as much for a few long terms.
+                // Another kind of automaton would take a hundred times as much memory for a few
+                // long terms.
                 AhoCorasick::builder()
                     .match_kind(MatchKind::Standard)
                     .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -81,7 +82,8 @@ impl Exceptions {
         Self { left: MAX_EXCUSES }
     }
 
-    /// Whether a match lies wholly inside an exception of its rule. `at` are bytes of the folded reading.
+    /// Whether a match lies completely inside an exception of its rule. `at` are bytes of the
+    /// folded reading.
     pub(super) fn excuse(
         &mut self,
         rule: &ContentRule,
@@ -95,7 +97,7 @@ impl Exceptions {
             return false;
         };
         self.left = left;
-        // Only an exception that begins and ends this near can contain the match.
+        // Only an exception that begins and ends within this distance can contain the match.
         let bytes = text.folded().text().as_bytes();
         let longest = search.max_pattern_len();
         let start = at.end.saturating_sub(longest);

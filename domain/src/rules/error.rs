@@ -1,11 +1,11 @@
-//! What is wrong with the rules of a group, said so that its author can find the place.
+//! What is wrong with the rules of a group, reported so that the author can find the place.
 
 use std::fmt;
 
-/// What is said of U+0000, which Postgres does not store.
+/// The message for U+0000, which Postgres does not store.
 pub(super) const NUL: &str = "must not contain U+0000";
 
-/// A place in a file, both counted from 1.
+/// A place in a file. Both numbers count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -23,21 +23,34 @@ impl fmt::Display for Place {
 /// One fault in one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
-    /// The place of the rule in the group, from 0. `None` where the group as a whole is at fault.
+    /// The place of the rule in the group, from 0. `None` if the group as a whole is at fault.
     pub rule: Option<usize>,
     /// The name of the rule, empty for the group as a whole.
     pub name: String,
-    /// The member at fault, such as `keywords[3]` or `pattern`; empty where the rule as a whole is at fault.
+    /// The member at fault, such as `keywords[3]` or `pattern`; empty if the rule as a whole is at
+    /// fault.
     pub field: String,
     /// What is wrong with it.
     pub message: String,
-    /// Where in the member it is wrong, in characters from 0, where that is known.
+    /// The place of the fault in the member, in characters from 0, if it is known.
     pub position: Option<usize>,
-    /// Where the member stands in its file, if the rules come from one that people write.
+    /// The place of the member in its file, if people write the file.
     pub place: Option<Place>,
 }
 
 impl RuleError {
+    /// A fault of the group as a whole.
+    pub(super) fn of_group(field: &str, message: String) -> Self {
+        Self {
+            rule: None,
+            name: String::new(),
+            field: field.to_owned(),
+            message,
+            position: None,
+            place: None,
+        }
+    }
+
     /// The path of the member at fault in the document of a group, such as `rules[3].pattern`.
     pub fn path(&self) -> String {
         match self.rule {
@@ -65,7 +78,8 @@ impl fmt::Display for RuleError {
     }
 }
 
-/// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`] faults are listed.
+/// Everything that is wrong with the rules of a group; never empty. At most [`RuleErrors::MOST`]
+/// faults are listed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct RuleErrors {
     faults: Vec<RuleError>,
@@ -74,20 +88,20 @@ pub struct RuleErrors {
 }
 
 impl RuleErrors {
-    /// The most faults listed, so that a wrong import of thousands of rules gives a readable answer.
+    /// The most faults that are listed, so that a wrong import of thousands of rules gives a
+    /// readable answer.
     pub const MOST: usize = 100;
 
     /// The group costs more memory or time than it may.
     pub(super) fn too_heavy(message: String) -> Self {
-        let mut faults = Faults::default();
-        faults.group("rules", message);
+        let of_group = RuleError::of_group("rules", message);
         Self {
             is_too_heavy: true,
-            ..faults.into_errors()
+            ..Self::of(vec![of_group], false)
         }
     }
 
-    /// These faults, or the first of them.
+    /// These faults, or the first of them if they are too many.
     pub(super) fn of(mut faults: Vec<RuleError>, has_more: bool) -> Self {
         let has_more = has_more || faults.len() > Self::MOST;
         faults.truncate(Self::MOST);
@@ -103,7 +117,7 @@ impl RuleErrors {
         self.has_more
     }
 
-    /// Whether nothing is wrong with the rules but what they cost.
+    /// Whether the only fault of the rules is their cost.
     pub const fn is_too_heavy(&self) -> bool {
         self.is_too_heavy
     }
@@ -144,82 +158,5 @@ impl fmt::Display for RuleErrors {
             write!(f, "; only the first {} mistakes are listed", Self::MOST)?;
         }
         Ok(())
-    }
-}
-
-/// Gathers faults while a group is compiled.
-#[derive(Default)]
-pub(super) struct Faults(Vec<RuleError>);
-
-impl Faults {
-    /// The faults of one rule go through the answer.
-    pub(super) fn of<'a>(&'a mut self, index: usize, name: &'a str) -> RuleFaults<'a> {
-        RuleFaults {
-            faults: self,
-            index,
-            name,
-        }
-    }
-
-    /// A fault of the group as a whole.
-    pub(super) fn group(&mut self, field: &str, message: String) {
-        self.push(RuleError {
-            rule: None,
-            name: String::new(),
-            field: field.to_owned(),
-            message,
-            position: None,
-            place: None,
-        });
-    }
-
-    fn push(&mut self, error: RuleError) {
-        // One more than are listed shows that there are more.
-        if self.0.len() <= RuleErrors::MOST {
-            self.0.push(error);
-        }
-    }
-
-    /// Puts the faults into the order of the rules; those of the group as a whole come last.
-    pub(super) fn sort(&mut self) {
-        self.0.sort_by_key(|error| error.rule.unwrap_or(usize::MAX));
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn into_errors(self) -> RuleErrors {
-        RuleErrors::of(self.0, false)
-    }
-}
-
-/// The faults of one rule.
-pub(super) struct RuleFaults<'a> {
-    faults: &'a mut Faults,
-    index: usize,
-    name: &'a str,
-}
-
-impl RuleFaults<'_> {
-    /// A fault in a member.
-    pub(super) fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.push(field.into(), message.into(), None);
-    }
-
-    /// A fault at a place in a member, in characters from 0.
-    pub(super) fn add_at(&mut self, field: &str, message: impl Into<String>, position: usize) {
-        self.push(field.to_owned(), message.into(), Some(position));
-    }
-
-    fn push(&mut self, field: String, message: String, position: Option<usize>) {
-        self.faults.push(RuleError {
-            rule: Some(self.index),
-            name: self.name.to_owned(),
-            field,
-            message,
-            position,
-            place: None,
-        });
     }
 }

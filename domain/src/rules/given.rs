@@ -1,44 +1,49 @@
-//! Rules as their authors give them, read leniently: a mistake does not end the reading, so that all mistakes are told at once,
-//! each with its place. Only rules without a mistake become [`Rule`]s.
+//! Rules as their authors write them, read leniently: reading goes on after a mistake, so that all
+//! mistakes are reported at once, each with its place. Only rules without a mistake become
+//! [`Rule`]s.
 
 mod kind;
 mod member;
+mod members;
+mod placing;
 mod read;
+mod reading;
+mod wrong;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use super::compiled::{check_apart, check_common};
-use super::error::{Faults, Place, RuleError, RuleErrors};
-use super::{Limits, MAX_RULES, Rule, RuleKind};
+use super::error::{Place, RuleError, RuleErrors};
+use super::{MAX_RULES, Rule, RuleKind};
 use crate::id::RuleId;
 
-pub(crate) use member::{Given, InYaml, Member, Placing, Unplaced};
-pub(crate) use read::{RulesReader, unknown_member};
+pub(crate) use member::{Given, Member, unknown_member};
+pub(crate) use placing::{InYaml, Placing, Unplaced};
+pub(crate) use read::RulesReader;
+pub use wrong::WrongRules;
 
 /// The rules of a group as a request or a file gives them, right or wrong.
 #[derive(Debug, Default)]
 pub struct GivenRules {
     rules: Vec<GivenRule>,
-    /// How many there are, also those that were not kept because there are too many.
+    /// The number of rules, including those that were not kept because there are too many.
     count: usize,
     /// Mistakes outside of the rules.
     faults: Vec<RuleError>,
-    /// There were so many mistakes that the rest was not looked at.
+    /// There were so many mistakes that the rest was not read.
     cut: bool,
 }
 
-/// A rule. What is wrong in it has a harmless value, so that the rest can be checked.
+/// A rule. Harmless values stand in for wrong ones, so that the rest can be checked.
 #[derive(Debug, Default)]
 struct GivenRule {
     id: Option<RuleId>,
     name: String,
     enabled: bool,
     exceptions: Vec<String>,
-    /// None where nobody knows of what kind it is to be; then it has a fault.
+    /// `None` if the kind is unknown; then the rule has a fault.
     kind: Option<RuleKind>,
     faults: Vec<MemberFault>,
-    /// Where it begins, and where its members stand, if it comes from a file.
+    /// Where the rule and its members begin, if it comes from a file.
     place: Option<Place>,
     places: Vec<(&'static str, Place)>,
 }
@@ -51,22 +56,23 @@ struct MemberFault {
     place: Option<Place>,
 }
 
-/// Rules that have mistakes.
-#[derive(Debug)]
-pub struct WrongRules(GivenRules);
-
 impl GivenRules {
     /// The rules. Those without an id get one from `fresh`.
     ///
     /// # Errors
-    /// There are mistakes: [`WrongRules::errors`] tells them. What can only be found by compiling is not one of them here.
+    /// There are mistakes: [`WrongRules::errors`] lists them. Mistakes that only compiling can find
+    /// do not count here.
     pub fn into_rules(
         mut self,
         mut fresh: impl FnMut() -> RuleId,
     ) -> Result<Vec<Rule>, WrongRules> {
         self.find_twins();
         if self.count > MAX_RULES {
-            self.add_fault("rules", format!("must be at most {MAX_RULES}"), None);
+            self.add_fault(
+                "rules",
+                format!("must contain at most {MAX_RULES} rules"),
+                None,
+            );
         }
         if !self.faults.is_empty() || self.cut || self.rules.iter().any(GivenRule::is_wrong) {
             return Err(WrongRules(self));
@@ -80,7 +86,8 @@ impl GivenRules {
             .collect())
     }
 
-    /// What the rules are called, in their order; empty where a rule has no name. For whoever tells their mistakes.
+    /// The names of the rules, in their order; empty if a rule has no name. For reporting their
+    /// mistakes.
     pub fn names(&self) -> Vec<String> {
         self.rules.iter().map(|rule| rule.name.clone()).collect()
     }
@@ -97,12 +104,8 @@ impl GivenRules {
             return;
         }
         self.faults.push(RuleError {
-            rule: None,
-            name: String::new(),
-            field: field.to_owned(),
-            message: message.into(),
-            position: None,
             place,
+            ..RuleError::of_group(field, message.into())
         });
     }
 
@@ -111,7 +114,7 @@ impl GivenRules {
         for (at, rule) in self.rules.iter_mut().enumerate() {
             let Some(id) = rule.id else { continue };
             if let Some(first) = places.insert(id, at) {
-                let message = format!("is that of rules[{first}]; leave it out to get a new one");
+                let message = format!("is also the id of rules[{first}]; omit it to get a new one");
                 rule.add_fault("id", message, None);
             }
         }
@@ -133,7 +136,7 @@ impl GivenRule {
         })
     }
 
-    /// A mistake at a place; without one, where the member stands.
+    /// A mistake at a place. Without a place, the place of the member is used.
     fn add_fault(
         &mut self,
         field: impl Into<String>,
@@ -141,7 +144,7 @@ impl GivenRule {
         place: Option<Place>,
     ) {
         let field = field.into();
-        // One more than are listed shows that there are more.
+        // One more than are listed, to show that there are more.
         if self.faults.len() <= RuleErrors::MOST {
             self.faults.push(MemberFault {
                 place: place.or_else(|| self.place_of(&field)),
@@ -151,98 +154,10 @@ impl GivenRule {
         }
     }
 
-    /// Where a member stands: a list's, for one of its items.
+    /// The place of a member. For an item of a list, the place of the list.
     fn place_of(&self, field: &str) -> Option<Place> {
         let member = field.split('[').next().unwrap_or_default();
         let found = self.places.iter().find(|(name, _)| *name == member);
         found.map(|(_, place)| *place).or(self.place)
-    }
-}
-
-impl WrongRules {
-    /// Everything that is wrong: also what compiling finds in the rules and members that could be read, within limits. `clock`
-    /// tells the time that the thread has used, from any start.
-    pub fn errors(self, limits: Limits, clock: &dyn Fn() -> Duration) -> RuleErrors {
-        let Self(mut given) = self;
-        let found = if given.count > MAX_RULES {
-            Faults::default()
-        } else {
-            given.check(limits, clock)
-        };
-        let GivenRules {
-            rules,
-            faults: outside,
-            cut,
-            ..
-        } = given;
-        let mut errors = outside;
-        let (of_rules, of_group): (Vec<_>, Vec<_>) = found
-            .into_errors()
-            .into_iter()
-            .partition(|error| error.rule.is_some());
-        let mut checked = of_rules.into_iter().peekable();
-        for (at, rule) in rules.into_iter().enumerate() {
-            let told = errors.len();
-            errors.extend(rule.faults.iter().map(|fault| RuleError {
-                rule: Some(at),
-                name: rule.name.clone(),
-                field: fault.field.clone(),
-                message: fault.message.clone(),
-                position: None,
-                place: fault.place,
-            }));
-            while let Some(mut error) = checked.next_if(|error| error.rule == Some(at)) {
-                // A value that stands in for a wrong one may be wrong in its turn, and what is no rule at all has only such values.
-                let mut known = errors[told..].iter().map(|known| &known.field);
-                if known.all(|known| !known.is_empty() && *known != error.field) {
-                    error.place = rule.place_of(&error.field);
-                    errors.push(error);
-                }
-            }
-        }
-        errors.extend(of_group);
-        RuleErrors::of(errors, cut)
-    }
-
-    /// Without limits: for who waits for nobody else.
-    pub fn all_errors(self) -> RuleErrors {
-        let limits = Limits {
-            time: Duration::MAX,
-            ..Limits::default()
-        };
-        self.errors(limits, &|| Duration::ZERO)
-    }
-}
-
-impl GivenRules {
-    /// What compiling finds, in the order of the rules. Takes the rules' contents away, and leaves their names.
-    fn check(&mut self, limits: Limits, clock: &dyn Fn() -> Duration) -> Faults {
-        let mut faults = Faults::default();
-        let nobody = RuleId::from(uuid::Uuid::nil());
-        let mut rules = Vec::with_capacity(self.rules.len());
-        let mut kindless = Vec::new();
-        for (at, given) in self.rules.iter_mut().enumerate() {
-            let rule = GivenRule {
-                name: given.name.clone(),
-                enabled: given.enabled,
-                exceptions: std::mem::take(&mut given.exceptions),
-                kind: given.kind.take(),
-                ..GivenRule::default()
-            };
-            match rule.kind {
-                Some(_) => rules.extend(rule.into_rule(nobody).map(|rule| (at, rule))),
-                None => kindless.push((at, rule)),
-            }
-        }
-        check_apart(&rules, &mut faults, limits, clock);
-        for (at, rule) in &kindless {
-            check_common(
-                &rule.name,
-                &rule.exceptions,
-                &mut faults.of(*at, &rule.name),
-            );
-        }
-        faults.sort();
-        faults
     }
 }

@@ -1,25 +1,26 @@
-//! The rule kind `image_hash`: an image is on a list of hashes of known pictures.
+//! The rule kind `image_hash`: an image is on a list of known pictures.
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::RuleFaults;
+use super::faults::RuleFaults;
 use super::{Evidence, Rule, RuleEffect, RuleType, Violation};
 use crate::id::{HashListId, RuleGroupId, RuleId};
 use crate::image_hash::{HashAlgorithm, HashMatch, ListKind};
 
 /// The most lists of a rule.
 pub const MAX_LISTS: usize = 100;
-/// The most such rules in a group. Each match of an image is held against each.
+/// The most such rules in a group. Each match of an image is compared with each rule.
 pub const MAX_IMAGE_HASHES: usize = 1_000;
 
-/// Lists with what a match means. An image on a deny list violates the rule, unless it is on an allow list of the same
-/// rule, too.
+/// Lists, and what a match means. An image on a deny list violates the rule, unless an allow list
+/// of the same rule contains it, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageHash {
-    /// From 1 to [`MAX_LISTS`] different ones. What kind each is, and how far from its entries an image may be, the list says.
+    /// From 1 to [`MAX_LISTS`] different ones. Each list defines its kind, and how far an image may
+    /// differ from its entries.
     pub lists: Vec<HashListId>,
     /// What a match asks for.
     pub effect: RuleEffect,
@@ -31,19 +32,19 @@ impl ImageHash {
             faults.add("lists", "at least one list is required");
         }
         if self.lists.len() > MAX_LISTS {
-            faults.add("lists", format!("must be at most {MAX_LISTS}"));
+            faults.add("lists", format!("must contain at most {MAX_LISTS} lists"));
             return;
         }
         let mut seen = HashSet::new();
         for (at, list) in self.lists.iter().enumerate() {
             if !seen.insert(list) {
-                faults.add(format!("lists[{at}]"), "stands there twice");
+                faults.add(format!("lists[{at}]"), "is listed twice");
             }
         }
     }
 }
 
-/// An enabled rule ready to be asked.
+/// A compiled, enabled rule.
 pub(super) struct Recognition {
     id: RuleId,
     name: String,
@@ -70,7 +71,7 @@ impl Recognition {
             .filter(|found| self.lists.binary_search(&found.list).is_ok())
     }
 
-    /// Whether the image is on any of the lists, whatever that means.
+    /// Whether the image is on any of the lists, of either kind.
     pub(super) fn knows(&self, matches: &[HashMatch]) -> bool {
         self.own(matches).next().is_some()
     }
@@ -80,7 +81,7 @@ impl Recognition {
         self.own(matches).any(|found| found.kind == ListKind::Allow)
     }
 
-    /// The violation, by the nearest match.
+    /// The violation, with the nearest match.
     pub(super) fn examine(&self, group: RuleGroupId, matches: &[HashMatch]) -> Option<Violation> {
         if self.allows(matches) {
             return None;
@@ -95,9 +96,15 @@ impl Recognition {
             algorithm,
             distance,
         } = *nearest;
-        let likeness = match algorithm {
-            HashAlgorithm::Sha256 => "is the same file as one".to_owned(),
-            HashAlgorithm::Pdq => format!("looks like one, differing in {distance} of 256 bits,"),
+        let details = match algorithm {
+            HashAlgorithm::Sha256 => {
+                format!("The image is the same file as one on the list {list}.")
+            }
+            HashAlgorithm::Pdq => {
+                format!(
+                    "The image looks like one on the list {list}: {distance} of 256 bits differ."
+                )
+            }
         };
         Some(Violation {
             rule_id: self.id,
@@ -105,7 +112,7 @@ impl Recognition {
             rule_type: RuleType::ImageHash,
             effect: self.effect,
             confidence: 1.0,
-            details: format!("The image {likeness} on the list {list}."),
+            details,
             matched_text: None,
             evidence: Evidence::Hash {
                 group,
@@ -123,134 +130,4 @@ impl Recognition {
 }
 
 #[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::rules::{CompiledGroup, Content, RuleBody, RuleErrors};
-    use crate::score::Scores;
-
-    fn list(number: u128) -> HashListId {
-        Uuid::from_u128(number).into()
-    }
-
-    fn compile(lists: &[u128], more: serde_json::Value) -> Result<CompiledGroup, RuleErrors> {
-        let lists: Vec<_> = lists.iter().map(|number| list(*number)).collect();
-        let mut document = serde_json::json!({ "name": "known", "type": "image_hash", "lists": lists, "effect": "reject" });
-        document
-            .as_object_mut()
-            .unwrap()
-            .append(&mut serde_json::from_value(more).unwrap());
-        let body: RuleBody = serde_json::from_value(document).unwrap();
-        let rules = [body.into_rule(Uuid::from_u128(7).into())];
-        CompiledGroup::compile(Uuid::nil().into(), Uuid::nil().into(), &rules)
-    }
-
-    fn found(number: u128, kind: ListKind, algorithm: HashAlgorithm, distance: u32) -> HashMatch {
-        HashMatch {
-            list: list(number),
-            kind,
-            entry: Uuid::from_u128(number + 100).into(),
-            algorithm,
-            distance,
-        }
-    }
-
-    fn violations(group: &CompiledGroup, image_matches: &[HashMatch]) -> Vec<Violation> {
-        let scores = Scores::default();
-        group.examine(&Content {
-            text: None,
-            scores: &scores,
-            image_matches,
-        })
-    }
-
-    #[test]
-    fn the_nearest_match_is_told_and_other_rules_lists_do_not_count() {
-        let group = compile(&[3, 1, 2], serde_json::json!({})).unwrap();
-        let deny = |number, distance| found(number, ListKind::Deny, HashAlgorithm::Pdq, distance);
-        assert_eq!(violations(&group, &[]), []);
-        assert_eq!(violations(&group, &[deny(9, 0)]), []);
-        let [violation] = &violations(&group, &[deny(1, 31), deny(2, 12), deny(9, 0)])[..] else {
-            panic!("one violation");
-        };
-        assert_eq!(
-            (violation.confidence, violation.rule_type),
-            (1.0, RuleType::ImageHash)
-        );
-        assert_eq!(
-            violation.details,
-            "The image looks like one, differing in 12 of 256 bits, on the list 00000000-0000-0000-0000-000000000002."
-        );
-        assert_eq!(
-            serde_json::to_value(&violation.evidence).unwrap(),
-            serde_json::json!({
-                "kind": "hash", "group": Uuid::nil(), "list": list(2), "entry": Uuid::from_u128(102), "algorithm": "pdq", "distance": 12,
-            })
-        );
-        let same = found(3, ListKind::Deny, HashAlgorithm::Sha256, 0);
-        let told = violations(&group, &[deny(1, 0), same]);
-        assert!(
-            told[0]
-                .details
-                .starts_with("The image is the same file as one on the list ")
-        );
-    }
-
-    #[test]
-    fn an_allow_list_of_the_same_rule_excuses_an_image_and_another_s_does_not() {
-        let deny = found(1, ListKind::Deny, HashAlgorithm::Pdq, 0);
-        let allow = found(2, ListKind::Allow, HashAlgorithm::Pdq, 31);
-        let both = compile(&[1, 2], serde_json::json!({})).unwrap();
-        assert_eq!(violations(&both, &[deny, allow]), []);
-        assert_eq!(violations(&both, &[allow]), []);
-        let denying = compile(&[1], serde_json::json!({})).unwrap();
-        assert_eq!(violations(&denying, &[deny, allow]).len(), 1);
-    }
-
-    #[test]
-    fn an_image_is_recognised_by_enabled_rules_on_lists_of_either_kind() {
-        let group = compile(&[1, 2], serde_json::json!({})).unwrap();
-        let off = compile(&[1, 2], serde_json::json!({ "enabled": false })).unwrap();
-        for kind in [ListKind::Deny, ListKind::Allow] {
-            let matches = [found(2, kind, HashAlgorithm::Pdq, 3)];
-            assert!(group.recognises(&matches));
-            assert_eq!(group.allows(&matches), kind == ListKind::Allow);
-            assert!(!off.recognises(&matches) && violations(&off, &matches).is_empty());
-            assert!(!off.allows(&matches));
-        }
-        assert!(!group.recognises(&[found(9, ListKind::Deny, HashAlgorithm::Pdq, 0)]));
-        assert!(!group.uses_ai() && !group.examines_text());
-    }
-
-    #[test]
-    fn lists_are_one_to_a_hundred_different_ones_and_there_are_no_exceptions() {
-        let many: Vec<u128> = (0..=100).collect();
-        assert!(compile(&many[1..], serde_json::json!({})).is_ok());
-        for (lists, more, message) in [
-            (
-                &[][..],
-                serde_json::json!({}),
-                "rules[0].lists (`known`): at least one list is required",
-            ),
-            (
-                &many,
-                serde_json::json!({}),
-                "rules[0].lists (`known`): must be at most 100",
-            ),
-            (
-                &[1, 2, 1],
-                serde_json::json!({ "enabled": false }),
-                "rules[0].lists[2] (`known`): stands there twice",
-            ),
-            (
-                &[1],
-                serde_json::json!({ "exceptions": ["x"] }),
-                "rules[0].exceptions (`known`): an image has no exceptions: put it on an allow list",
-            ),
-        ] {
-            let errors = compile(lists, more).err().unwrap();
-            assert_eq!(errors.to_string(), message);
-        }
-    }
-}
+mod tests;

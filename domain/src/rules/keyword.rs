@@ -4,33 +4,34 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::{Meter, Over};
 use super::content::{ContentRule, Exceptions, Finding};
-use super::error::{NUL, RuleFaults};
+use super::error::NUL;
+use super::faults::RuleFaults;
 use super::{RuleEffect, RuleType, View};
 use crate::text::{Answer, Bounds, Matcher, Readings, Term, Terms, Where};
 
-/// The longest keyword or exception, in characters. Twice the longest phrases that people list; overlapping matches,
-/// and so the time, grow with it.
+/// The longest keyword or exception, in characters: twice the longest phrases that people list. The
+/// number of overlapping matches grows with this length, and so does the time.
 pub const MAX_TERM_CHARS: usize = 100;
-/// The most keywords in a group, over all its rules: some 10 MB of automata.
+/// The most keywords in a group, over all its rules: about 10 MB of automata.
 pub const MAX_KEYWORDS: usize = 50_000;
 
-/// How many terms are read between two looks at the clock: less than a millisecond's work.
+/// How many terms are read between two checks of the clock: less than a millisecond of work.
 const TERMS_PER_CHECK: usize = 64;
 
 /// A list of words and phrases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keyword {
-    /// The words and phrases; at least one. Case, accents and the like make no difference.
+    /// The words and phrases; at least one. Case, accents and similar differences do not matter.
     pub keywords: Vec<String>,
-    /// Whether they are whole words or parts of words too.
+    /// Whether they are whole words, or also parts of words.
     #[serde(default)]
     pub matching: Matching,
     /// What a match asks for.
     pub effect: RuleEffect,
 }
 
-/// Where a keyword counts.
+/// Where a keyword is found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matching {
@@ -66,7 +67,7 @@ pub(super) fn check_term(term: &str, field: impl Fn() -> String, faults: &mut Ru
     }
 }
 
-/// All keyword rules of a group, ready to be asked.
+/// All keyword rules of a group, compiled.
 pub(super) struct Keywords {
     rules: Vec<ContentRule>,
     matcher: Matcher,
@@ -112,7 +113,7 @@ impl Keywords {
         self.rules.is_empty()
     }
 
-    /// Reports the first unexcused match of each rule.
+    /// Reports the first match of each rule that is not excused.
     pub(super) fn examine(
         &self,
         text: &Readings<'_>,

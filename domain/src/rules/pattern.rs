@@ -1,75 +1,67 @@
 //! The rule kind `regex`: a regular expression over the text as it was submitted.
 //!
-//! The engine runs in time linear in the text for every pattern; there are no look-arounds and no back references.
-//! A pattern is case-sensitive unless it says `(?i)`.
+//! The engine takes linear time for every pattern, so there are no look-arounds and no back
+//! references. A pattern is case-sensitive unless it contains `(?i)`.
 
 mod caches;
+mod candidates;
+mod compiled;
 mod literals;
 mod rewrite;
 mod set;
+mod sets;
 mod size;
 
-use std::sync::OnceLock;
-
-use regex_automata::Input;
-use regex_automata::meta::{Cache, Config, Regex};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
-use regex_automata::util::iter::Searcher;
 use regex_syntax::hir::Hir;
 use regex_syntax::{Error, ParserBuilder};
 use serde::{Deserialize, Serialize};
 
-use self::caches::Caches;
-use self::literals::Candidates;
-use self::set::SetCaches;
-use super::budget::{Meter, Over};
-use super::content::{ContentRule, Exceptions, Finding};
-use super::error::{NUL, RuleFaults};
-use super::{RuleEffect, RuleType, View};
-use crate::text::Readings;
+pub(super) use self::compiled::Patterns;
+use super::RuleEffect;
+use super::error::NUL;
+use super::faults::RuleFaults;
 
 /// The longest pattern, in characters.
 pub const MAX_PATTERN_CHARS: usize = 2_000;
 /// The most regular expressions in a group.
 pub const MAX_PATTERNS: usize = 1_000;
-/// The most positions of a pattern whose repetitions are written out. In the worst case every position costs a step at
-/// every byte of the text: with 100 KB about a second.
+/// The most positions of a pattern whose repetitions are written out. In the worst case, every
+/// position costs a step at every byte of the text: with 100 KB, about a second.
 pub const MAX_POSITIONS: usize = 1_000;
 /// The most positions of all patterns of a group together.
 pub const MAX_GROUP_POSITIONS: usize = 30_000;
-/// The largest automaton of one pattern, in bytes. `\w`, with all letters of Unicode, takes some 20 KB each time.
+/// The largest automaton of one pattern, in bytes. Each `\w`, with all letters of Unicode, takes
+/// about 20 KB.
 const MAX_PATTERN_BYTES: usize = 4 << 20;
-/// How deep groups may be nested, which bounds the parser's stack.
+/// How deep groups may be nested. This bounds the parser's stack.
 const MAX_NESTING: u32 = 50;
-/// The cache of a lazily built automaton, in bytes; one for each search. A pattern that outgrows it is searched for more
-/// slowly.
-const CACHE_BYTES: usize = 512 << 10;
-/// What searches for single patterns remember together, in bytes.
-const KEPT_BYTES: usize = 8 << 20;
-/// How many automata a pattern has once it is compiled: forwards, backwards, and one for what stands before a literal.
+/// How many automata a compiled pattern has: forwards, backwards, and one for the part before a
+/// literal.
 const AUTOMATA: usize = 3;
 
 /// A regular expression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// In the syntax of Rust's `regex` crate. It must not match the empty text, which every text contains.
+    /// In the syntax of Rust's `regex` crate. It must not match the empty text, because every text
+    /// contains that.
     pub pattern: String,
     /// What a match asks for.
     pub effect: RuleEffect,
 }
 
-/// A pattern that may be asked.
+/// A pattern that was checked.
 pub(super) struct Parsed {
     hir: Hir,
     /// See [`MAX_POSITIONS`].
     pub(super) positions: usize,
-    /// Of its automaton.
+    /// The bytes of its automaton.
     bytes: usize,
 }
 
 impl Parsed {
-    /// What the pattern takes as a single one, in bytes.
+    /// What the pattern takes when it is compiled on its own, in bytes.
     pub(super) fn single_bytes(&self) -> usize {
         AUTOMATA * self.bytes + size::hir_bytes(&self.hir)
     }
@@ -143,138 +135,17 @@ impl Pattern {
         let (message, offset) = match error {
             Error::Parse(error) => (error.kind().to_string(), Some(error.span().start.offset)),
             Error::Translate(error) => (error.kind().to_string(), Some(error.span().start.offset)),
-            // The crate may add kinds of errors; their text is all that we could use.
+            // The crate may add kinds of errors. Then only their text is usable.
             other => (other.to_string(), None),
         };
         self.refuse_at(offset, message, faults);
     }
 
-    /// Refuses the pattern for what stands at a place, in bytes.
+    /// Refuses the pattern because of something at a place, in bytes.
     fn refuse_at(&self, place: Option<usize>, message: String, faults: &mut RuleFaults<'_>) {
         match place.and_then(|place| self.pattern.get(..place)) {
             Some(before) => faults.add_at("pattern", message, before.chars().count()),
             None => faults.add("pattern", message),
         }
-    }
-}
-
-/// All regular expressions of a group, ready to be asked.
-pub(super) struct Patterns {
-    rules: Vec<(ContentRule, Single)>,
-    candidates: Candidates,
-    set_caches: SetCaches,
-    /// By the pattern's number.
-    single_caches: Caches<usize, Box<Cache>>,
-}
-
-/// One regular expression, which tells where it matches. Most texts need none, so it is compiled when one does.
-struct Single {
-    hir: Hir,
-    /// What it takes when it is compiled.
-    bytes: usize,
-    regex: OnceLock<Regex>,
-}
-
-impl Patterns {
-    /// What each single pattern takes is counted already. Searches remember what fits in what is left.
-    pub(super) fn new(
-        rules: Vec<(ContentRule, Parsed)>,
-        meter: &mut Meter<'_>,
-    ) -> Result<Self, Over> {
-        let (rules, parsed): (Vec<ContentRule>, Vec<Parsed>) = rules.into_iter().unzip();
-        let automata: Vec<(usize, usize)> = rules
-            .iter()
-            .zip(&parsed)
-            .map(|(rule, parsed)| (rule.order, parsed.bytes))
-            .collect();
-        let bytes: Vec<usize> = parsed.iter().map(Parsed::single_bytes).collect();
-        let hirs: Vec<Hir> = parsed.into_iter().map(|parsed| parsed.hir).collect();
-        let candidates = Candidates::new(&hirs, &automata, meter)?;
-        let singles = hirs.into_iter().zip(bytes).map(|(hir, bytes)| Single {
-            hir,
-            bytes,
-            regex: OnceLock::new(),
-        });
-        let left = meter.left();
-        let least = candidates.least_cache_bytes();
-        if least > left {
-            return Err(Over::Bytes(meter.limit() - left + least));
-        }
-        let for_singles = KEPT_BYTES.min(left / 4).min(left - least);
-        let for_sets = candidates.wanted_cache_bytes().min(left - for_singles);
-        Ok(Self {
-            rules: rules.into_iter().zip(singles).collect(),
-            candidates,
-            set_caches: SetCaches::new(for_sets),
-            single_caches: Caches::new(if automata.is_empty() { 0 } else { for_singles }),
-        })
-    }
-
-    pub(super) const fn is_empty(&self) -> bool {
-        self.rules.is_empty()
-    }
-
-    /// Reports the first unexcused match of each rule.
-    pub(super) fn examine(
-        &self,
-        text: &Readings<'_>,
-        exceptions: &mut Exceptions,
-        mut report: impl FnMut(Finding<'_>),
-    ) {
-        for number in self.candidates.of(text.original(), &self.set_caches) {
-            let (rule, single) = &self.rules[number];
-            let regex = single.regex();
-            let mut cache = self
-                .single_caches
-                .take(&number)
-                .unwrap_or_else(|| Box::new(regex.create_cache()));
-            let mut searcher = Searcher::new(Input::new(text.original()));
-            let mut matches = std::iter::from_fn(|| {
-                searcher.advance(|input| Ok(regex.search_with(&mut cache, input)))
-            });
-            let unexcused = matches.find(|found| {
-                let folded = text.folded().folded_span(&found.range());
-                !exceptions.excuse(rule, text, &folded)
-            });
-            let bytes = size_of::<Cache>() + cache.memory_usage();
-            self.single_caches.put_back(number, cache, bytes);
-            if let Some(found) = unexcused {
-                report(Finding {
-                    rule,
-                    rule_type: RuleType::Regex,
-                    view: View::Original,
-                    span: found.range(),
-                    details: "The text matches the pattern of this rule.",
-                });
-            }
-        }
-    }
-
-    pub(super) fn approx_bytes(&self) -> usize {
-        let rule = |(rule, single): &(ContentRule, Single)| rule.approx_bytes() + single.bytes;
-        self.candidates.approx_bytes()
-            + self.rules.iter().map(rule).sum::<usize>()
-            + self.set_caches.most_bytes()
-            + self.single_caches.most_bytes()
-    }
-}
-
-impl Single {
-    fn regex(&self) -> &Regex {
-        self.regex.get_or_init(|| {
-            let config = Config::new()
-                // The limit was kept when the pattern was parsed.
-                .nfa_size_limit(None)
-                .hybrid_cache_capacity(CACHE_BYTES)
-                // Engines that are faster on some patterns, and cost more to build than a text repays.
-                .onepass(false)
-                .dfa(false)
-                // Only the place of a match is ever asked for.
-                .which_captures(WhichCaptures::Implicit);
-            Regex::builder()
-                .configure(config)
-                .build_from_hir(&self.hir)
-                .expect("nothing but the size, which is not limited, can be at fault")
-        })
     }
 }

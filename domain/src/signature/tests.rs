@@ -1,4 +1,5 @@
-//! The published vectors of `tests/vectors`, which Python's `hmac` computed, and the form of secrets.
+//! The published vectors of `tests/vectors`, which Python's `hmac` computed, and the form of
+//! secrets.
 
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ fn text<'a>(vector: &'a Value, name: &str) -> &'a str {
     vector[name].as_str().unwrap()
 }
 
-/// In the words of the vectors.
+/// The result, in the words of the vectors.
 const fn word(verdict: Result<(), Unverified>) -> &'static str {
     match verdict {
         Ok(()) => "valid",
@@ -71,7 +72,7 @@ fn a_receiver_concludes_what_the_vectors_say() {
         let secret = secret(text(&vector, "secret"));
         let (body, now) = (text(&vector, "body").as_bytes(), vector["now"].as_i64());
         let service = |name| header(name).map(|value| verify_service(&secret, value, body));
-        // The signature by the outgoing secret counts as well.
+        // The signature by the previous secret is valid, too.
         let service = match (
             service(SERVICE_SIGNATURE),
             service(SERVICE_SIGNATURE_PREVIOUS),

@@ -5,8 +5,8 @@ use hmac::Mac;
 
 use super::{SERVICE_PREFIX, STANDARD_PREFIX, WebhookSecret};
 
-/// How far a Standard Webhooks timestamp may lie from the receiver's clock, either way. The official libraries use the
-/// same five minutes.
+/// How far a Standard Webhooks timestamp may differ from the receiver's clock, in either direction.
+/// The official libraries use the same five minutes.
 pub const TOLERANCE_SECONDS: u64 = 300;
 
 /// Why a signature was not accepted.
@@ -39,8 +39,9 @@ pub fn verify_service(
         .map_err(|_| Unverified::Mismatch)
 }
 
-/// Checks the three Standard Webhooks headers against the raw body and the receiver's clock (`now`, Unix seconds). One
-/// matching signature among several is enough; versions other than `v1` are passed over.
+/// Checks the three Standard Webhooks headers against the raw body and the receiver's clock (`now`,
+/// Unix seconds). If there are several signatures, one matching signature is enough. Versions other
+/// than `v1` are ignored.
 pub fn verify_standard(
     secret: &WebhookSecret,
     id: &str,

@@ -1,21 +1,24 @@
-//! How deep a JSON text nests. It is read byte by byte with a stack of bounded size, so no document can overflow ours.
+//! How deep a JSON text is nested. It is read byte by byte with a stack of bounded size, so no
+//! document can overflow our stack.
 
 use std::{fmt::Write as _, ops::Range};
 
-/// Longest name of a member in a path, and longest path, in characters. A client need not get back all it sent.
+/// Longest name of a member in a path, and longest path, in characters. Answers do not repeat
+/// everything that a client sent.
 const MAX_NAME: usize = 40;
 const MAX_PATH: usize = 300;
 
 /// The object or array that is being read.
 enum Open {
-    /// Where the name of the current member stands. `named`: the next string is a value.
+    /// `name` is the place of the current member's name. `named`: the next string is a value.
     Object { name: Range<usize>, named: bool },
     /// The current element.
     Array { element: usize },
 }
 
-/// The path of the first object or array that lies deeper than `most`; none if nothing does. The outermost object or
-/// array has depth 1. `json` must be valid JSON. Takes time linear in its length, and memory for `most` levels.
+/// The path of the first object or array deeper than `most`; `None` if there is none. The outermost
+/// object or array has depth 1. `json` must be valid JSON. Takes time linear in its length, and
+/// memory for `most` levels.
 pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
     let bytes = json.as_bytes();
     let mut open: Vec<Open> = Vec::new();
@@ -50,7 +53,7 @@ pub(super) fn too_deep(root: &str, json: &str, most: usize) -> Option<String> {
     None
 }
 
-/// Where the closing quote of the string stands that opens at `start`.
+/// The place of the closing quote of the string that opens at `start`.
 fn end_of_string(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = json.get(at) {
@@ -63,7 +66,7 @@ fn end_of_string(json: &[u8], start: usize) -> usize {
     at
 }
 
-/// Names are spelled as in the document, with its escapes.
+/// Names are spelled as in the document, including escapes.
 fn path(root: &str, json: &str, open: &[Open]) -> String {
     let mut path = root.to_owned();
     for container in open {
@@ -92,65 +95,4 @@ fn shortened(text: &str, most: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(json: &str, most: usize) -> Option<String> {
-        serde_json::from_str::<&serde_json::value::RawValue>(json).unwrap();
-        too_deep("metadata", json, most)
-    }
-
-    #[test]
-    fn the_outermost_object_counts_as_one() {
-        assert_eq!(refused("{}", 1), None);
-        assert_eq!(refused(r#"{"a":1,"b":"x"}"#, 1), None);
-        assert_eq!(refused(r#"{"a":{}}"#, 1).unwrap(), "metadata.a");
-        assert_eq!(refused(r#"{"a":[]}"#, 1).unwrap(), "metadata.a");
-        for depth in 2..40 {
-            let arrays = depth - 1;
-            let json = format!(r#"{{"a":{}1{}}}"#, "[".repeat(arrays), "]".repeat(arrays));
-            assert_eq!(refused(&json, depth), None, "{json}");
-            assert!(refused(&json, depth - 1).is_some(), "{json}");
-        }
-    }
-
-    #[test]
-    fn the_path_names_members_and_elements() {
-        let json = r#"{"a":{"x":1}, "b" : [ 1, "[[[", {"c\"{": [[]], "d":2} ]}"#;
-        assert_eq!(refused(json, 4).unwrap(), r#"metadata.b[2].c\"{[0]"#);
-        assert_eq!(refused(json, 3).unwrap(), r#"metadata.b[2].c\"{"#);
-        assert_eq!(refused(json, 5), None);
-    }
-
-    #[test]
-    fn brackets_in_strings_and_siblings_do_not_count() {
-        let strings = format!(r#"{{"{0}":"{0}\\\"{0}"}}"#, "[{".repeat(500));
-        assert_eq!(refused(&strings, 1), None);
-        let siblings = format!(r#"{{"a":[{}[]]}}"#, "[],{},".repeat(500));
-        assert_eq!(refused(&siblings, 3), None);
-        assert_eq!(refused(&siblings, 2).unwrap(), "metadata.a[0]");
-    }
-
-    #[test]
-    fn a_path_is_short_whatever_the_names_are() {
-        let name = "ü".repeat(500);
-        let json = format!(
-            "{}1{}",
-            format!(r#"{{"{name}":"#).repeat(33),
-            "}".repeat(33)
-        );
-        let path = refused(&json, 32).unwrap();
-        assert!(path.chars().count() <= MAX_PATH + 3, "{path}");
-        assert!(
-            path.starts_with(&format!("metadata.{}....", "ü".repeat(MAX_NAME))),
-            "{path}"
-        );
-    }
-
-    #[test]
-    fn a_megabyte_of_brackets_needs_no_stack() {
-        let json = format!("{}{}", "[".repeat(1 << 20), "]".repeat(1 << 20));
-        assert_eq!(too_deep("metadata", &json, usize::MAX), None);
-        assert!(too_deep("metadata", &json, 32).is_some());
-    }
-}
+mod tests;

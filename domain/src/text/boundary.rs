@@ -2,12 +2,13 @@
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Whether two neighbouring characters belong to one word, so that no word begins or ends between them.
+/// Whether two neighbouring characters belong to one word, so that no word begins or ends between
+/// them.
 pub(super) fn joined(left: Option<char>, right: Option<char>) -> bool {
     left.is_some_and(in_spaced_word) && right.is_some_and(in_spaced_word)
 }
 
-/// Whether a character is part of words that spaces set apart.
+/// Whether a character belongs to words that are separated by spaces.
 fn in_spaced_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();
@@ -15,7 +16,7 @@ fn in_spaced_word(c: char) -> bool {
     (c.is_alphanumeric() || is_combining_mark(c)) && !is_unspaced(c)
 }
 
-/// Scripts written without spaces: every place between two of their characters may be the end of a word.
+/// Scripts without spaces: a word may end between any two of their characters.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao

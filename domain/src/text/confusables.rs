@@ -1,10 +1,12 @@
-//! Letters that look like Latin ones, signs that look like ASCII's, and characters that cannot be seen.
+//! Letters that look like Latin ones, signs that look like ASCII signs, and invisible characters.
 //!
-//! The table is small on purpose: letters that readers take for a Latin one at a glance. What Unicode itself calls
-//! compatible (fullwidth, mathematical, circled letters, ligatures) is folded by NFKC before.
+//! The table is small on purpose: it has letters that readers mistake for a Latin one at a glance.
+//! NFKC has already folded what Unicode itself calls compatible (fullwidth, mathematical and
+//! circled letters, ligatures).
 
-/// The ASCII that a lower-case letter or a sign can pass for. Case is folded first, so a letter of which only the
-/// capital looks Latin (Cyrillic `в`, `н`) is here too: both cases must fold alike.
+/// The ASCII text that a lower-case letter or a sign can pass for. Case is folded first. So a
+/// letter whose capital alone looks Latin (Cyrillic `в`, `н`) is here, too: both cases must fold
+/// alike.
 #[expect(
     clippy::match_same_arms,
     clippy::too_many_lines,
@@ -57,7 +59,7 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
         'ʉ' => "u",
         'ʋ' => "v",
         'ʐ' | 'ƶ' => "z",
-        // Latin, turned.
+        // Turned Latin letters.
         'ɐ' => "a",
         'ǝ' => "e",
         'ɟ' => "f",
@@ -188,7 +190,7 @@ pub(super) fn look_alike(c: char) -> Option<&'static str> {
     })
 }
 
-/// The letter in a white letter on a black disc or square, which NFKC leaves alone.
+/// The letter in a white letter on a black disc or square, which NFKC does not change.
 pub(super) fn enclosed(c: char) -> Option<char> {
     let first = match c {
         '\u{1F150}'..='\u{1F169}' => 0x1F150,
@@ -198,7 +200,7 @@ pub(super) fn enclosed(c: char) -> Option<char> {
     char::from_u32(u32::from(c) - first + u32::from('a'))
 }
 
-/// Characters without ink or width, which split a word for a machine only.
+/// Characters without ink or width, which split a word only for a machine.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
@@ -207,8 +209,8 @@ pub(crate) fn is_invisible(c: char) -> bool {
         | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Marks that decorate a letter without making another of it: accents, strokes, Hebrew points, Arabic vowels. Marks
-/// that spell (Indic vowels, Japanese voicing) are not among them.
+/// Marks that decorate a letter but keep its identity: accents, strokes, Hebrew points, Arabic
+/// vowels. Marks that spell (Indic vowels, Japanese voicing) do not belong to them.
 pub(super) fn is_decoration(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036F}' | '\u{0483}'..='\u{0489}' | '\u{0591}'..='\u{05BD}'

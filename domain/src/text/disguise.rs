@@ -1,16 +1,17 @@
-//! A quick look where a text could read differently when read loosely: few texts do, and few of their places.
+//! Finds quickly where a text could read differently when it is read loosely. Few texts do, and
+//! only in a few places.
 
 use std::ops::Range;
 
 use super::loose::{is_outer_sign, is_stretched};
 
-/// How far apart the first and the last of three spelled-out letters can be, in bytes, and what a sign can be away
-/// from the word that it belongs to.
+/// The longest distance, in bytes, between the first and the last of three spelled-out letters, and
+/// between a sign and its word.
 const SPOT: usize = 32;
 
-/// The parts of a folded text that could read differently, each with `reach` bytes on either side, in their order and
-/// apart from one another. Whatever is no longer than `reach` and is found on a loose reading of the whole text lies
-/// within one of them.
+/// The parts of a folded text that could read differently, each with `reach` bytes on either side,
+/// in their order and without overlaps. Every match of at most `reach` bytes on a loose reading of
+/// the whole text lies within one of them.
 pub(super) fn windows(folded: &str, reach: usize) -> Vec<Range<usize>> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     spots(folded, |at| {
@@ -28,21 +29,21 @@ pub(super) fn windows(folded: &str, reach: usize) -> Vec<Range<usize>> {
     windows
 }
 
-/// Visits the places at which the readings may part, in their order: a digit or sign beside a letter, signs inside a
-/// word, a stretched letter, single letters in a row.
+/// Visits the places where the readings may differ, in their order: a digit or sign beside a
+/// letter, signs inside a word, a stretched letter, single letters in a row.
 fn spots(folded: &str, mut visit: impl FnMut(usize)) {
     let mut before = Seen {
         c: ' ',
         kind: Kind::Space,
     };
     let mut run = 0_u8;
-    // Of the word that is being read, and of those before it that are single letters.
+    // The length of the current word, and the number of single letters before it.
     let (mut length, mut singles) = (0_usize, 0_usize);
-    // What stands before the marks that are being read.
+    // The kind before the marks that are being read.
     let mut outside = Kind::Space;
     for (at, c) in folded.char_indices() {
         let kind = Kind::of(c);
-        // Most of most texts.
+        // The usual case in most texts.
         if kind == Kind::Letter && before.kind == Kind::Letter && c != before.c {
             (before.c, run) = (c, 1);
             length += 1;
@@ -94,7 +95,7 @@ fn spots(folded: &str, mut visit: impl FnMut(usize)) {
     }
 }
 
-/// Signs of which letters are drawn.
+/// Signs that people draw letters with.
 const fn is_stroke(c: char) -> bool {
     matches!(c, '|' | '/' | '\\' | '<' | '>' | '_')
 }
@@ -109,9 +110,9 @@ enum Kind {
     Letter,
     Digit,
     Sign,
-    /// Any other sign of ASCII, also such that are letters only inside a word.
+    /// Any other ASCII sign, including signs that are letters only inside a word.
     Mark,
-    /// Any other character, pictures among them.
+    /// Any other character, including pictures.
     Symbol,
     Apostrophe,
     Space,

@@ -1,9 +1,10 @@
-//! The loose reading: whole words behind digits, separators and stretched letters ("bl0ck3d", "b.l.o.c.k", "blooock").
+//! The loose reading: whole words behind digits, separators and stretched letters ("bl0ck3d",
+//! "b.l.o.c.k", "blooock").
 //!
-//! It is for whole words only. Every undoing here is one that ordinary text rarely needs, and each is bounded: digits
-//! are letters only in words with at least as many letters, single letters are joined only from three on, full stops
-//! are left out only beside what can be no word, and stretched letters count as one only where nobody spells so
-//! ("good" is not "god").
+//! It is for whole words only. Ordinary text rarely needs these steps, and each step has a limit.
+//! Digits are letters only in words with at least as many letters. Single letters are joined only
+//! if there are three or more. Full stops are removed only beside something that cannot be a word.
+//! Stretched letters count as one only if no spelling has them ("good" is not "god").
 
 mod leet;
 mod reading;
@@ -13,7 +14,8 @@ use std::ops::Range;
 use leet::Choice;
 pub(super) use leet::is_outer_sign;
 
-/// The loose reading of parts of a folded text: each run of one letter is a single letter with its length beside it.
+/// The loose reading of parts of a folded text: each run of one letter is a single letter, with its
+/// length stored beside it.
 #[derive(Default)]
 pub(crate) struct Loose {
     text: String,
@@ -26,18 +28,18 @@ struct Cell {
     /// The bytes of the folded text that it stands for.
     from: u32,
     to: u32,
-    /// How often the letter stands there, at most 255.
+    /// The length of the run, at most 255.
     run: u8,
     /// Whether a word may begin before it, and end after it.
     starts: bool,
     ends: bool,
 }
 
-/// Stands between windows: no term contains it, since it is whitespace and was folded to a space.
+/// Separates windows. No term contains it, because folding turns whitespace into spaces.
 const BREAK: char = '\n';
 
-/// The loose readings of windows of a folded text: one, and a second of those in which a `1` or the like could be
-/// another letter.
+/// The loose readings of windows of a folded text: one reading, and a second one for windows in
+/// which a `1` or similar could be another letter.
 pub(crate) fn readings(folded: &str, windows: Vec<Range<usize>>) -> impl Iterator<Item = Loose> {
     let (first, ambiguous) = Loose::new(folded, windows, Choice::First);
     let (second, _) = Loose::new(folded, ambiguous, Choice::Second);
@@ -47,13 +49,13 @@ pub(crate) fn readings(folded: &str, windows: Vec<Range<usize>>) -> impl Iterato
 }
 
 impl Loose {
-    /// The reading of a term, whose digits and signs mean what they are read as first.
+    /// The reading of a term. Its digits and signs have their first meaning.
     pub(crate) fn of_term(folded: &str) -> Self {
         let whole = std::iter::once(0..folded.len()).collect();
         Self::new(folded, whole, Choice::First).0
     }
 
-    /// Reads windows, and tells which of them another choice reads differently.
+    /// Reads windows, and returns those that another choice reads differently.
     fn new(folded: &str, windows: Vec<Range<usize>>, choice: Choice) -> (Self, Vec<Range<usize>>) {
         let mut loose = Self::default();
         let mut ambiguous = windows;
@@ -78,12 +80,12 @@ impl Loose {
         }
     }
 
-    /// The text in which terms are looked for.
+    /// The text to search for terms.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// How often each letter of the text is repeated, for each byte.
+    /// For each byte, how often its letter is repeated.
     pub(crate) fn runs(&self) -> Box<[u8]> {
         self.cells.iter().map(|cell| cell.run).collect()
     }
@@ -109,8 +111,8 @@ impl Loose {
     }
 }
 
-/// Whether nobody spells a letter so often in a row: three times, or twice where words do not double it. Only ASCII
-/// has the latter, so any byte of a longer character will do for it.
+/// Whether no spelling repeats a letter so often: three times, or twice if words do not double it.
+/// The second rule concerns only ASCII letters, so any byte of a longer character will do.
 pub(super) const fn is_stretched(c: char, run: u8) -> bool {
     match c {
         ' ' | 'a' | 'h' | 'i' | 'j' | 'q' | 'u' | 'v' | 'w' | 'x' | 'y' => run >= 2,

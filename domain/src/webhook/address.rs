@@ -1,12 +1,12 @@
-//! Where an endpoint is.
+//! The address of an endpoint.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// The URL of an endpoint, without a fragment, which is not sent anyway. Whether it may be contacted is judged elsewhere: that
-/// depends on the operator's settings.
+/// The URL of an endpoint, without a fragment, because fragments are not sent. Whether it may be
+/// contacted is checked elsewhere: that depends on the operator's settings.
 #[derive(Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EndpointUrl(Url);
@@ -23,7 +23,7 @@ impl EndpointUrl {
     /// The most bytes of a URL as it is stored.
     pub const LONGEST: usize = 2_000;
 
-    /// What it must be, to be read after "must be".
+    /// What the URL must be. Reads well after "must be".
     pub const EXPECTED: &str = EXPECTED;
 
     /// The URL.
@@ -31,7 +31,7 @@ impl EndpointUrl {
         &self.0
     }
 
-    /// Scheme, host and port: whatever else an address has in it may be a secret.
+    /// Scheme, host and port. The rest of an address may contain a secret.
     pub fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }

@@ -1,4 +1,5 @@
-//! An endpoint's delivery health: a circuit breaker for an endpoint that keeps failing, and when a dead one is disabled.
+//! An endpoint's delivery health: a circuit breaker for an endpoint that keeps failing, and when a
+//! dead one is disabled.
 
 use std::time::Duration;
 
@@ -9,24 +10,25 @@ use crate::breaker::{Breaker, BreakerSettings, Right};
 /// How long an endpoint may fail without one success before it is disabled.
 pub const DEAD_AFTER: Duration = Duration::from_hours(5 * 24);
 
-/// Ten failures in a row, then 5 s, 10 s, ... up to five minutes. What waits meanwhile is charged no attempt.
+/// Ten failures in a row, then 5 s, 10 s, ... up to five minutes. Deliveries that wait in the
+/// meantime are not charged an attempt.
 pub const BREAKER: BreakerSettings = BreakerSettings {
     failures: 10,
     first: Duration::from_secs(5),
     longest: Duration::from_mins(5),
 };
 
-/// What is known of an endpoint. One that nothing is known of is well.
+/// The health of an endpoint. An endpoint without a record is well.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Health {
     /// Whether it is paused.
     pub breaker: Breaker,
-    /// Its first failure since its last success; none when its last attempt succeeded.
+    /// Its first failure since its last success; `None` if its last attempt succeeded.
     pub failing_since: Option<DateTime<Utc>>,
 }
 
 impl Health {
-    /// Whether nothing speaks against it, so that a success changes nothing.
+    /// Whether there is no problem on record, so that a success changes nothing.
     pub fn is_well(&self) -> bool {
         *self == Self::default()
     }
@@ -43,7 +45,7 @@ impl Health {
         self.failing_since.get_or_insert(now);
     }
 
-    /// Whether it has failed for so long that it is to be disabled.
+    /// Whether it has failed for so long that it must be disabled.
     pub fn is_dead(&self, now: DateTime<Utc>) -> bool {
         self.failing_since
             .is_some_and(|since| (now - since).to_std().is_ok_and(|age| age >= DEAD_AFTER))

@@ -1,12 +1,18 @@
-//! Ways to disguise a term, applied to many: the generated part of the evasion corpus. Equal runs give equal lines.
+//! Ways to disguise a term, applied to many terms: the generated part of the evasion corpus. Equal
+//! runs give equal lines.
 
-/// A technique: its name, and what it makes of a term of lower-case ASCII letters. `nth` varies the result.
+mod letters;
+
+use letters::{accents, cut, drawn, each, pick, replaced, shifted, spelled};
+
+/// A technique: its name, and its disguise of a term of lower-case ASCII letters. `nth` varies the
+/// result.
 pub(crate) struct Technique {
     pub(crate) name: &'static str,
     pub(crate) disguise: fn(term: &str, nth: usize) -> String,
 }
 
-/// The terms that are disguised: mild or invented, from four letters to a phrase.
+/// The terms to disguise: mild or invented, from four letters to a phrase.
 pub(crate) const TERMS: [&str; 24] = [
     "scam",
     "idiot",
@@ -34,7 +40,7 @@ pub(crate) const TERMS: [&str; 24] = [
     "xanadu",
 ];
 
-/// What stands around a disguised term.
+/// The text around a disguised term.
 pub(crate) const CARRIERS: [(&str, &str); 5] = [
     ("", ""),
     ("you are such a ", " and you know it"),
@@ -194,94 +200,3 @@ pub(crate) const TECHNIQUES: [Technique; 34] = [
         }
     )),
 ];
-
-/// Replaces each letter; spaces stay.
-fn each(term: &str, replace: impl Fn(usize, char) -> String) -> String {
-    let replaced = |(at, c)| {
-        if c == ' ' {
-            " ".to_owned()
-        } else {
-            replace(at, c)
-        }
-    };
-    term.chars().enumerate().map(replaced).collect()
-}
-
-/// The counterpart of a letter in another row of the same order.
-fn replaced(c: char, from: &str, to: &str) -> String {
-    let at = from.chars().position(|letter| letter == c);
-    at.and_then(|at| to.chars().nth(at))
-        .unwrap_or(c)
-        .to_string()
-}
-
-/// Letters of an alphabet that begins at a code point.
-fn shifted(term: &str, first: u32) -> String {
-    each(term, |_, c| {
-        char::from_u32(first + u32::from(c) - u32::from('a'))
-            .unwrap_or(c)
-            .to_string()
-    })
-}
-
-fn accents(c: char) -> &'static str {
-    match c {
-        'a' => "àâäãåāą",
-        'c' => "çćč",
-        'e' => "éèêëęē",
-        'i' => "íìîïīį",
-        'n' => "ñńň",
-        'o' => "óòôöõøō",
-        'u' => "úùûüūů",
-        's' => "śšş",
-        'y' => "ýÿ",
-        'z' => "źžż",
-        _ => "",
-    }
-}
-
-fn pick(from: &str, at: usize, otherwise: char) -> String {
-    let count = from.chars().count();
-    let picked = from.chars().nth(at.checked_rem(count).unwrap_or(0));
-    picked.unwrap_or(otherwise).to_string()
-}
-
-fn drawn(c: char) -> String {
-    match c {
-        'a' => "/\\",
-        'd' => "|)",
-        'h' => "|-|",
-        'k' => "|<",
-        'm' => "|\\/|",
-        'n' => "|\\|",
-        'o' => "()",
-        'u' => "|_|",
-        'v' => "\\/",
-        'w' => "\\/\\/",
-        'x' => "><",
-        _ => return c.to_string(),
-    }
-    .to_owned()
-}
-
-/// The letters with separators in turn between them; words of a phrase stay apart.
-fn spelled(term: &str, separators: &[&str]) -> String {
-    let word = |word: &str| {
-        let mut spelled = String::new();
-        for (at, c) in word.chars().enumerate() {
-            if at > 0 {
-                spelled.push_str(separators[(at - 1) % separators.len()]);
-            }
-            spelled.push(c);
-        }
-        spelled
-    };
-    term.split(' ').map(word).collect::<Vec<_>>().join("   ")
-}
-
-/// The term with something between two of its letters.
-fn cut(term: &str, nth: usize, with: &str) -> String {
-    let first = term.split(' ').next().map_or(0, str::len);
-    let at = 1 + nth % (first - 1);
-    format!("{}{with}{}", &term[..at], &term[at..])
-}

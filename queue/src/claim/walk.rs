@@ -1,4 +1,4 @@
-//! Where the walk over the rings of groups and lanes stands, from one claim to the next.
+//! The place of the walk over the rings of groups and lanes, from one claim to the next.
 
 use std::ops::RangeInclusive;
 
@@ -6,34 +6,38 @@ use uuid::Uuid;
 
 use super::Claimed;
 
-/// The groups that a claim visits at first: twice as many as it wants jobs, within these bounds. The same for lanes.
+/// The groups that a claim visits at first: twice the number of wanted jobs, within these limits.
+/// The same for lanes.
 const NARROW: RangeInclusive<i32> = 8..=64;
-/// The groups that a claim visits at most.
+/// The most groups that a claim visits.
 const WIDEST: i32 = 1024;
-/// Claims without a job in a row, each over groups not yet seen, before sleeping all the same: with
-/// so many paused or full the walk shall not spin.
+/// Claims without a job in a row, each over groups not yet seen, before sleeping anyway: if so many
+/// groups are paused or full, the walk must not spin.
 const EMPTY_CLAIMS: u32 = 32;
-/// Full claims in a row after which half as many groups are tried.
+/// After this many full claims in a row, half as many groups are tried.
 const NARROWED_AFTER: u32 = 8;
-/// The most groups whose place in the ring of their lanes is kept. Of any other, the next turn begins with its first lane.
+/// The most groups whose place in the ring of their lanes is kept. For other groups, the next turn
+/// begins with the first lane.
 const RINGS: usize = 64;
 
-/// Where the walk over the ring of groups stands.
+/// The place of the walk over the ring of groups.
 pub(super) struct Walk {
-    /// The last group that was visited, or served if it was not the same.
+    /// The last group that was visited, or the last one that was served.
     pub(super) after: Uuid,
-    /// The last lane that was visited, or served, of groups with more lanes than had their turn; the latest at the end.
+    /// For groups with more lanes than had their turn: the last lane that was visited or served.
+    /// The latest group is at the end.
     rings: Vec<(Uuid, Uuid)>,
-    /// The last claim came back full: few jobs is not what to expect.
+    /// The last claim came back full, so the next one should expect many jobs.
     pub(super) is_deep: bool,
-    /// How often the window has been doubled, because claims came back short.
+    /// How often the window has been doubled, because claims returned too few jobs.
     widened: u32,
     full_claims: u32,
     empty_claims: u32,
 }
 
 impl Walk {
-    /// A walk that begins anywhere, so that several do not contend for the same groups.
+    /// A walk that begins at a random place, so that several walks do not compete for the same
+    /// groups.
     pub(super) fn anywhere() -> Self {
         Self {
             after: Uuid::from_u128(rand::random()),
@@ -45,7 +49,7 @@ impl Walk {
         }
     }
 
-    /// How many groups to visit for that many jobs.
+    /// How many groups to visit for this many jobs.
     pub(super) fn window(&self, wanted: usize) -> i32 {
         let wanted = i32::try_from(wanted).unwrap_or(i32::MAX);
         let narrow = wanted
@@ -56,12 +60,12 @@ impl Walk {
             .map_or(WIDEST, |window| window.min(WIDEST))
     }
 
-    /// Groups, and the lanes behind which their next turns begin.
+    /// Groups, and the lanes after which their next turns begin.
     pub(super) fn rings(&self) -> (Vec<Uuid>, Vec<Uuid>) {
         self.rings.iter().copied().unzip()
     }
 
-    /// Notes how far the walk came; false when another claim would find nothing now.
+    /// Records how far the walk came. Returns false if another claim would find nothing now.
     pub(super) fn go_on(&mut self, claimed: &Claimed, got: usize, wanted: usize) -> bool {
         self.after = claimed.next_group;
         self.is_deep = got >= wanted;

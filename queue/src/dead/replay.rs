@@ -6,12 +6,13 @@ use sqlx::PgConnection;
 use super::{Filter, Place};
 use crate::{DeathCause, JobId, clock};
 
-/// A replay under way: dead jobs are enqueued again, the longest dead first: due at once, no attempt spent,
-/// under new ids.
+/// A replay: dead jobs are enqueued again, the longest dead first. They are due at once, without a
+/// charged attempt, under new ids.
 ///
-/// It goes once over what was dead when it began, by the database's clock, so a job that dies again meanwhile is
-/// not replayed for ever. Every batch is one statement, which moves its jobs or does nothing: a replay may be
-/// dropped or killed at any time, and another one goes on from there. Two at once share the work.
+/// It visits once what was dead when it began, by the database's clock, so a job that dies again in
+/// the meantime is not replayed for ever. Every batch is one statement, which moves its jobs or
+/// does nothing. So a replay may be dropped or killed at any time, and another one continues from
+/// there. Two replays at once share the work.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     filter: Filter<'a>,
@@ -21,11 +22,11 @@ pub struct Replay<'a> {
 /// What a batch of a [`Replay`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// How many jobs were enqueued; none of those visited may have matched.
+    /// How many jobs were enqueued. It can be 0 if none of the visited jobs matched.
     pub replayed: u64,
     /// Whether nothing is left to visit.
     pub is_last: bool,
-    /// Their queues, to [`wake`](crate::wake()) after the commit.
+    /// Their queues; call [`wake`](crate::wake()) with them after the commit.
     pub queues: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ struct Visit {
 }
 
 impl<'a> Replay<'a> {
-    /// Begins: what is dead now and matches.
+    /// Begins with all matching jobs that are dead now.
     pub async fn begin(conn: &mut PgConnection, filter: Filter<'a>) -> Result<Self, sqlx::Error> {
         let now = Place {
             died_at: clock::now(conn).await?,
@@ -55,18 +56,18 @@ impl<'a> Replay<'a> {
         })
     }
 
-    /// What it replays.
+    /// The jobs that it replays.
     pub fn filter(&self) -> Filter<'a> {
         self.filter
     }
 
-    /// Goes back to the beginning: what another command had in hand when it was visited may be free by now.
+    /// Goes back to the beginning: jobs that another command had locked may be free by now.
     pub fn rewind(&mut self) {
         self.after = None;
     }
 
-    /// Visits the next jobs in the order of their death, at most `limit`, and replays those that match. Costs in
-    /// proportion to `limit`, however many dead jobs there are.
+    /// Visits the next jobs in the order of their death, at most `limit`, and replays those that
+    /// match. The cost depends on `limit`, not on the number of dead jobs.
     pub async fn next(
         &mut self,
         conn: &mut PgConnection,
@@ -111,8 +112,8 @@ async fn visit(
     .await
 }
 
-/// Replays dead jobs that match, the longest dead first, at most `limit`, and returns how many. For many, or
-/// to wake their workers, see [`Replay`].
+/// Replays matching dead jobs, the longest dead first, at most `limit`, and returns how many. For
+/// many jobs, or to wake their workers, use [`Replay`].
 pub async fn replay(
     conn: &mut PgConnection,
     filter: Filter<'_>,

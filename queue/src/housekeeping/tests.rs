@@ -1,4 +1,6 @@
-//! One process is elected; two that both believe to be do no harm.
+//! One process is elected. If two believe that they are, no harm is done.
+
+use std::time::Duration;
 
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -16,7 +18,7 @@ fn open(pool: &PgPool) -> Queue {
     Queue::open(pool.clone(), config).unwrap()
 }
 
-/// A round in which everything is due.
+/// Does a round in which everything is due.
 async fn keep_house(queue: &Queue) {
     let shared = queue.shared();
     let mut link = Link::with_settings(&shared.pool, settings(&shared.config));
@@ -41,7 +43,8 @@ async fn until_elected(queue: &Queue) {
 async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: PgPool) {
     let eldest = open(&pool);
     until_elected(&eldest).await;
-    // Ids are in the order of the processes' own clocks. This one's clock is at the beginning of the epoch.
+    // Ids are in the order of the processes' own clocks. This one's clock is at the beginning of
+    // the epoch.
     sqlx::query(
         "insert into queue.workers (id, expires_at)
          values ('00000000-0000-7000-8000-000000000000', now() + interval '2 s')",
@@ -57,7 +60,7 @@ async fn the_eldest_living_process_is_elected_whatever_its_own_clock_says(pool: 
     let rank_of = async |queue: &Queue, link: &mut Link| rank(queue.shared(), link).await.unwrap();
     assert_eq!(rank_of(&eldest, &mut link).await, Some(Rank::Eldest));
     assert_eq!(rank_of(&youngest, &mut link).await, None);
-    // The one in between never shows up again. The statistics do not wait for a lease to end.
+    // The second oldest never appears again. The statistics do not wait for a lease to end.
     sqlx::query("delete from queue.workers where id = '00000000-0000-7000-8000-000000000000'")
         .execute(&pool)
         .await
@@ -81,7 +84,7 @@ async fn two_that_keep_house_at_once_rescue_every_job_once(pool: PgPool) {
     .execute(&pool)
     .await
     .unwrap();
-    // Late by an hour, so that only the promotion of what came due late finds them.
+    // An hour late, so that only the promotion of late jobs finds them.
     sqlx::raw_sql(
         "select setval('queue.promoted_until', (extract(epoch from now()) * 1000000)::bigint);
          insert into queue.jobs (queue, lane, payload, max_attempts, state, run_at)
@@ -137,7 +140,7 @@ async fn a_duty_that_cannot_be_done_keeps_no_other_from_being_done(pool: PgPool)
     .execute(&pool)
     .await
     .unwrap();
-    // Tidying up comes before the purge, and waits for this.
+    // Tidying comes before the purge, and waits for this lock.
     let mut somebody = pool.begin().await.unwrap();
     sqlx::query("lock table queue.lanes in access exclusive mode")
         .execute(&mut *somebody)

@@ -1,28 +1,40 @@
-//! Random schedules on a real Postgres, against the model that is checked exhaustively in `tests/model`: after
-//! every statement the tables hold what the model says.
+//! Random schedules on a real Postgres, compared with the model that is checked exhaustively in
+//! `tests/model`: after every statement, the tables must hold what the model says.
 //!
-//! The statements are the crate's own. Where one may choose (which job it claims), it chooses, and the
-//! model must allow it.
+//! The statements are the crate's own. If a statement may choose (which job it claims), the model
+//! must allow its choice.
 
+#[path = "../../tests/model/action.rs"]
+mod action;
 mod actual;
+#[path = "../../tests/model/choices.rs"]
+mod choices;
 #[path = "../../tests/model/eager.rs"]
 mod eager;
+#[expect(
+    dead_code,
+    reason = "mechanisms are taken out in the exhaustive check only"
+)]
+#[path = "../../tests/model/mechanism.rs"]
+mod mechanism;
 mod process;
+#[path = "../../tests/model/promise.rs"]
+mod promise;
 #[path = "../../tests/model/protocol.rs"]
 mod protocol;
 mod seen;
 #[expect(
     dead_code,
-    reason = "mechanisms are taken out in the exhaustive check only"
+    reason = "only the exhaustive check asks whether everything has ended"
 )]
 #[path = "../../tests/model/state.rs"]
 mod state;
+mod step;
 mod work;
+#[path = "../../tests/model/write.rs"]
+mod write;
 
-use std::{
-    mem::{Discriminant, discriminant},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use indexmap::IndexSet;
 use proptest::{
@@ -34,12 +46,15 @@ use proptest::{
 use sqlx::PgPool;
 use tokio::{runtime::Handle, sync::Mutex, task::spawn_blocking};
 
+use action::Action;
 use actual::Actual;
-use state::{Action, Commit, Hand, Limits, Protocol, Row, State};
+use mechanism::{Limits, Protocol};
+use state::{Commit, Hand, Row, State};
+use step::{Step, steps, take};
 
 /// The most workers at a time.
 const WORKERS: usize = 3;
-/// The most crashes, stalls, lost answers, failing obituaries.
+/// The most crashes, stalls, lost answers and failing obituaries.
 const FAULTS: u8 = 8;
 const LIMITS: Limits = Limits {
     faults: FAULTS,
@@ -51,7 +66,7 @@ const LIMITS: Limits = Limits {
     pauses: 2,
 };
 
-/// Systems of any size up to four jobs, with more trouble than is checked exhaustively.
+/// Systems with up to four jobs, and more trouble than the exhaustive check allows.
 fn protocols() -> impl Strategy<Value = Protocol> {
     (1..=WORKERS, 1..=4_usize, 1..=3_usize, 1..=3_i8).prop_map(
         |(workers, jobs, cap, max_attempts)| Protocol {
@@ -63,42 +78,6 @@ fn protocols() -> impl Strategy<Value = Protocol> {
             without: None,
         },
     )
-}
-
-/// What is done next: one action, or a statement that takes whatever there is.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Act(Action),
-    Claim {
-        worker: usize,
-    },
-    Rescue,
-    Bury,
-    /// A worker sleeps past its lease, and comes back after its jobs were taken.
-    Stall {
-        worker: usize,
-    },
-}
-
-impl Step {
-    fn kind(&self) -> (Discriminant<Self>, Option<Discriminant<Action>>) {
-        let action = match self {
-            Self::Act(action) => Some(discriminant(action)),
-            Self::Claim { .. } | Self::Rescue | Self::Bury | Self::Stall { .. } => None,
-        };
-        (discriminant(self), action)
-    }
-
-    fn parts(self) -> Vec<Self> {
-        match self {
-            Self::Stall { worker } => vec![
-                Self::Act(Action::LeaseEnds { worker }),
-                Self::Rescue,
-                Self::Act(Action::Heartbeat { worker }),
-            ],
-            Self::Act(_) | Self::Claim { .. } | Self::Rescue | Self::Bury => vec![self],
-        }
-    }
 }
 
 #[sqlx::test(migrator = "crate::MIGRATOR")]
@@ -125,8 +104,9 @@ async fn the_tables_follow_the_model(pool: PgPool) {
     }
 }
 
-/// A process cannot tell a checkpoint that moved the fence from a claim that raised it. While a checkpoint is not answered, it
-/// takes the row under the next fence for held, even if it is that of a later claim whose answer was lost.
+/// A process cannot distinguish a checkpoint that moved the fence from a claim that raised it.
+/// While a checkpoint is not answered, the process treats the row with the next fence as held, even
+/// if that fence belongs to a later claim whose answer was lost.
 #[sqlx::test(migrator = "crate::MIGRATOR")]
 async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool: PgPool) {
     let mut actual = Actual::new(pool, 1).await;
@@ -162,7 +142,7 @@ async fn a_lost_claim_is_released_once_the_checkpoint_before_it_is_answered(pool
     assert_eq!(run.state.jobs[0].row, Row::Due);
 }
 
-/// Runs one schedule; tells where tables and model part.
+/// Runs one schedule. Reports where tables and model differ.
 async fn follow(
     actual: &mut Actual,
     protocol: Protocol,
@@ -170,7 +150,8 @@ async fn follow(
 ) -> Result<(), String> {
     let mut run = Run::start(actual, protocol).await;
     for (kind, which) in choices {
-        // First what is done and then to whom, or the many ways in which a run may end crowd out all else.
+        // Choose the kind of step first, and then the job. Otherwise the many possible ends of runs
+        // would crowd out everything else.
         let steps = steps(protocol, &run.state);
         let kinds: IndexSet<_> = steps.iter().map(Step::kind).collect();
         let kind = kinds[kind.index(kinds.len())];
@@ -222,65 +203,4 @@ impl<'a> Run<'a> {
             Err(format!("expected {expected:#?}\nfound {found:#?}"))
         }
     }
-}
-
-/// Everything that can be done, also what finds nothing to do.
-fn steps(protocol: Protocol, state: &State) -> Vec<Step> {
-    let mut steps = vec![Step::Rescue, Step::Bury];
-    for (worker, now) in state.workers.iter().enumerate() {
-        if now.is_alive && now.has_lease {
-            steps.push(Step::Claim { worker });
-            if state.left.faults > 0 {
-                steps.push(Step::Stall { worker });
-            }
-        }
-    }
-    let actions = protocol.actions(state).into_iter();
-    steps.extend(actions.filter_map(|action| match action {
-        Action::Claim { .. } | Action::Rescue { .. } | Action::Bury { .. } => None,
-        _ => Some(Step::Act(action)),
-    }));
-    steps
-}
-
-/// Takes a step in the database, and the same in the model.
-async fn take(
-    actual: &mut Actual,
-    protocol: Protocol,
-    state: &State,
-    step: Step,
-) -> Result<State, String> {
-    let possible = protocol.actions(state);
-    let all = |wanted: fn(&Action) -> bool| {
-        let chosen = possible.iter().copied().filter(wanted);
-        chosen.fold(state.clone(), |state, action| {
-            protocol.after(&state, action)
-        })
-    };
-    Ok(match step {
-        Step::Act(action) => {
-            actual.act(protocol, state, action).await?;
-            protocol.after(state, action)
-        }
-        Step::Stall { .. } => unreachable!("it is taken in parts"),
-        Step::Rescue => {
-            actual.rescue().await;
-            all(|action| matches!(action, Action::Rescue { .. }))
-        }
-        Step::Bury => {
-            actual.bury().await;
-            all(|action| matches!(action, Action::Bury { .. }))
-        }
-        Step::Claim { worker } => {
-            let claimed = actual.claim(worker, protocol.cap).await;
-            let may_claim = |job: usize| possible.contains(&Action::Claim { worker, job });
-            match claimed {
-                Some(Hand { job, .. }) if may_claim(job) => {
-                    protocol.after(state, Action::Claim { worker, job })
-                }
-                None if !(0..state.jobs.len()).any(may_claim) => state.clone(),
-                _ => return Err(format!("{claimed:?} is not what may be claimed")),
-            }
-        }
-    })
 }

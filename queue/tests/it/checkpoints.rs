@@ -1,19 +1,17 @@
 //! Checkpoints: a running job records effects under its fence, each exactly once, and goes on.
 
-use std::{sync::atomic::Ordering::SeqCst, time::Duration};
+mod ending;
 
-use queue::Config;
+use std::sync::atomic::Ordering::SeqCst;
+
 use sqlx::PgPool;
 
-use crate::{
-    outages::through_proxy,
-    support::{
-        Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
-        until_idle,
-    },
+use crate::support::{
+    Act, Mark, Process, act, count, enqueue, job, mark, names, prepare, quick, settings, until,
+    until_idle,
 };
 
-/// A job that records these, and ends well.
+/// A job that records these marks, and ends well.
 fn with_marks(name: &str, checkpoints: impl IntoIterator<Item = Mark>) -> Act {
     Act {
         checkpoints: checkpoints.into_iter().collect(),
@@ -88,7 +86,8 @@ async fn a_checkpoint_of_a_lost_job_is_refused(pool: PgPool) {
     };
     enqueue(&pool, [job(&with_marks("end", [first, mark("second")]))]).await;
     until(&pool, "select exists (select from effects)").await;
-    // Another worker claims it meanwhile, as after a rescue. That worker is dead, too, so that we get the job again.
+    // Another worker claims the job in the meantime, as after a rescue. That worker is dead, too,
+    // so the job comes back to us.
     sqlx::query("update queue.jobs set locked_by = gen_random_uuid(), fence = fence + 1")
         .execute(&pool)
         .await
@@ -178,99 +177,4 @@ async fn follow_up_jobs_of_a_checkpoint_are_enqueued_with_it(pool: PgPool) {
     )
     .await;
     process.stop().await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_checkpoint_whose_commit_is_not_answered_is_recorded_once(pool: PgPool) {
-    prepare(&pool).await;
-    let (proxy, through) = through_proxy(&pool).await;
-    let process = Process::start(&through, quick(), settings());
-    proxy.swallow_commits.store(2, SeqCst);
-    let marks = (0..4).map(|n| mark(&n.to_string()));
-    enqueue(&pool, [job(&with_marks("end", marks))]).await;
-    until_idle(&pool).await;
-    assert_eq!(proxy.swallow_commits.load(SeqCst), 0);
-    assert_eq!(
-        names(
-            &pool,
-            "select name from effects order by xmin::text::bigint"
-        )
-        .await,
-        ["0", "1", "2", "3", "end"]
-    );
-    assert_eq!(process.started(), 1);
-    process.stop().await;
-}
-
-/// The run ends by its time-out while its checkpoint waits for a lock. The end must not overtake it, or the row would stay
-/// with a worker that does not know it any more.
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_run_that_times_out_in_a_checkpoint_ends_after_it(pool: PgPool) {
-    prepare(&pool).await;
-    let config = Config {
-        finishers: 2,
-        deadline: Duration::from_secs(20),
-        ..quick()
-    };
-    let process = Process::start_with(&pool, config, settings(), 16, Duration::from_millis(300));
-    let mut lock = pool.begin().await.unwrap();
-    sqlx::query("lock table effects")
-        .execute(&mut *lock)
-        .await
-        .unwrap();
-    enqueue(&pool, [job(&with_marks("end", [mark("first")]))]).await;
-    until(
-        &pool,
-        "select exists (select from pg_locks l where l.relation = 'effects'::regclass and not l.granted)",
-    )
-    .await;
-    tokio::time::sleep(Duration::from_millis(600)).await;
-    lock.commit().await.unwrap();
-    // Without the order, the row waits for two sweeps for strays, each 20 seconds after the other.
-    until_idle(&pool).await;
-    assert_eq!(
-        names(
-            &pool,
-            "select name || ' ' || attempt from effects order by xmin::text::bigint"
-        )
-        .await,
-        ["first 1", "first 2", "end 2"]
-    );
-    process.stop().await;
-}
-
-/// The worker is dropped at the end of its grace, while a checkpoint is being written.
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_run_that_is_dropped_in_a_checkpoint_is_given_back_after_it(pool: PgPool) {
-    prepare(&pool).await;
-    let config = Config {
-        finishers: 2,
-        ..quick()
-    };
-    let process = Process::start(&pool, config, settings());
-    let mut lock = pool.begin().await.unwrap();
-    sqlx::query("lock table effects")
-        .execute(&mut *lock)
-        .await
-        .unwrap();
-    enqueue(&pool, [job(&with_marks("end", [mark("first")]))]).await;
-    until(
-        &pool,
-        "select exists (select from pg_locks l where l.relation = 'effects'::regclass and not l.granted)",
-    )
-    .await;
-    let abandoned = tokio::spawn(process.abandon());
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    lock.commit().await.unwrap();
-    abandoned.await.unwrap();
-    assert_eq!(
-        names(
-            &pool,
-            "select state || ' ' || attempt || ' ' || fence from queue.jobs"
-        )
-        .await,
-        ["0 0 2"],
-        "due as before, uncharged"
-    );
-    assert_eq!(names(&pool, "select name from effects").await, ["first"]);
 }

@@ -1,4 +1,4 @@
-//! Death: no job vanishes, and the service hears of it in the same transaction.
+//! Death: no job vanishes, and the service is told in the same transaction.
 
 use queue::{DeadJob, FinishTx, NewJob, Obituary, dead};
 use sqlx::PgPool;

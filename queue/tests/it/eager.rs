@@ -1,19 +1,22 @@
-//! Follow-up jobs that the finishing process takes at once: inserted as claimed, minding all that a claim minds.
+//! Follow-up jobs that the finishing process takes at once. They are inserted as claimed, under the
+//! same conditions as a claim.
+
+mod caps;
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
-use queue::{BackendSettings, Config, Group, NewJob, groups, lanes, queues};
+use queue::{BackendSettings, Config, Group, groups, lanes, queues};
 use sqlx::PgPool;
 
 use crate::{
-    outages::through_proxy,
+    proxy::through_proxy,
     support::{
         Act, MORE, Process, act, count, enqueue, job, lane, names, prepare, quick, settings, until,
         until_idle,
     },
 };
 
-/// How new rows looked when they were inserted.
+/// Records the state of new rows when they are inserted.
 pub(crate) async fn watch_inserts(pool: &PgPool) {
     sqlx::raw_sql(
         "create table inserted (queue text, state smallint, fence integer, attempt smallint);
@@ -29,7 +32,7 @@ pub(crate) async fn watch_inserts(pool: &PgPool) {
     .unwrap();
 }
 
-/// The rows of `MORE`, as inserted: how many, state, fence and attempt.
+/// The rows of `MORE` as they were inserted: number, state, fence and attempt.
 const INSERTED: &str = "select count(*) || ': ' || state || ' ' || fence || ' ' || attempt
                           from inserted where queue = 'more' group by state, fence, attempt order by state";
 
@@ -134,120 +137,7 @@ async fn what_is_paused_is_not_taken(pool: PgPool) {
     process.stop().await;
 }
 
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_lane_at_its_cap_is_left_to_claims(pool: PgPool) {
-    prepare(&pool).await;
-    watch_inserts(&pool).await;
-    at_its_cap(&pool, more().lane_cap(2)).await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_group_at_its_cap_is_left_to_claims(pool: PgPool) {
-    prepare(&pool).await;
-    watch_inserts(&pool).await;
-    at_its_cap(&pool, more().group_cap(2)).await;
-}
-
-/// Two may run at once, and a third one comes.
-async fn at_its_cap(pool: &PgPool, more: BackendSettings) {
-    let process = start(pool, quick(), more);
-    let acts = (0..2).map(|n| Act {
-        follow_up_sleep_ms: 600,
-        ..with_follow_up(&n.to_string())
-    });
-    enqueue(pool, acts.map(|act| job(&act))).await;
-    until(
-        pool,
-        "select count(*) = 2 from queue.jobs where queue = 'more' and state = 1",
-    )
-    .await;
-    enqueue(pool, [job(&with_follow_up("third"))]).await;
-    until(pool, "select count(*) = 3 from effects").await;
-    assert_eq!(names(pool, INSERTED).await, ["1: 0 0 0", "2: 1 1 1"]);
-    until_idle(pool).await;
-    assert_eq!(process.started(), 6);
-    process.stop().await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn the_cap_is_exact_over_processes_that_claim_and_take(pool: PgPool) {
-    prepare(&pool).await;
-    watch_inserts(&pool).await;
-    never_more_than_three(&pool, more().lane_cap(3)).await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn so_is_that_of_a_group(pool: PgPool) {
-    prepare(&pool).await;
-    watch_inserts(&pool).await;
-    never_more_than_three(&pool, more().group_cap(3)).await;
-}
-
-/// How a batch of jobs gets to run is chance: some are taken, others are claimed. Batches follow until both have happened and
-/// the cap was reached.
-async fn never_more_than_three(pool: &PgPool, more: BackendSettings) {
-    let (one, other) = (start(pool, quick(), more), start(pool, quick(), more));
-    let (mut jobs, mut most) = (0, 0);
-    let mut taken = false;
-    while !taken || most < 3 {
-        assert!(jobs < 2_000, "at most {most} ran at once; taken: {taken}");
-        let batch = jobs..jobs + 100;
-        jobs = batch.end;
-        let acts = batch.map(|n| Act {
-            sleep_ms: n % 7,
-            follow_up_sleep_ms: 5,
-            ..with_follow_up(&n.to_string())
-        });
-        enqueue(pool, acts.map(|act| job(&act))).await;
-        while count(pool, "select count(*) from queue.jobs").await > 0 {
-            let running = "select count(*) from queue.jobs where queue = 'more' and state = 1";
-            most = most.max(count(pool, running).await);
-            assert!(most <= 3, "{most} ran at once");
-        }
-        taken = count(pool, "select count(*) from inserted where state = 1").await > 0;
-    }
-    let done = count(pool, "select count(*) from effects").await;
-    assert_eq!(done.cast_unsigned(), 2 * jobs);
-    one.stop().await;
-    other.stop().await;
-}
-
-/// Under a cap, what is due already goes first: or new jobs could take every place that becomes free.
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_due_job_of_a_capped_lane_goes_first(pool: PgPool) {
-    prepare(&pool).await;
-    watch_inserts(&pool).await;
-    let mut conn = pool.acquire().await.unwrap();
-    // Due, and claimed by nobody: the claims are away, waiting for the lock of the lane.
-    let mut claims = pool.begin().await.unwrap();
-    enqueue(&pool, [NewJob::new(MORE, lane(1), &act("early"))]).await;
-    sqlx::query("select pg_advisory_xact_lock(hashtext('more'), uuid_hash($1))")
-        .bind(lane(1))
-        .execute(&mut *claims)
-        .await
-        .unwrap();
-    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
-        .bind(lane(1))
-        .fetch_one(&mut *claims)
-        .await
-        .unwrap();
-    assert_eq!(held, [None]);
-    // In another transaction, somebody else has the lock.
-    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
-        .bind(lane(1))
-        .fetch_one(&mut *conn)
-        .await
-        .unwrap();
-    assert_eq!(held, [None]);
-    let held: Vec<Option<i64>> = sqlx::query_scalar(HELD)
-        .bind(lane(2))
-        .fetch_one(&mut *conn)
-        .await
-        .unwrap();
-    assert!(matches!(held[..], [Some(_)]), "another lane is free");
-}
-
-/// The lock is kept until the transaction ends, which may be long: so nobody waits for it.
+/// The lock is kept until the transaction ends, which may take long. So nobody waits for it.
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn what_another_transaction_claims_from_is_not_taken(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();

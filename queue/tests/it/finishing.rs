@@ -1,9 +1,9 @@
-//! Effects: exactly once, under the fence, and each at its own risk.
+//! Effects happen exactly once, under the fence, and a failing one harms no other.
 
 use sqlx::PgPool;
 
 use crate::support::{
-    Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
+    Act, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
 };
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -38,14 +38,14 @@ async fn a_worker_that_lost_its_job_leaves_no_effect(pool: PgPool) {
         "select exists (select from queue.jobs where state = 1)",
     )
     .await;
-    // Another worker claims it meanwhile, as after a rescue.
+    // Another worker claims the job in the meantime, as after a rescue.
     sqlx::query(
         "update queue.jobs set locked_by = gen_random_uuid(), fence = fence + 1, run_at = now()",
     )
     .execute(&pool)
     .await
     .unwrap();
-    // That worker is dead, too, so that in the end the job is rescued and done by us.
+    // That worker is dead, too, so that we finally rescue and finish the job.
     until_idle(&pool).await;
     assert_eq!(process.started(), 2);
     assert_eq!(count(&pool, "select count(*) from effects").await, 1);
@@ -69,7 +69,7 @@ async fn a_second_claim_by_the_same_worker_fences_the_first(pool: PgPool) {
         "select exists (select from queue.jobs where state = 1)",
     )
     .await;
-    // As if it had been rescued: it is due again, and this very worker takes it a second time.
+    // As after a rescue: the job is due again, and the same worker takes it a second time.
     sqlx::query("update queue.jobs set locked_by = null, state = 0")
         .execute(&pool)
         .await
@@ -130,92 +130,6 @@ async fn a_panicking_effect_is_charged_and_harms_no_sibling(pool: PgPool) {
     assert_eq!(
         names(&pool, "select error from queue.dead_jobs").await,
         ["its effect failed: it panicked: an effect panicked"]
-    );
-    process.stop().await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn again_applies_its_effect_and_keeps_the_job(pool: PgPool) {
-    prepare(&pool).await;
-    let at_first = vec![
-        End::Again {
-            ms: 30,
-            charged: true,
-        },
-        End::Again {
-            ms: 0,
-            charged: true,
-        },
-    ];
-    enqueue(
-        &pool,
-        [job(&Act {
-            at_first,
-            ..act("thrice")
-        })],
-    )
-    .await;
-    let process = Process::start(&pool, quick(), settings());
-    until_idle(&pool).await;
-    assert_eq!(
-        names(&pool, "select attempt::text from effects order by 1").await,
-        ["1", "2", "3"]
-    );
-    process.stop().await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn an_uncharged_again_costs_no_attempt(pool: PgPool) {
-    prepare(&pool).await;
-    let at_first = vec![End::Again {
-        ms: 20,
-        charged: false,
-    }];
-    enqueue(
-        &pool,
-        [job(&Act {
-            at_first,
-            ..act("patient")
-        })
-        .max_attempts(1)],
-    )
-    .await;
-    let process = Process::start(&pool, quick(), settings());
-    until_idle(&pool).await;
-    assert_eq!(process.started(), 4);
-    assert_eq!(
-        names(&pool, "select attempt::text from effects").await,
-        ["1"; 4]
-    );
-    assert_eq!(
-        count(&pool, "select count(*) from queue.dead_jobs").await,
-        0
-    );
-    process.stop().await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn a_charged_again_in_the_last_attempt_applies_its_effect_and_dies(pool: PgPool) {
-    prepare(&pool).await;
-    let at_first = vec![End::Again {
-        ms: 0,
-        charged: true,
-    }];
-    enqueue(
-        &pool,
-        [job(&Act {
-            at_first,
-            ..act("spent")
-        })
-        .max_attempts(1)],
-    )
-    .await;
-    let process = Process::start(&pool, quick(), settings());
-    until_idle(&pool).await;
-    assert_eq!(count(&pool, "select count(*) from effects").await, 1);
-    assert_eq!(
-        names(&pool, "select cause from queue.dead_jobs").await,
-        ["exhausted"]
     );
     process.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Starting, stopping, dying: what was claimed and not finished goes on elsewhere.
+//! Starting, stopping, dying: jobs that were claimed and not finished continue elsewhere.
 
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ async fn a_claim_whose_answer_was_lost_is_released_by_its_own_worker(pool: PgPoo
     prepare(&pool).await;
     let process = Process::start(&pool, quick(), settings());
     until(&pool, "select exists (select from queue.workers)").await;
-    // A claim in this worker's name that it never heard the answer of.
+    // A claim in this worker's name whose answer never arrived.
     enqueue(&pool, [job(&act("stray")).delay(Duration::from_hours(1))]).await;
     sqlx::query("update queue.jobs set state = 1, locked_by = $1, attempt = 1, fence = 1")
         .bind(process.queue.worker_id())

@@ -1,10 +1,12 @@
-//! The queue's promises, on a real Postgres: `DATABASE_URL` names a server on which databases can be made.
+//! The queue's promises, on a real Postgres: `DATABASE_URL` names a server on which you may create
+//! databases.
 
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot be set up shall panic"
 )]
 
+mod capping;
 mod checkpoints;
 mod claiming;
 mod dying;
@@ -15,7 +17,12 @@ mod handing;
 mod lifecycle;
 mod operating;
 mod outages;
+mod pausing;
 mod plans;
+mod proxy;
 mod refusals;
+mod repeating;
+mod replaying;
 mod retrying;
 mod support;
+mod waking;

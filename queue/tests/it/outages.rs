@@ -1,23 +1,11 @@
-//! The database goes away: nothing exits, nothing is lost, nothing is doubled.
+//! The database goes away: no process exits, no job is lost, no effect is doubled.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
-    },
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use queue::Config;
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
-};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use sqlx::PgPool;
 
+use crate::proxy::through_proxy;
 use crate::support::{
     Act, End, Process, act, count, enqueue, job, names, prepare, quick, settings, until, until_idle,
 };
@@ -62,81 +50,6 @@ async fn terminated_sessions_cost_time_and_nothing_else(pool: PgPool) {
         2000
     );
     process.stop().await;
-}
-
-/// Stands between the queue and Postgres, and can be told to misbehave.
-pub(crate) struct Proxy {
-    port: u16,
-    /// Refuses and cuts everything.
-    down: Arc<AtomicBool>,
-    /// Passes on that many more commits and cuts the connection before the answer.
-    pub(crate) swallow_commits: Arc<AtomicU32>,
-}
-
-impl Proxy {
-    async fn start(host: String, port: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let proxy = Self {
-            port: listener.local_addr().unwrap().port(),
-            down: Arc::default(),
-            swallow_commits: Arc::default(),
-        };
-        let (down, swallow) = (proxy.down.clone(), proxy.swallow_commits.clone());
-        tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                if !down.load(SeqCst) {
-                    let server = TcpStream::connect((host.as_str(), port)).await.unwrap();
-                    tokio::spawn(pass(client, server, down.clone(), swallow.clone()));
-                }
-            }
-        });
-        proxy
-    }
-}
-
-async fn pass(
-    mut client: TcpStream,
-    mut server: TcpStream,
-    down: Arc<AtomicBool>,
-    swallow: Arc<AtomicU32>,
-) {
-    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
-    loop {
-        tokio::select! {
-            read = client.read(&mut asked) => {
-                let Ok(n @ 1..) = read else { return };
-                if server.write_all(&asked[..n]).await.is_err() { return }
-                let is_commit = asked[..n].windows(6).any(|word| word == b"COMMIT");
-                if is_commit && swallow.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1)).is_ok() {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    return;
-                }
-            }
-            read = server.read(&mut answered) => {
-                let Ok(n @ 1..) = read else { return };
-                if client.write_all(&answered[..n]).await.is_err() { return }
-            }
-            () = tokio::time::sleep(Duration::from_millis(10)) => {}
-        }
-        if down.load(SeqCst) {
-            return;
-        }
-    }
-}
-
-/// The same database, seen through a proxy.
-pub(crate) async fn through_proxy(pool: &PgPool) -> (Proxy, PgPool) {
-    let options: PgConnectOptions = (*pool.connect_options()).clone();
-    let proxy = Proxy::start(options.get_host().to_owned(), options.get_port()).await;
-    let options = options
-        .host("127.0.0.1")
-        .port(proxy.port)
-        .ssl_mode(PgSslMode::Disable);
-    let through = PgPoolOptions::new()
-        .max_connections(4)
-        .acquire_timeout(Duration::from_secs(1))
-        .connect_lazy_with(options);
-    (proxy, through)
 }
 
 #[sqlx::test(migrator = "queue::MIGRATOR")]
@@ -229,7 +142,8 @@ async fn an_outage_longer_than_the_lease_doubles_no_effect(pool: PgPool) {
     let other = Process::start(&pool, config, settings());
     until_idle(&pool).await;
     proxy.down.store(false, SeqCst);
-    // Back again, it takes part as before, and what it ended meanwhile is refused.
+    // Back again, the process works as before, and the results of its jobs from the meantime are
+    // refused.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     assert_eq!(count(&pool, "select count(*) from effects").await, 40);
     assert_eq!(

@@ -1,12 +1,15 @@
-//! The statements of the hot path keep their plans, whatever the table looked like when the plans were made.
+//! The statements of the hot path keep good plans, whatever the table looked like when the plans
+//! were made.
 //!
-//! A drained queue is an empty table to Postgres, which scans it from end to end. A session that keeps such a plan takes
-//! seconds for a claim once a hundred thousand jobs have come, until the next analyze.
+//! To Postgres, a drained queue is an empty table, which it scans from end to end. If a session
+//! kept such a plan, a claim would take seconds once a hundred thousand jobs have come, until the
+//! next analyze.
 
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
-/// Each with the blocks that it may read. The table has 1,200, and a scan of it for each of 64 lanes reads 200,000.
+/// Each statement with the blocks that it may read. The table has 1,200, and a scan of it for each
+/// of 64 lanes reads 200,000.
 const STATEMENTS: [(&str, i64); 7] = [
     (
         "queue.claim(gen_random_uuid(), 'work', 100, gen_random_uuid(), 64, 5, null, 0::smallint)",
@@ -35,7 +38,7 @@ const STATEMENTS: [(&str, i64); 7] = [
     ("queue.doomed('work', 100)", 100),
 ];
 
-/// The blocks that a statement reads: a count of its work that does not depend on the machine.
+/// The blocks that a statement reads. This measures its work independently of the machine.
 async fn blocks(conn: &mut PgConnection, statement: &str) -> i64 {
     let explain =
         format!("explain (analyze, buffers, timing off, format json) select * from {statement}");
@@ -51,7 +54,7 @@ async fn blocks(conn: &mut PgConnection, statement: &str) -> i64 {
 async fn a_plan_made_for_an_empty_table_serves_a_full_one(pool: PgPool) {
     let mut conn = pool.acquire().await.unwrap();
     for statement in [
-        // From now on nobody tells the session that the table has grown.
+        // From now on, the session does not learn that the table has grown.
         "alter table queue.jobs set (autovacuum_enabled = off)",
         "vacuum analyze queue.jobs",
     ] {

@@ -1,4 +1,4 @@
-//! What cannot be meant is refused with a sentence, and nothing is stored.
+//! Invalid input is refused with a sentence, and nothing is stored.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn a_payload_that_is_too_long_is_refused_with_all_that_came_with_it(pool: 
         "{text}"
     );
 
-    // The same from SQL, where nobody has looked before.
+    // The same from SQL, where nothing has checked the input before.
     let refused = sqlx::query(
         "select queue.enqueue(array['work'], array[gen_random_uuid()], array[to_json(repeat('x', 262144))::text],
                               array[0::smallint], array[0::bigint], array[9::smallint])",
@@ -54,7 +54,7 @@ async fn a_queue_with_impossible_settings_is_not_opened(pool: PgPool) {
     };
     let refused = Queue::open(pool, config).unwrap_err().to_string();
     assert!(
-        refused.starts_with("heartbeat is 5s and lease 1s"),
+        refused.starts_with("heartbeat is 5s and lease is 1s"),
         "{refused}"
     );
 }

@@ -1,4 +1,4 @@
-//! Failures: charged, scheduled, never slept in a slot.
+//! Failed attempts are charged and scheduled in the table. No worker sleeps in a slot.
 
 use std::time::Duration;
 

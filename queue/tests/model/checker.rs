@@ -1,9 +1,10 @@
-//! An exhaustive model checker: visits every state that a model can reach, the nearest first, so that what it finds
-//! wrong comes with the shortest schedule that leads there.
+//! An exhaustive model checker. It visits every state that a model can reach, the nearest first, so
+//! that an error comes with the shortest schedule that leads to it.
 //!
-//! States are compared in full, not by a hash. That all ends well is shown without any assumption of
-//! fairness: a state ends well when it has ended, or when it has successors and all of them end well. Every
-//! reachable state must, which rules out both getting stuck and going round for ever.
+//! States are compared in full, not by a hash. No assumption of fairness is needed to show that
+//! everything ends well: a state ends well if it has ended, or if it has successors and all of them
+//! end well. Every reachable state must end well, which excludes both getting stuck and going round
+//! for ever.
 
 use std::{fmt, hash::Hash, iter};
 
@@ -19,17 +20,17 @@ pub(crate) trait Model {
     /// What can happen next.
     fn actions(&self, state: &Self::State) -> Vec<Self::Action>;
 
-    /// What it leads to.
+    /// The state after an action.
     fn after(&self, state: &Self::State, action: Self::Action) -> Self::State;
 
     /// The first promise that the state breaks.
     fn broken_promise(&self, state: &Self::State) -> Option<&'static str>;
 
-    /// Whether all that was to be done is done.
+    /// Whether all work is done.
     fn has_ended(&self, state: &Self::State) -> bool;
 }
 
-/// A schedule at whose end a promise is broken.
+/// A schedule that breaks a promise at its end.
 pub(crate) struct Counterexample<M: Model> {
     pub(crate) promise: &'static str,
     pub(crate) schedule: Vec<M::Action>,
@@ -46,10 +47,11 @@ impl<M: Model> fmt::Debug for Counterexample<M> {
     }
 }
 
-/// What is broken in a state that is not sure to end.
+/// The promise that is broken by a state that may never end.
 pub(crate) const ALL_ENDS: &str = "everything comes to its end";
 
-/// Visits all reachable states and returns how many there are, or the shortest way to a broken promise.
+/// Visits all reachable states and returns how many there are, or the shortest way to a broken
+/// promise.
 pub(crate) fn explore<M: Model>(model: &M) -> Result<usize, Counterexample<M>> {
     // In the order of discovery: the set is also the queue of the search.
     let mut states = IndexSet::from([model.start()]);
@@ -75,7 +77,7 @@ pub(crate) fn explore<M: Model>(model: &M) -> Result<usize, Counterexample<M>> {
         current += 1;
     }
 
-    // Backwards from the ends: a state follows when the last of its successors is known to end well.
+    // Backwards from the ends: a state counts as ending well when the last of its successors does.
     let mut ends_well: Vec<bool> = states.iter().map(|state| model.has_ended(state)).collect();
     let mut settled: Vec<usize> = (0..states.len()).filter(|&at| ends_well[at]).collect();
     while let Some(successor) = settled.pop() {
@@ -87,7 +89,7 @@ pub(crate) fn explore<M: Model>(model: &M) -> Result<usize, Counterexample<M>> {
             }
         }
     }
-    // Of the states that do not end well, one that is stuck tells more than one on the way to it.
+    // Among the states that do not end well, a stuck one explains more than one on the way to it.
     let lost = (0..states.len()).filter(|&at| !ends_well[at]);
     match lost.min_by_key(|&at| unsettled[at]) {
         None => Ok(states.len()),

@@ -1,9 +1,14 @@
-//! From the claim of a job to its end: every promise holds in every reachable state, and each mechanism is needed.
+//! From the claim of a job to its end: every promise holds in every reachable state, and each
+//! mechanism is needed.
+
+mod needed;
 
 use crate::{
+    action::Action,
     checker::{ALL_ENDS, Model, explore},
-    protocol::promise,
-    state::{Action, Limits, Mechanism, Protocol, State},
+    mechanism::{Limits, Mechanism, Protocol},
+    promise,
+    state::State,
 };
 
 impl Model for Protocol {
@@ -31,7 +36,7 @@ impl Model for Protocol {
     }
 }
 
-/// One job at the mercy of three faults.
+/// One job, and three faults.
 const ONE_JOB: Protocol = Protocol {
     jobs: 1,
     workers: 2,
@@ -55,7 +60,7 @@ const TWO_JOBS: Protocol = Protocol {
     ..ONE_JOB
 };
 
-/// A job that dies easily and may live again.
+/// A job that dies easily and may be replayed.
 const TWO_LIVES: Protocol = Protocol {
     max_attempts: 1,
     limits: Limits {
@@ -104,7 +109,7 @@ fn states(protocol: Protocol) -> usize {
     explore(&protocol).unwrap_or_else(|found| panic!("{found:?}"))
 }
 
-// The numbers are no promise. They show that a change of the model changed what is visited.
+// The numbers are not a promise. They show whether a change of the model changed what is visited.
 
 #[test]
 fn every_promise_holds_for_one_job_and_three_faults() {
@@ -136,7 +141,7 @@ fn every_promise_holds_for_a_new_job_taken_at_once() {
     assert_eq!(states(INSERTED), 84_933);
 }
 
-/// The promise that is broken first without a mechanism.
+/// The promise that breaks first without a mechanism.
 #[track_caller]
 fn broken(protocol: Protocol, mechanism: Mechanism) -> &'static str {
     let crippled = Protocol {
@@ -147,119 +152,4 @@ fn broken(protocol: Protocol, mechanism: Mechanism) -> &'static str {
         Ok(states) => panic!("{states} states, and {mechanism:?} is never missed"),
         Err(found) => found.promise,
     }
-}
-
-#[test]
-fn without_the_worker_in_the_fence_an_effect_doubles() {
-    let promise = broken(ONE_JOB, Mechanism::FenceComparesWorker);
-    assert_eq!(promise, promise::ONCE);
-}
-
-#[test]
-fn without_the_claim_in_the_fence_an_effect_doubles() {
-    let promise = broken(ONE_JOB, Mechanism::FenceComparesClaim);
-    assert_eq!(promise, promise::ONCE);
-}
-
-#[test]
-fn without_one_transaction_for_row_and_effect_an_effect_doubles() {
-    let promise = broken(ONE_JOB, Mechanism::FinishIsOneTransaction);
-    assert_eq!(promise, promise::ONCE);
-}
-
-#[test]
-fn without_the_charge_at_the_claim_a_job_outlives_its_attempts() {
-    let promise = broken(ONE_JOB, Mechanism::AttemptIsChargedAtClaim);
-    assert_eq!(promise, promise::ATTEMPTS);
-}
-
-#[test]
-fn without_a_doom_at_the_maximum_a_job_outlives_its_attempts() {
-    let promise = broken(ONE_JOB, Mechanism::MaximumDooms);
-    assert_eq!(promise, promise::ATTEMPTS);
-}
-
-#[test]
-fn without_waiting_for_the_lease_a_rescue_robs_the_living() {
-    let promise = broken(ONE_JOB, Mechanism::RescueWaitsForLease);
-    assert_eq!(promise, promise::ONE_HAND);
-}
-
-#[test]
-fn without_the_second_look_a_sweep_robs_its_own_worker() {
-    let promise = broken(ONE_JOB, Mechanism::StraysAreSeenTwice);
-    assert_eq!(promise, promise::ONE_HAND);
-}
-
-#[test]
-fn when_an_answer_outlasts_two_sweeps_they_rob_its_worker() {
-    let promise = broken(ONE_JOB, Mechanism::AnswersComeInTime);
-    assert_eq!(promise, promise::ONE_HAND);
-}
-
-#[test]
-fn without_sweeps_a_lost_answer_strands_its_job() {
-    let promise = broken(TWO_LIVES, Mechanism::StraysAreSwept);
-    assert_eq!(promise, ALL_ENDS);
-}
-
-/// The fence makes the second try safe. The look-up makes the report true.
-#[test]
-fn without_the_look_up_a_written_outcome_is_reported_as_refused() {
-    let promise = broken(ONE_JOB, Mechanism::CommitsAreLookedUp);
-    assert_eq!(promise, promise::REPORT);
-}
-
-#[test]
-fn without_the_lock_of_a_lane_two_claims_exceed_its_cap() {
-    let promise = broken(TWO_JOBS, Mechanism::LanesAreLocked);
-    assert_eq!(promise, promise::CAP);
-}
-
-#[test]
-fn without_one_transaction_for_a_burial_a_job_dies_unannounced() {
-    let promise = broken(ONE_JOB, Mechanism::BurialIsOneTransaction);
-    assert_eq!(promise, promise::OBITUARY);
-}
-
-#[test]
-fn without_a_new_fence_a_checkpoint_is_recorded_twice() {
-    let promise = broken(CHECKPOINTS, Mechanism::CheckpointsMoveTheFence);
-    assert_eq!(promise, promise::ONCE);
-}
-
-#[test]
-fn without_expecting_the_next_fence_a_sweep_robs_a_job_in_its_checkpoint() {
-    let promise = broken(CHECKPOINTS, Mechanism::NextFenceIsExpected);
-    assert_eq!(promise, promise::ONE_HAND);
-}
-
-#[test]
-fn without_a_hand_before_the_commit_a_sweep_robs_a_follow_up_job() {
-    let promise = broken(FOLLOW_UP, Mechanism::HandsAreReadyBeforeCommit);
-    assert_eq!(promise, promise::ONE_HAND);
-}
-
-#[test]
-fn without_awaiting_the_commit_a_job_runs_that_does_not_exist() {
-    let promise = broken(FOLLOW_UP, Mechanism::HandOverAwaitsCommit);
-    assert_eq!(promise, promise::NOT_LOST);
-}
-
-#[test]
-fn without_its_charge_a_follow_up_job_outlives_its_attempts() {
-    let promise = broken(FOLLOW_UP, Mechanism::EagerAttemptIsCharged);
-    assert_eq!(promise, promise::ATTEMPTS);
-}
-
-#[test]
-fn without_a_look_at_the_cap_a_new_job_exceeds_it() {
-    let promise = broken(INSERTED, Mechanism::EagerMindsTheCap);
-    assert_eq!(promise, promise::CAP);
-}
-
-#[test]
-fn without_a_look_at_pauses_a_follow_up_job_of_a_paused_lane_is_taken() {
-    let promise = broken(FOLLOW_UP, Mechanism::EagerMindsThePause);
-    assert_eq!(promise, promise::PAUSE);
 }

@@ -1,9 +1,12 @@
-//! The parts of the protocol that came later: checkpoints, and jobs that the process which enqueues them takes at once.
+//! The newer parts of the protocol: checkpoints, and jobs that the enqueuing process takes at once.
 
-use super::state::{Claim, Commit, Hand, Job, Mechanism, Protocol, Row, Stage, State};
+use super::{
+    mechanism::{Mechanism, Protocol},
+    state::{Claim, Commit, Hand, Job, Row, Stage, State},
+};
 
 impl Protocol {
-    /// The follow-up job: running in the hands of the worker that enqueues it, if that may take it, or else due.
+    /// The follow-up job: held and running, if the enqueuing worker may take it; otherwise due.
     pub(super) fn enqueue_more(
         &self,
         next: &mut State,
@@ -35,7 +38,7 @@ impl Protocol {
             }
         }
         if !is_written {
-            // The transaction was rolled back, and the job runs.
+            // The transaction was rolled back, but the job runs.
             job.row = Row::Finished;
         }
         next.jobs.push(job);
@@ -45,7 +48,7 @@ impl Protocol {
     pub(super) fn takes_at_once(&self, state: &State, worker: usize) -> bool {
         let is_open = !state.is_paused || !self.has(Mechanism::EagerMindsThePause);
         let has_room = state.running() < self.cap || !self.has(Mechanism::EagerMindsTheCap);
-        // Under a cap, what is due goes first.
+        // Under a cap, due jobs go first.
         let is_first = state.jobs.iter().all(|job| job.row != Row::Due);
         is_open && has_room && is_first && state.workers[worker].has_lease
     }
@@ -65,7 +68,7 @@ impl Protocol {
         }
         match commit {
             Commit::Answered if is_written => self.go_on(next, hand),
-            // The run is told, and stops.
+            // The run gets the refusal, and stops.
             Commit::Answered => *next.claim_mut(hand) = None,
             Commit::Lost {
                 written: was_written,
@@ -73,7 +76,7 @@ impl Protocol {
         }
     }
 
-    /// A checkpoint is known to be written: the run goes on, under the next fence.
+    /// The checkpoint is known to be written: the run goes on, under the next fence.
     pub(super) fn go_on(&self, next: &mut State, hand: Hand) {
         let fence = hand.fence + usize::from(self.has(Mechanism::CheckpointsMoveTheFence));
         let claim = next.claim_mut(hand).take().map(|claim| Claim {
@@ -84,7 +87,7 @@ impl Protocol {
         *next.claim_mut(Hand { fence, ..hand }) = claim;
     }
 
-    /// The jobs whose rows name this worker, while it has no hold on them.
+    /// The jobs whose rows name this worker, although it does not hold them.
     pub(super) fn strays(&self, state: &State, worker: usize) -> Vec<usize> {
         let is_held = |job: &Job| match job.last_claim().map(|claim| claim.stage) {
             Some(Stage::Inserted { .. }) => self.has(Mechanism::HandsAreReadyBeforeCommit),

@@ -1,18 +1,19 @@
-//! The vocabulary of generations: what the sequence, the tables and the locks hold, and what can happen to them.
+//! The vocabulary of generations: what the sequence, the tables and the locks hold, and what can
+//! happen to them.
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generations {
     pub(crate) limits: Limits,
-    /// The mechanism that is taken out, to see what it is for.
+    /// The mechanism that is removed, to see what it is for.
     pub(crate) without: Option<Mechanism>,
 }
 
-/// What keeps the promises.
+/// The mechanisms that keep the promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mechanism {
-    /// Who enters a generation holds a shared lock on it.
+    /// A transaction that enters a generation holds a shared lock on it.
     WritersLock,
-    /// Who has that lock reads the sequence again.
+    /// After it gets that lock, it reads the sequence again.
     WritersReadAgain,
     /// A generation is condemned before the next one is entered.
     CondemnedFirst,
@@ -22,7 +23,8 @@ pub(crate) enum Mechanism {
     ClosersLook,
     /// A condemned generation becomes a held one only when no job is seen in it.
     HoldersLook,
-    /// Who moves jobs has the row of `queue.generations` locked, so that what is old stays what it is.
+    /// A housekeeper that moves jobs has the row of `queue.generations` locked, so that the old
+    /// generation cannot change.
     MoversLock,
     /// Claims read the sequence before the snapshot of the row.
     ClaimsReadFirst,
@@ -30,12 +32,13 @@ pub(crate) enum Mechanism {
     ClaimsAreAwaited,
 }
 
-/// How often at most.
+/// The highest numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Limits {
     pub(crate) sessions: u8,
     pub(crate) rotations: u8,
-    /// Housekeepers that die, transactions that outlast patience, and tries to close while a job is still there.
+    /// Housekeepers that die, transactions that take longer than the patience, and attempts to
+    /// close while a job is still there.
     pub(crate) faults: u8,
 }
 
@@ -75,7 +78,7 @@ pub(crate) struct Session {
     /// The generations on which it holds the shared lock.
     pub(crate) locks: Vec<Generation>,
     pub(crate) entered: Generation,
-    /// The job was in sight when this session began to look, and since then at most moved.
+    /// The job was visible when this session began to look, and has at most moved since then.
     pub(crate) knows_job: bool,
 }
 
@@ -88,25 +91,25 @@ pub(crate) enum Step {
     /// Has the lock, too.
     Locked(Generation),
     Entered,
-    /// Looks for the live generations: has read the sequence.
+    /// Looks up the live generations: has read the sequence.
     Looked(Generation),
     /// Has a snapshot of the row, too.
     Snapshot(Vec<Generation>),
     /// Has read the sequence again; counts in these generations.
     Counts(Vec<Generation>),
-    /// Has the job locked and written, and not committed.
+    /// Has locked and written the job, and not committed.
     Wrote(Job),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Housekeeper {
     Idle,
-    /// Has seen the job in a generation that is left, and where it belongs.
+    /// Has seen the job in a generation that is being left, and knows its new generation.
     Sees {
         from: Generation,
         to: Generation,
     },
-    /// Has the job locked and written, and not committed.
+    /// Has locked and written the job, and not committed.
     Moves {
         to: Generation,
     },
@@ -171,7 +174,7 @@ pub(crate) enum Action {
 }
 
 impl State {
-    /// Whether claims that begin now look there.
+    /// Whether claims that begin now look into this generation.
     pub(crate) fn is_live(&self, generation: Generation) -> bool {
         let Row { old, condemned, .. } = self.row;
         [Some(self.young), Some(old), condemned].contains(&Some(generation))

@@ -1,12 +1,16 @@
-//! The rotation of generations as a state machine (`migrations/4_generations.sql`, `src/generations.rs`).
+//! The rotation of generations as a state machine (`migrations/6_generations.sql`,
+//! `src/generations.rs`).
 //!
-//! A session is a transaction that enters the young generation: a writer then puts the job there, due; a claim looks
-//! for the live generations, counts what runs in them, and puts the job into the young one, running. Housekeepers, of
-//! whom two believe to be the one, condemn, advance, move, hold and close. A statement whose parts all see one
-//! moment is one action, any other is several. One job will do: jobs are nothing to each other here.
+//! A session is a transaction that enters the young generation. A writer then puts the job there,
+//! due. A claim looks up the live generations, counts what runs in them, and puts the job into the
+//! young one, running. Two housekeepers both believe that they are elected; they condemn, advance,
+//! move, hold and close. A statement whose parts all see the same moment is one action; any other
+//! statement is several. One job is enough, because jobs do not affect each other here.
+
+mod choices;
 
 use crate::generations::{
-    Action, Generation, Generations, Housekeeper, Job, Mechanism, Row, Session, State, Step,
+    Action, Generations, Housekeeper, Job, Mechanism, Row, Session, State, Step,
 };
 
 impl Generations {
@@ -33,137 +37,7 @@ impl Generations {
     }
 }
 
-/// What can happen next.
-impl Generations {
-    pub(crate) fn actions(self, state: &State) -> Vec<Action> {
-        let mut actions = Vec::new();
-        for session in 0..state.sessions.len() {
-            Self::of_session(state, session, &mut actions);
-        }
-        self.of_row(state, &mut actions);
-        for housekeeper in 0..state.housekeepers.len() {
-            self.of_housekeeper(state, housekeeper, &mut actions);
-        }
-        actions
-    }
-
-    fn of_session(state: &State, session: usize, actions: &mut Vec<Action>) {
-        let Session { step, is_claim, .. } = &state.sessions[session];
-        match step {
-            Step::Idle if state.left.sessions == 0 => {}
-            Step::Idle => {
-                for is_claim in [false, true] {
-                    actions.push(Action::Begin { session, is_claim });
-                }
-            }
-            // Waits for whoever closes it.
-            Step::Read(young) if state.is_being_closed(*young) => {}
-            Step::Read(_) => actions.push(Action::Lock { session }),
-            Step::Locked(_) => actions.push(Action::Enter { session }),
-            Step::Entered if *is_claim => actions.push(Action::Look { session }),
-            Step::Entered if state.is_job_locked() => {}
-            Step::Entered => actions.push(Action::Write { session }),
-            Step::Looked(_) => actions.push(Action::TakeSnapshot { session }),
-            Step::Snapshot(_) => actions.push(Action::Count { session }),
-            Step::Counts(live) => {
-                let is_found = !state.job.is_running && live.contains(&state.job.generation);
-                if is_found && !state.is_job_locked() {
-                    actions.push(Action::Write { session });
-                }
-                actions.push(Action::Commit { session });
-            }
-            Step::Wrote(_) => {
-                actions.extend([Action::Commit { session }, Action::Rollback { session }]);
-            }
-        }
-    }
-
-    /// The steps of a rotation that are one statement each, under the row's lock.
-    fn of_row(self, state: &State, actions: &mut Vec<Action>) {
-        if self.is_row_locked(state) {
-            return;
-        }
-        if state.is_halfway() {
-            actions.push(Action::Advance);
-        } else if let Some(condemned) = state.row.condemned {
-            let is_there = state.is_job_in(condemned) && self.has(Mechanism::HoldersLook);
-            if state.left.faults > 0
-                && state.is_entered(condemned)
-                && !is_there
-                && !self.must_await_claims(state)
-            {
-                actions.push(Action::Hold);
-            }
-        } else if state.left.rotations > 0 {
-            actions.extend([Action::CondemnYoung, Action::CondemnOld]);
-            if !self.has(Mechanism::CondemnedFirst) {
-                actions.push(Action::Advance);
-            }
-        }
-    }
-
-    fn of_housekeeper(self, state: &State, housekeeper: usize, actions: &mut Vec<Action>) {
-        let may_fail = state.left.faults > 0;
-        match state.housekeepers[housekeeper] {
-            Housekeeper::Idle => {
-                for from in state.left_generations() {
-                    self.of_generation(state, housekeeper, from, actions);
-                }
-                return;
-            }
-            Housekeeper::Sees { .. } => actions.push(Action::LockJob { housekeeper }),
-            Housekeeper::Moves { .. } => actions.push(Action::CommitMove { housekeeper }),
-            Housekeeper::Closes(_) if self.is_row_locked(state) => {}
-            Housekeeper::Closes(_) => actions.push(Action::Close { housekeeper }),
-        }
-        if may_fail {
-            actions.push(Action::Die { housekeeper });
-        }
-    }
-
-    /// What a housekeeper may begin with a generation that is left.
-    fn of_generation(
-        self,
-        state: &State,
-        housekeeper: usize,
-        from: Generation,
-        actions: &mut Vec<Action>,
-    ) {
-        let is_there = state.is_job_in(from);
-        if is_there && !state.is_job_locked() && !self.is_row_locked(state) {
-            actions.push(Action::SeeJob { housekeeper, from });
-        }
-        let is_quiet = !state.is_entered(from) && !state.is_being_closed(from);
-        let is_last = state.row.condemned == Some(from);
-        if (is_quiet || !self.has(Mechanism::ClosersLock))
-            && !(is_last && self.must_await_claims(state))
-            && (!is_there || state.left.faults > 0)
-        {
-            actions.push(Action::LockToClose {
-                housekeeper,
-                generation: from,
-            });
-        }
-    }
-
-    /// Whether somebody who moves jobs has the row of `queue.generations`.
-    fn is_row_locked(self, state: &State) -> bool {
-        let is_idle = |keeper: &Housekeeper| match keeper {
-            Housekeeper::Idle | Housekeeper::Closes(_) => true,
-            Housekeeper::Sees { .. } | Housekeeper::Moves { .. } => false,
-        };
-        self.has(Mechanism::MoversLock) && !state.housekeepers.iter().all(is_idle)
-    }
-
-    /// Whether a claim is at work that began before the rotation did: it looks where that has left.
-    fn must_await_claims(self, state: &State) -> bool {
-        let mut claims = state.sessions.iter().filter(|session| session.is_claim);
-        self.has(Mechanism::ClaimsAreAwaited)
-            && claims.any(|claim| claim.locks.contains(&(state.young - 1)))
-    }
-}
-
-/// What it leads to.
+/// The state after an action.
 impl Generations {
     pub(crate) fn after(self, state: &State, action: Action) -> State {
         let mut next = state.clone();
@@ -218,7 +92,7 @@ impl Generations {
                 housekeeper,
                 generation,
             } => {
-                // To come too early is counted, because that could go on for ever.
+                // Coming too early is limited, because it could go on for ever.
                 next.left.faults -= u8::from(state.is_job_in(generation));
                 next.housekeepers[housekeeper] = Housekeeper::Closes(generation);
             }
@@ -228,7 +102,7 @@ impl Generations {
                 next.housekeepers[housekeeper] = Housekeeper::Idle;
             }
         }
-        // All are alike, so any order will do: whoever is busy comes first.
+        // All are alike, so their order does not matter: busy ones come first.
         next.sessions.sort_unstable_by(|one, other| other.cmp(one));
         next.housekeepers
             .sort_unstable_by(|one, other| other.cmp(one));
@@ -290,7 +164,7 @@ impl Generations {
     }
 }
 
-/// Moves the job, if it still is where it was seen and nobody else has it locked.
+/// Moves the job, if it is still where it was seen and nobody else has locked it.
 fn lock_job(next: &mut State, housekeeper: usize) {
     if let Housekeeper::Sees { from, to } = next.housekeepers[housekeeper] {
         let is_there = next.is_job_in(from) && !next.is_job_locked();

@@ -1,5 +1,5 @@
-//! Generations come and go, and no job gets out of sight: every promise holds in every reachable state, and each
-//! mechanism is needed.
+//! Generations come and go, and every job stays visible: every promise holds in every reachable
+//! state, and each mechanism is needed.
 
 use crate::{
     checker::{Model, explore},
@@ -44,7 +44,7 @@ impl Model for Generations {
         }
     }
 
-    /// Whether nobody is at work, and the rotation is done.
+    /// Whether nobody is working, and the rotation is done.
     fn has_ended(&self, state: &State) -> bool {
         state.sessions.iter().all(|one| one.step == Step::Idle)
             && state
@@ -72,7 +72,7 @@ fn every_job_stays_in_sight() {
     assert_eq!(states, 144_309);
 }
 
-/// The promise that is broken first without a mechanism.
+/// The promise that breaks first without a mechanism.
 #[track_caller]
 fn broken(generations: Generations, mechanism: Mechanism) -> &'static str {
     let crippled = Generations {
@@ -125,14 +125,16 @@ fn without_reading_the_sequence_first_a_claim_overlooks_a_job() {
     assert_eq!(broken(TWO_ROTATIONS, Mechanism::ClaimsReadFirst), COUNTED);
 }
 
-/// A claim that outlasts patience commits into a generation that is held, where no claim counts.
+/// A claim that takes longer than the patience commits into a held generation, where no claim
+/// counts.
 #[test]
 fn without_awaiting_claims_a_running_job_is_left_uncounted() {
     let promise = broken(TWO_ROTATIONS, Mechanism::ClaimsAreAwaited);
     assert_eq!(promise, IN_COUNT);
 }
 
-/// The old generation is left twice while a claim looks: what it is to count has moved on to where it does not look.
+/// The old generation is left twice while a claim looks. The job that it should count has moved to
+/// where it does not look.
 #[test]
 fn without_awaiting_claims_one_overlooks_a_job_that_moves_twice() {
     let all_is_quick = Generations {

@@ -1,93 +1,6 @@
-//! The vocabulary of the protocol: what tables and processes hold, and what can happen to them.
+//! The vocabulary of the protocol: what tables and processes hold.
 
-/// One configuration of the system.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Protocol {
-    /// All of one queue and one lane.
-    pub(crate) jobs: usize,
-    /// How many processes there are at any time; one that crashes is followed by another, under a new id.
-    pub(crate) workers: usize,
-    pub(crate) max_attempts: i8,
-    /// How many jobs of the lane may run at once.
-    pub(crate) cap: usize,
-    pub(crate) limits: Limits,
-    /// The mechanism that is taken out, to see what it is for.
-    pub(crate) without: Option<Mechanism>,
-}
-
-/// What keeps the promises: most of it is SQL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mechanism {
-    /// A row is finished only by the worker that it names.
-    FenceComparesWorker,
-    /// A row is finished only under the number of its last claim.
-    FenceComparesClaim,
-    /// Rows and effects are written in one transaction.
-    FinishIsOneTransaction,
-    /// An attempt is charged when it begins, not when somebody is left to report its end.
-    AttemptIsChargedAtClaim,
-    /// Whoever ends or loses the last attempt dooms the job.
-    MaximumDooms,
-    /// Only a worker without a lease loses its jobs.
-    RescueWaitsForLease,
-    /// An unanswered commit is looked up before the transaction is repeated.
-    CommitsAreLookedUp,
-    /// A worker looks for rows that name it, but that it has no hold on.
-    StraysAreSwept,
-    /// Such a row is released only by the second sweep that sees it.
-    StraysAreSeenTwice,
-    /// The answer to a claim takes less than the time between two sweeps: the settings must see to that.
-    AnswersComeInTime,
-    /// A lane's running jobs are counted under its lock, and claimed before it is let go.
-    LanesAreLocked,
-    /// The row moves and the obituary is applied in one transaction.
-    BurialIsOneTransaction,
-    /// A checkpoint gives the row the next fence.
-    CheckpointsMoveTheFence,
-    /// While a checkpoint is not answered, a sweep takes the row under the next fence for held: the checkpoint may have
-    /// been written.
-    NextFenceIsExpected,
-    /// A follow-up job that its worker takes at once is in its hand before the commit.
-    HandsAreReadyBeforeCommit,
-    /// It is handed over only after the commit.
-    HandOverAwaitsCommit,
-    /// It is inserted as a claim would leave it, with its first attempt charged.
-    EagerAttemptIsCharged,
-    /// It is inserted as running only if the lane has room under its cap.
-    EagerMindsTheCap,
-    /// It is inserted as running only if nothing pauses its lane.
-    EagerMindsThePause,
-}
-
-/// How often at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Limits {
-    /// Crashes, stalls, lost answers, failing obituaries.
-    pub(crate) faults: u8,
-    /// Runs that ended uncharged.
-    pub(crate) uncharged: u8,
-    pub(crate) replays: u8,
-    /// Effects recorded by runs that go on.
-    pub(crate) checkpoints: u8,
-    /// Follow-up jobs of finished ones.
-    pub(crate) follow_ups: u8,
-    /// Jobs that a process which works on the queue enqueues from elsewhere.
-    pub(crate) inserts: u8,
-    /// Pauses of the lane.
-    pub(crate) pauses: u8,
-}
-
-impl Limits {
-    pub(crate) const NONE: Self = Self {
-        faults: 0,
-        uncharged: 0,
-        replays: 0,
-        checkpoints: 0,
-        follow_ups: 0,
-        inserts: 0,
-        pauses: 0,
-    };
-}
+use super::mechanism::Limits;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
@@ -106,21 +19,22 @@ pub(crate) struct Job {
     pub(crate) row: Row,
     /// Charged attempts, as in the row.
     pub(crate) attempt: i8,
-    /// Charged attempts in truth: claims that were not given back.
+    /// The real number of charged attempts: claims that were not given back.
     pub(crate) charged: i8,
-    /// All its claims, the first of which carries the fence 1; none when no worker has it in hand any more.
-    /// The row carries the fence of the last.
+    /// All its claims. The first has the fence 1. `None` if no worker holds the claim any more. The
+    /// row has the fence of the last claim.
     pub(crate) claims: Vec<Option<Claim>>,
     /// The last sweep of its worker found the row, but no hold.
     pub(crate) is_suspect: bool,
-    /// The effects that were applied, each as the step that its run took: how many effects it found applied.
+    /// The effects that were applied, each as the step that its run took: how many effects it found
+    /// applied.
     pub(crate) effects: Vec<usize>,
     pub(crate) obituaries: u8,
     /// An outcome that was written was reported as refused.
     pub(crate) is_misreported: bool,
 }
 
-/// Where the job's row is, and in which state.
+/// The place of the job's row, and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Row {
     Due,
@@ -145,25 +59,26 @@ pub(crate) struct Claim {
     pub(crate) attempt: i8,
     /// How many effects were applied before.
     pub(crate) step: usize,
-    /// The worker's lease was held without a break since the claim.
+    /// The worker has held its lease without a break since the claim.
     pub(crate) is_covered: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stage {
-    /// The claim is committed, its answer under way.
+    /// The claim is committed, and its answer is under way.
     Claimed,
     /// The job waits in the buffer or runs.
     Held,
-    /// Inserted by this worker as its own; the commit is not answered. Handed over, or dropped, with the answer to `by`.
+    /// Inserted by this worker as its own. The commit is not answered yet. The answer to `by`
+    /// decides whether it is handed over or dropped.
     Inserted { by: Hand },
-    /// A checkpoint waits to be written; what nobody knows is whether it already was.
+    /// A checkpoint waits to be written. Nobody knows whether it already was.
     Reached,
-    /// The commit that wrote the checkpoint, or did not, is not answered.
+    /// The commit is not answered. It may have written the checkpoint.
     InDoubt { was_written: bool },
-    /// The outcome waits to be written; what nobody knows is whether it already was.
+    /// The outcome waits to be written. Nobody knows whether it already was.
     Ended { outcome: Outcome, was_written: bool },
-    /// The commit that wrote the outcome, or did not, is not answered.
+    /// The commit is not answered. It may have written the outcome.
     Unanswered { outcome: Outcome, was_written: bool },
 }
 
@@ -185,9 +100,9 @@ pub(crate) enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Worker {
     pub(crate) is_alive: bool,
-    /// Its row in `workers` has not expired; an expired one is as good as none.
+    /// Its row in `workers` has not expired. An expired row counts as none.
     pub(crate) has_lease: bool,
-    /// Without the lanes' locks: the running jobs it counted for the claim that it is about to make.
+    /// Without the lanes' locks: how many running jobs it counted for its next claim.
     pub(crate) counted: Option<usize>,
 }
 
@@ -202,73 +117,6 @@ pub(crate) enum Commit {
 pub(crate) struct Hand {
     pub(crate) job: usize,
     pub(crate) fence: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    Heartbeat {
-        worker: usize,
-    },
-    /// Of a dead worker in due course; of a living one because it stalls.
-    LeaseEnds {
-        worker: usize,
-    },
-    /// Killed; another process starts.
-    Crash {
-        worker: usize,
-    },
-    /// Only without the lanes' locks.
-    Count {
-        worker: usize,
-    },
-    /// `queue.claim`.
-    Claim {
-        worker: usize,
-        job: usize,
-    },
-    /// A process enqueues a job, and takes it at once if it may.
-    Insert {
-        worker: usize,
-    },
-    Arrive(Hand),
-    LoseAnswer(Hand),
-    /// The run comes to this end.
-    End(Hand, Outcome),
-    /// The run has something recorded.
-    Checkpoint(Hand),
-    /// `queue.checkpoint`, with the effect.
-    Record(Hand, Commit),
-    /// `queue.finish` or `queue.keep`, with the effect.
-    Write(Hand, Commit),
-    /// `pg_xact_status`.
-    LookUp(Hand),
-    /// The server does not know any more: counts as rolled back.
-    LookUpInVain(Hand),
-    /// `rescue::rescue`.
-    Rescue {
-        job: usize,
-    },
-    /// `rescue::release_strays`.
-    Sweep {
-        worker: usize,
-    },
-    /// A scheduled job whose time has come is as good as due: the next claim promotes it.
-    DelayPasses {
-        job: usize,
-    },
-    /// `burial::bury`.
-    Bury {
-        job: usize,
-    },
-    ObituaryFails {
-        job: usize,
-    },
-    /// `dead::replay`.
-    Replay {
-        job: usize,
-    },
-    Pause,
-    Resume,
 }
 
 impl State {
@@ -290,7 +138,7 @@ impl State {
         }
     }
 
-    /// What a worker has in hand under this fence.
+    /// What a worker holds under this fence.
     pub(crate) fn claim(&self, hand: Hand) -> Option<Claim> {
         self.jobs[hand.job].claims[hand.fence - 1]
     }
@@ -299,13 +147,13 @@ impl State {
         &mut self.jobs[hand.job].claims[hand.fence - 1]
     }
 
-    /// All that a worker has in hand.
+    /// Everything that a worker holds.
     pub(crate) fn claims_of(&mut self, worker: usize) -> impl Iterator<Item = &mut Option<Claim>> {
         let claims = self.jobs.iter_mut().flat_map(|job| &mut job.claims);
         claims.filter(move |claim| claim.is_some_and(|claim| claim.worker == worker))
     }
 
-    /// The jobs whose rows name this worker, and those that it has in hand.
+    /// Whether a job's row names this worker, or the worker holds a job.
     pub(crate) fn has_to_do_with(&self, worker: usize) -> bool {
         self.jobs.iter().any(|job| {
             let mut claims = job.claims.iter().flatten();
@@ -336,12 +184,13 @@ impl Job {
         }
     }
 
-    /// What the row's worker has in hand of it.
+    /// What the row's worker holds of it.
     pub(crate) fn last_claim(&self) -> Option<Claim> {
         self.claims.last().copied().flatten()
     }
 
-    /// Whether this worker waits for the answer to a checkpoint that would have given the row the fence of the last claim.
+    /// Whether this worker waits for the answer to a checkpoint that would have given the row the
+    /// fence of the last claim.
     pub(crate) fn may_be_checkpoint_of(&self, worker: usize) -> bool {
         let before = self.claims.iter().rev().nth(1).copied().flatten();
         before.is_some_and(|claim| {
@@ -356,22 +205,6 @@ impl Row {
         match self {
             Self::Due | Self::Running(_) | Self::Scheduled | Self::Doomed => true,
             Self::Buried | Self::Replayed | Self::Finished => false,
-        }
-    }
-}
-
-impl Action {
-    /// Whether it is none of the queue's doing.
-    pub(crate) fn is_fault(self, state: &State) -> bool {
-        match self {
-            Self::LeaseEnds { worker } => state.workers[worker].is_alive,
-            Self::Crash { .. }
-            | Self::LoseAnswer(_)
-            | Self::Write(_, Commit::Lost { .. })
-            | Self::Record(_, Commit::Lost { .. })
-            | Self::LookUpInVain(_)
-            | Self::ObituaryFails { .. } => true,
-            _ => false,
         }
     }
 }

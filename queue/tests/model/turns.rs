@@ -1,7 +1,8 @@
-//! Turns of groups and of their lanes: nobody who has jobs is passed over for long, and each mechanism is needed.
+//! Turns of groups and of their lanes: no group or lane with jobs is passed over for long, and each
+//! mechanism is needed.
 //!
-//! Claims of one job each walk over the ring of groups, then over the ring of a group's lanes. Jobs come whenever they like: a
-//! lane has one or it has none.
+//! Each claim takes one job. It walks over the ring of groups, then over the ring of a group's
+//! lanes. Jobs come at any time: a lane has one job or none.
 
 use crate::checker::{Model, explore};
 
@@ -9,7 +10,7 @@ const LANE: &str = "a lane is passed over by its group's other lanes at most onc
 const GROUP: &str =
     "a group is passed over by the other groups at most once each, however many lanes they have";
 
-/// By their groups: one with three lanes, one with a single lane.
+/// By group: one group with three lanes, and one with a single lane.
 const LANES: [usize; 2] = [3, 1];
 const MOST: usize = 3;
 
@@ -38,7 +39,7 @@ struct State {
     /// The group and the lane that were served last.
     last: usize,
     rings: [usize; 2],
-    /// In a walk without groups: over all lanes.
+    /// In a walk without groups: the place among all lanes.
     flat: usize,
 }
 

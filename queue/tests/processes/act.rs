@@ -34,9 +34,9 @@ pub(crate) enum End {
     Well,
     Fail,
     Panic,
-    /// Never, so that its time-out ends it.
+    /// It never ends, so its time-out ends it.
     Hang,
-    /// Together with its process.
+    /// It ends together with its process.
     AbortProcess,
     /// The first attempt asks for another one after that long; the others end well.
     FailOnce {
@@ -44,14 +44,15 @@ pub(crate) enum End {
     },
 }
 
-/// What is peculiar about its effect.
+/// What is special about its effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     #[default]
     Plain,
     /// It breaks a constraint.
     Poison,
-    /// Its first attempt calls the witness in the middle of the finishing transaction, and waits for the answer.
+    /// Its first attempt calls the witness in the middle of the finishing transaction, and waits
+    /// for the answer.
     Stall,
     /// It enqueues a job that calls the witness.
     FollowUp,
@@ -86,8 +87,8 @@ pub(crate) fn job(act: &Act) -> NewJob {
 pub(crate) struct WitnessPort(pub(crate) u16);
 
 impl WitnessPort {
-    /// Calls, and returns the line once it is answered. As long as it is not dropped, the witness sees the caller at
-    /// work.
+    /// Calls, and returns the line once the call is answered. While the line is not dropped, the
+    /// witness counts the caller as working.
     async fn call(self, name: &str) -> std::io::Result<TcpStream> {
         let mut line = TcpStream::connect(("127.0.0.1", self.0)).await?;
         line.write_all(format!("{name}\n").as_bytes()).await?;
@@ -136,7 +137,7 @@ pub(crate) async fn perform(
     })
 }
 
-/// One row in `effects` for each application, so that a second one shows.
+/// One row in `effects` for each application, so that a second one is visible.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     name: String,
@@ -180,7 +181,8 @@ impl Effect for Recorded {
     }
 }
 
-/// The table of the effects. It has no unique constraint: a doubled effect shall be seen, not refused.
+/// The table of the effects. It has no unique constraint, so that a doubled effect is visible
+/// instead of refused.
 pub(crate) const TABLES: &str = "
     create table effects (
         seq     bigint generated always as identity,

@@ -1,4 +1,4 @@
-//! Connections that lie: notifications that never arrive.
+//! Notifications that never arrive.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,8 @@ use crate::{
     worker::{Setup, Worker},
 };
 
-/// Enqueues jobs one by one for a worker that hears no notification, and returns the longest wait until one ran.
+/// Enqueues jobs one by one for a worker that gets no notifications. Returns the longest wait
+/// before a job ran.
 async fn longest_wait(pool: &PgPool, jobs: usize) -> Duration {
     prepare(pool).await;
     let witness = Witness::start().await;

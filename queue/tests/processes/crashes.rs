@@ -1,13 +1,10 @@
-//! Processes that are killed (in a job, between its call to the outside and its commit, around the commit, under load) or
-//! told to stop.
-
-use std::time::{Duration, Instant};
+//! Processes that are killed (in a job, between its call to another system and its commit, or
+//! around the commit) or told to stop.
 
 use sqlx::PgPool;
-use tokio::time::sleep;
 
 use crate::{
-    act::{Act, Kind, act, call, job},
+    act::{Act, Kind, call, job},
     harness::{assert_each_once, count, effects, enqueue, eventually, prepare, until, until_idle},
     proxy::{Proxy, Trap},
     witness::Witness,
@@ -35,7 +32,8 @@ async fn case_01_jobs_of_a_killed_worker_run_elsewhere(pool: PgPool) {
     other.stop().await;
 }
 
-/// Lets a worker run one job behind a proxy and sets this trap for the commit. Returns once it has sprung.
+/// Lets a worker run one job behind a proxy, and sets this trap for the commit. Returns once the
+/// trap has sprung.
 async fn trapped(pool: &PgPool, witness: &Witness, trap: Trap) -> Worker {
     trapped_in(pool, witness, trap, &call("job")).await
 }
@@ -61,7 +59,8 @@ async fn case_02_a_worker_killed_between_its_call_and_its_commit_leaves_one_effe
     let other = Worker::start(&Setup::on(&pool).calling(&witness));
     until_idle(&pool).await;
     assert_eq!(effects(&pool).await, ["job 2"]);
-    // What happened outside happened twice: that is the promise, and why providers are asked idempotent questions.
+    // The call to another system happened twice. The queue promises no more, so providers get
+    // idempotent questions.
     assert_eq!(witness.calls(), ["job", "job"]);
     other.stop().await;
 }
@@ -126,7 +125,7 @@ async fn case_q5_a_follow_up_job_whose_process_is_killed_before_it_starts_runs_e
     );
     let other = Worker::start(&Setup::on(&pool).calling(&witness));
     until_idle(&pool).await;
-    // The attempt of the victim is charged, as that of any job whose worker dies.
+    // The victim's attempt is charged, like that of every job whose worker dies.
     assert_eq!(effects(&pool).await, ["after job 2", "job 1"]);
     assert_eq!(witness.calls(), ["job", "after job"]);
     other.stop().await;
@@ -187,101 +186,6 @@ async fn case_q6_a_checkpoint_is_recorded_once_whatever_becomes_of_its_commit(po
     worker.stop().await;
 }
 
-/// A load, and one of three workers killed and replaced again and again in its middle.
-struct Plan {
-    jobs_a_tick: u32,
-    /// So long that whoever is killed has some in hand.
-    sleep_ms: u64,
-    /// Ticks of a tenth of a second: undisturbed, with kills, undisturbed again.
-    calm: u32,
-    kills: u32,
-    ticks_between_kills: u32,
-}
-
-/// Returns how many effects there were in the first calm, and in the second.
-async fn kill_under_load(pool: &PgPool, plan: Plan) -> [i64; 2] {
-    prepare(pool).await;
-    let setup = Setup::on(pool);
-    let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start(&setup)).collect();
-    let begun = Instant::now();
-    let mut enqueued = 0;
-    let mut killed = 0;
-    let last_kill = plan.calm + plan.kills * plan.ticks_between_kills;
-    // The lease of the last victim is over before the second calm begins.
-    let recovered = last_kill + 20;
-    for tick in 0..recovered + plan.calm {
-        let batch = enqueued..enqueued + plan.jobs_a_tick;
-        enqueued = batch.end;
-        let acts = batch.map(|n| Act {
-            sleep_ms: plan.sleep_ms,
-            ..act(n)
-        });
-        enqueue(pool, acts.map(|act| job(&act))).await;
-        if tick >= plan.calm && tick < last_kill && tick % plan.ticks_between_kills == 0 {
-            workers.push(Worker::start(&setup));
-            workers.remove(0).kill();
-            killed += 1;
-            eprintln!(
-                "killed {killed} of {}, {enqueued} jobs enqueued",
-                plan.kills
-            );
-        }
-        sleep((Duration::from_millis(100) * (tick + 1)).saturating_sub(begun.elapsed())).await;
-    }
-    until_idle(pool).await;
-    assert_eq!(killed, plan.kills);
-    assert_each_once(pool, enqueued.into()).await;
-    let rescued = count(pool, "select count(*) from effects where attempt > 1").await;
-    assert!(rescued > 0, "nobody died with a job in hand");
-    let (before, after): (i64, i64) = sqlx::query_as(
-        "select count(*) filter (where at < first + $1 * interval '100 ms'),
-                count(*) filter (where at >= first + $2 * interval '100 ms'
-                                   and at < first + ($1 + $2) * interval '100 ms')
-           from effects, (select min(at) as first from effects) as f",
-    )
-    .bind(i64::from(plan.calm))
-    .bind(i64::from(recovered))
-    .fetch_one(pool)
-    .await
-    .unwrap();
-    eprintln!(
-        "{enqueued} jobs, {rescued} rescued; {before} effects in the first calm, {after} in the second"
-    );
-    for worker in workers {
-        worker.stop().await;
-    }
-    [before, after]
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-async fn case_04_workers_killed_under_load_cost_time_and_nothing_else(pool: PgPool) {
-    let plan = Plan {
-        jobs_a_tick: 15,
-        sleep_ms: 700,
-        calm: 5,
-        kills: 3,
-        ticks_between_kills: 3,
-    };
-    kill_under_load(&pool, plan).await;
-}
-
-#[sqlx::test(migrator = "queue::MIGRATOR")]
-#[ignore = "long; run by `make reliability`"]
-async fn case_04_workers_killed_every_few_seconds_for_a_minute(pool: PgPool) {
-    let plan = Plan {
-        jobs_a_tick: 100,
-        sleep_ms: 50,
-        calm: 50,
-        kills: 20,
-        ticks_between_kills: 25,
-    };
-    let [before, after] = kill_under_load(&pool, plan).await;
-    assert!(
-        after * 2 > before,
-        "throughput did not return: {before}, then {after}"
-    );
-}
-
 #[sqlx::test(migrator = "queue::MIGRATOR")]
 async fn case_09_a_worker_told_to_stop_drains_and_returns_the_rest_uncharged(pool: PgPool) {
     prepare(&pool).await;
@@ -299,7 +203,7 @@ async fn case_09_a_worker_told_to_stop_drains_and_returns_the_rest_uncharged(poo
     )
     .await;
     worker.signal(rustix::process::Signal::TERM);
-    // What was claimed and not started goes back while the four still run.
+    // Jobs that were claimed and not started go back while the four still run.
     until(&pool, "select count(*) = 4 from queue.jobs where state = 1").await;
     assert_eq!(
         count(

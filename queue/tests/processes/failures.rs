@@ -1,4 +1,5 @@
-//! Jobs that fail every time, in whatever way: they are charged, they die in the end, and harm nobody beside them.
+//! Jobs that fail every time, in different ways: they are charged, they die in the end, and they
+//! harm no other job.
 
 use queue::NewJob;
 use serde_json::json;
@@ -22,7 +23,7 @@ async fn case_07_handlers_that_fail_panic_or_hang_every_time_die_after_their_att
     let witness = Witness::start().await;
     let setup = Setup {
         concurrency: 3,
-        // Long enough for those that do not hang, however busy the machine is.
+        // Long enough for jobs that do not hang, however busy the machine is.
         time_out_ms: 1_500,
         ..Setup::on(&pool).calling(&witness)
     };
@@ -31,7 +32,7 @@ async fn case_07_handlers_that_fail_panic_or_hang_every_time_die_after_their_att
         ("hangs", End::Hang),
         ("panics", End::Panic),
     ];
-    // More than there are slots: one that were not freed would be missed.
+    // More jobs than slots: a slot that was not freed would be missed.
     for _ in 0..4 {
         let acts = failing.map(|(name, end)| Act { end, ..call(name) });
         enqueue(&pool, acts.map(|act| job(&act).max_attempts(3))).await;
@@ -126,7 +127,7 @@ async fn case_35_an_effect_that_fails_in_sql_harms_no_sibling_of_its_batch(pool:
         ..call(n)
     });
     enqueue(&pool, acts.map(|act| job(&act).max_attempts(2))).await;
-    // All end at once, so that they are finished in very few batches.
+    // All end at once, so that very few batches finish them.
     witness.until_called(64).await;
     witness.answer_all();
     until_idle(&pool).await;

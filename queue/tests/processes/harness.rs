@@ -1,4 +1,5 @@
-//! Setting up, waiting, and the two questions that every test asks at its end: did each effect happen, and once?
+//! Setting up, waiting, and the two questions at the end of every test: did each effect happen, and
+//! only once?
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,13 @@ use tokio::time::sleep;
 
 use crate::act::TABLES;
 
-/// How long anything may take on a busy machine. What waits for it is long over on an idle one.
+/// How long anything may take on a busy machine. On an idle one, it takes much less.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks until there is an answer.
 ///
 /// # Panics
-/// When there is none for a long time.
+/// If there is none for a long time.
 pub(crate) async fn eventually<T>(what: &str, ask: impl AsyncFnMut() -> Option<T>) -> T {
     within(PATIENCE, what, ask).await
 }
@@ -46,7 +47,7 @@ pub(crate) async fn enqueue(pool: &PgPool, jobs: impl IntoIterator<Item = NewJob
         .unwrap();
 }
 
-/// Waits until a query that gives a boolean gives true. The database may be away meanwhile.
+/// Waits until a boolean query returns true. The database may be away in the meantime.
 pub(crate) async fn until(pool: &PgPool, condition: &'static str) {
     until_within(PATIENCE, pool, condition).await;
 }
@@ -60,7 +61,7 @@ pub(crate) async fn until_within(patience: Duration, pool: &PgPool, condition: &
     .await;
 }
 
-/// Waits until there is nothing left to do.
+/// Waits until no job is left.
 pub(crate) async fn until_idle(pool: &PgPool) {
     until(pool, "select not exists (select from queue.jobs)").await;
 }
@@ -82,7 +83,7 @@ pub(crate) async fn effects(pool: &PgPool) -> Vec<String> {
     .await
 }
 
-/// Checks that of so many jobs of different names each has left exactly one effect.
+/// Checks that each of this many jobs with different names has left exactly one effect.
 pub(crate) async fn assert_each_once(pool: &PgPool, jobs: i64) {
     let doubled = texts(
         pool,

@@ -1,8 +1,9 @@
-//! The queue's promises, on real processes, a real Postgres and real signals: what happens when processes are killed,
-//! stopped and cut off. Each test's name begins with the number of its case in `docs/reliability.md`.
+//! The queue's promises, on real processes, a real Postgres and real signals: what happens when
+//! processes are killed, stopped and disconnected. Each test's name begins with the number of its
+//! case in `docs/reliability.md`.
 //!
-//! A worker process is this very program, started again for its one test [`worker::process`]. The long cases are
-//! ignored here and run by `make reliability`, as are all others.
+//! A worker process is this program itself, started again for its one test [`worker::process`]. The
+//! long cases are ignored here; `make reliability` runs them and all others.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,15 +12,19 @@
 #![expect(clippy::print_stderr, reason = "the long cases tell how far they are")]
 
 mod act;
+mod claims;
+mod collisions;
 mod connections;
 mod crashes;
 mod failures;
 mod harness;
+mod kills;
 mod load;
 mod postgres;
 #[path = "../shared/proxy.rs"]
 mod proxy;
 mod restarts;
 mod stalls;
+mod tenants;
 mod witness;
 mod worker;

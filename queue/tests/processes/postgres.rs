@@ -1,4 +1,4 @@
-//! A Postgres server of a test's own, which can be stopped, crashed and started again.
+//! A Postgres server for one test, which can be stopped, crashed and started again.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -10,7 +10,7 @@ use sqlx::{PgPool, postgres::PgPoolOptions};
 
 use crate::harness::prepare;
 
-/// A server that `scripts/with-postgres` started. It ends with the test, however that ends.
+/// A server that `scripts/with-postgres` started. It ends with the test, however the test ends.
 pub(crate) struct Postgres {
     /// The script; it stops the server when its input ends.
     script: Child,
@@ -20,7 +20,8 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Starts a server whose commits survive its crash, with the queue's tables and those of the tests.
+    /// Starts a server whose commits survive its crash, with the queue's tables and those of the
+    /// tests.
     pub(crate) async fn start() -> Self {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/with-postgres");
         let tell = "echo \"$DATABASE_URL\"; echo \"$PG_CTL\"; cat >/dev/null";
@@ -40,7 +41,7 @@ impl Postgres {
             .unwrap();
         for setting in [
             "alter system set synchronous_commit = on",
-            // What does not wait for the disk shall not get there by itself before a crash.
+            // Data that does not wait for the disk must not get there by itself before a crash.
             "alter system set wal_writer_delay = '10s'",
             "select pg_reload_conf()",
         ] {
@@ -60,7 +61,8 @@ impl Postgres {
         self.control("stop -m fast");
     }
 
-    /// Stops as if the power had failed, as far as a process can: what was not written is gone.
+    /// Stops as if the power had failed, as far as a process can: data that was not written is
+    /// lost.
     pub(crate) fn crash(&self) {
         self.control("stop -m immediate");
     }

@@ -1,4 +1,4 @@
-//! Postgres goes away and comes back: in order, by a crash, or by ending sessions.
+//! Postgres goes away and comes back: by a stop, by a crash, or by ending its sessions.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn restart_under_load(rounds: u32, jobs_a_round: u32) {
         sqlx::query(others).execute(pool).await.unwrap();
         until_effects(&server, some(5)).await;
         server.stop();
-        // Long enough for everybody to notice.
+        // Long enough for all processes to notice.
         sleep(Duration::from_millis(300)).await;
         server.start_again();
         eprintln!("round {round} of {rounds}: {enqueued} jobs enqueued");
@@ -69,8 +69,8 @@ async fn case_05_ten_restarts_of_postgres_under_load_are_waited_out() {
     restart_under_load(10, 5000).await;
 }
 
-/// The hour is not waited for: after the restart the due time is moved by an hour, which is all that a clock does.
-/// Beside it, a wait of seconds goes by in earnest.
+/// The test does not wait for an hour. After the restart, it moves the due time by an hour, which
+/// is all that a clock does. In addition, a wait of seconds really passes.
 #[tokio::test]
 async fn case_11_a_retry_is_on_time_although_everything_was_restarted() {
     let server = Postgres::start().await;
@@ -124,15 +124,16 @@ async fn case_11_a_retry_is_on_time_although_everything_was_restarted() {
     second.stop().await;
 }
 
-/// Claims do not wait for the disk, so a crash may lose them while their jobs run. That must be seen to happen here, or
-/// the test shows nothing: it goes on until it does.
+/// Claims do not wait for the disk, so a crash may lose them while their jobs run. The test proves
+/// something only if that happens, so it repeats until it does.
 #[tokio::test]
 async fn case_q4_claims_lost_in_a_crash_of_postgres_lose_and_double_no_effect() {
     let server = Postgres::start().await;
     let pool = &server.pool;
     let witness = Witness::answering(0).await;
     let setup = Setup {
-        // Every heartbeat and every sweep takes the claims before it to the disk, so there must be few.
+        // Every heartbeat and every sweep writes the earlier claims to the disk, so there must be
+        // few.
         lease_ms: 120_000,
         sweep_ms: 60_000,
         concurrency: 32,
@@ -150,7 +151,7 @@ async fn case_q4_claims_lost_in_a_crash_of_postgres_lose_and_double_no_effect() 
         witness.until_called(asked + 20).await;
         server.crash();
         server.start_again();
-        // Whatever was lost is claimed again, while the first run of it still waits.
+        // Every lost job is claimed again, while its first run still waits.
         until(pool, "select count(*) = 20 from queue.jobs where state = 1").await;
         sleep(Duration::from_millis(200)).await;
         witness.answer_all();

@@ -1,4 +1,4 @@
-//! Processes that stop and come back, and those that only take long.
+//! Processes that stop and come back, and jobs that only take long.
 
 use rustix::process::Signal;
 use sqlx::PgPool;
@@ -21,11 +21,11 @@ async fn case_06_a_worker_stopped_past_its_lease_is_refused(pool: PgPool) {
     stopped.signal(Signal::STOP);
     let other = Worker::start(&setup);
     witness.until_called(16).await;
-    // All of the stopped worker's calls are answered, and half of the other's.
+    // All calls of the stopped worker are answered, and half of the other worker's calls.
     witness.answer(12);
     until(&pool, "select count(*) = 4 from effects").await;
 
-    // It comes back, to four jobs that are done and four that another runs.
+    // It comes back to four finished jobs, and to four that the other worker runs.
     stopped.signal(Signal::CONT);
     assert_eq!(stopped.stop().await.refused(), 8);
     assert_eq!(count(&pool, "select count(*) from effects").await, 4);
@@ -84,7 +84,7 @@ async fn case_q2_a_worker_stopped_inside_its_finish_holds_nobody_up(pool: PgPool
     let other = Worker::start(&setup);
     enqueue(&pool, (0..20).map(|n| job(&act(n)))).await;
     until(&pool, "select count(*) = 20 from effects").await;
-    // The server ends the transaction, then the job is another's.
+    // The server ends the transaction, and then the job belongs to another worker.
     until_idle(&pool).await;
     assert_eq!(count(&pool, open).await, 0);
 

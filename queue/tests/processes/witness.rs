@@ -1,5 +1,5 @@
-//! The world outside: jobs call it, it remembers every call and answers when the test wants. What a job did here cannot
-//! be taken back, unlike its effects.
+//! The outside world: jobs call it, and it remembers every call and answers when the test wants.
+//! Unlike effects, these calls cannot be taken back.
 
 use std::{
     collections::HashMap,
@@ -19,19 +19,20 @@ use crate::harness::eventually;
 pub(crate) struct Witness {
     pub(crate) port: u16,
     calls: Arc<Mutex<Calls>>,
-    /// So many calls are answered, in the order in which they came.
+    /// This many calls are answered, in the order in which they came.
     answered: watch::Sender<usize>,
 }
 
 #[derive(Default)]
 struct Calls {
     names: Vec<String>,
-    /// Callers at work, and the most there ever were, by what stands before the slash in their names.
+    /// The working callers, and the highest number at any time, by the part of their names before
+    /// the slash.
     at_work: HashMap<String, (u32, u32)>,
 }
 
 impl Witness {
-    /// One that answers only so many calls, until told otherwise.
+    /// A witness that answers only this many calls, until it is told otherwise.
     pub(crate) async fn answering(calls: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let witness = Self {
@@ -44,7 +45,7 @@ impl Witness {
             while let Ok((line, _)) = listener.accept().await {
                 let (calls, answered) = (calls.clone(), answered.subscribe());
                 tokio::spawn(async move {
-                    // A caller that dies is what these tests are about.
+                    // A caller that dies is expected in these tests.
                     let _ = listen(line, &calls, answered).await;
                 });
             }
@@ -52,22 +53,22 @@ impl Witness {
         witness
     }
 
-    /// One that answers at once.
+    /// A witness that answers at once.
     pub(crate) async fn start() -> Self {
         Self::answering(usize::MAX).await
     }
 
-    /// Answers the first so many calls, whether they have come or not.
+    /// Answers the first calls up to this number, whether they have come or not.
     pub(crate) fn answer(&self, calls: usize) {
         self.answered.send_replace(calls);
     }
 
-    /// Answers everybody.
+    /// Answers all calls.
     pub(crate) fn answer_all(&self) {
         self.answer(usize::MAX);
     }
 
-    /// Who has called, in order.
+    /// The callers, in order.
     pub(crate) fn calls(&self) -> Vec<String> {
         self.lock().names.clone()
     }
@@ -80,7 +81,7 @@ impl Witness {
         .await;
     }
 
-    /// The most callers of this group that were ever at work at once.
+    /// The highest number of callers of this group that worked at the same time.
     pub(crate) fn most_at_work(&self, group: &str) -> u32 {
         self.lock().at_work.get(group).map_or(0, |&(_, most)| most)
     }

@@ -1,7 +1,9 @@
-//! A worker process: both ends of it, the program that runs in it and the handle that a test has on it.
+//! A worker process: the program that runs in it, and the handle that a test has on it.
+
+mod counters;
+mod setup;
 
 use std::{
-    collections::BTreeMap,
     env,
     io::{Read, Write as _, stdin, stdout},
     process::{Child, Command, ExitStatus, Stdio},
@@ -14,13 +16,9 @@ use apalis::{
     prelude::{Monitor, WorkerBuilder},
 };
 use metrics_exporter_prometheus::PrometheusBuilder;
-use queue::{BackendSettings, Config, Queue, Retry};
+use queue::{BackendSettings, Queue, Retry};
 use rustix::process::{Pid, Signal, kill_process};
-use serde::{Deserialize, Serialize};
-use sqlx::{
-    ConnectOptions as _, PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
-};
+use sqlx::postgres::PgPoolOptions;
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{Instant, sleep},
@@ -29,79 +27,13 @@ use tokio::{
 use crate::{
     act::{Act, WORK, WitnessPort, perform},
     harness::PATIENCE,
-    proxy::Proxy,
-    witness::Witness,
 };
+
+pub(crate) use self::counters::Counters;
+pub(crate) use self::setup::Setup;
 
 /// Holds a [`Setup`] as JSON.
 const VARIABLE: &str = "GATEHOUSE_QUEUE_TEST_WORKER";
-
-/// What a worker process is told.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Setup {
-    pub(crate) database: String,
-    pub(crate) witness: u16,
-    pub(crate) concurrency: usize,
-    pub(crate) prefetch: usize,
-    pub(crate) lane_cap: Option<u32>,
-    pub(crate) time_out_ms: u64,
-    pub(crate) lease_ms: u64,
-    pub(crate) poll_ms: u64,
-    pub(crate) sweep_ms: u64,
-    pub(crate) deadline_ms: u64,
-}
-
-impl Setup {
-    /// Quick settings, on this database.
-    pub(crate) fn on(pool: &PgPool) -> Self {
-        Self {
-            database: pool.connect_options().to_url_lossy().to_string(),
-            witness: 0,
-            concurrency: 16,
-            prefetch: 32,
-            lane_cap: None,
-            time_out_ms: 30_000,
-            // A process that waits for its turn on a busy machine keeps its lease.
-            lease_ms: 2_500,
-            poll_ms: 200,
-            sweep_ms: 100,
-            deadline_ms: 2_000,
-        }
-    }
-
-    /// The same database, seen through a proxy.
-    pub(crate) fn through(pool: &PgPool, proxy: &Proxy) -> Self {
-        let options: PgConnectOptions = (*pool.connect_options()).clone();
-        let options = options
-            .host("127.0.0.1")
-            .port(proxy.port)
-            .ssl_mode(PgSslMode::Disable);
-        Self {
-            database: options.to_url_lossy().to_string(),
-            ..Self::on(pool)
-        }
-    }
-
-    /// Whom its jobs call.
-    pub(crate) fn calling(self, witness: &Witness) -> Self {
-        Self {
-            witness: witness.port,
-            ..self
-        }
-    }
-
-    fn config(&self) -> Config {
-        let lease = Duration::from_millis(self.lease_ms);
-        Config {
-            lease,
-            heartbeat: lease / 6,
-            sweep: Duration::from_millis(self.sweep_ms),
-            poll: Duration::from_millis(self.poll_ms),
-            deadline: Duration::from_millis(self.deadline_ms),
-            ..Config::default()
-        }
-    }
-}
 
 #[test]
 #[ignore = "the program of a worker process, which tests start"]
@@ -109,7 +41,7 @@ fn process() {
     let Ok(setup) = env::var(VARIABLE) else {
         return;
     };
-    // Its end of the pipe stays open as long as the test lives, however that ends.
+    // The pipe stays open as long as the test lives, however the test ends.
     thread::spawn(|| {
         let _ = stdin().read(&mut [0]);
         std::process::exit(1);
@@ -169,9 +101,6 @@ pub(crate) struct Worker {
     child: Child,
 }
 
-/// What a worker process counted, by its metrics' names and labels.
-pub(crate) struct Counters(BTreeMap<String, u64>);
-
 impl Worker {
     pub(crate) fn start(setup: &Setup) -> Self {
         let child = Command::new(env::current_exe().unwrap())
@@ -195,15 +124,15 @@ impl Worker {
         self.child.wait().unwrap();
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// SIGTERM, and what it counted.
+    /// Sends SIGTERM, and returns what the process counted.
     ///
     /// # Panics
-    /// When it does not end, or not well.
+    /// If it does not end, or does not end well.
     pub(crate) async fn stop(self) -> Counters {
         self.signal(Signal::TERM);
         self.counters().await
@@ -212,7 +141,7 @@ impl Worker {
     /// Waits for its end, and returns what it counted.
     ///
     /// # Panics
-    /// When it does not end, or not well.
+    /// If it does not end, or does not end well.
     pub(crate) async fn counters(mut self) -> Counters {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -231,7 +160,7 @@ impl Worker {
             lines
                 .filter_map(|line| {
                     let (name, count) = line.rsplit_once(' ')?;
-                    // What is no whole number is no counter.
+                    // A value that is not a whole number is not a counter.
                     Some((name.to_owned(), count.parse().ok()?))
                 })
                 .collect(),
@@ -243,26 +172,5 @@ impl Drop for Worker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-impl Counters {
-    /// The sum of a counter over all of its labels that contain `label`.
-    pub(crate) fn sum(&self, name: &str, label: &str) -> u64 {
-        let counters = self
-            .0
-            .iter()
-            .filter(|(line, _)| line.split('{').next() == Some(name) && line.contains(label));
-        counters.map(|(_, count)| count).sum()
-    }
-
-    /// How many outcomes of this worker were refused.
-    pub(crate) fn refused(&self) -> u64 {
-        self.sum(queue::metrics::JOBS_FENCED, "")
-    }
-
-    /// How many jobs it finished.
-    pub(crate) fn done(&self) -> u64 {
-        self.sum(queue::metrics::JOBS_FINISHED, "\"done\"")
     }
 }

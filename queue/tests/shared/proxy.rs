@@ -1,8 +1,8 @@
-//! Stands between a process and Postgres and misbehaves as told: cuts or holds a connection before or after a certain
-//! message, loses notifications.
+//! Stands between a process and Postgres and misbehaves as told: cuts or holds a connection before
+//! or after a certain message, loses notifications.
 //!
-//! It knows of the protocol only where a message ends, and needs `sslmode=disable`. It lives in a thread of its own, so
-//! that a test that blocks does not stop it.
+//! It knows of the protocol only where a message ends, and needs `sslmode=disable`. It lives in a
+//! thread of its own, so that a test that blocks does not stop it.
 
 use std::{
     io,
@@ -168,7 +168,8 @@ async fn pass_answers(
     loop {
         let message = read_message(&mut server, 1).await?;
         let manner = answers.load(SeqCst);
-        // ReadyForQuery: the statement has ended, with its transaction when there is none around it.
+        // ReadyForQuery: the statement has ended, with its transaction when there is none around
+        // it.
         if manner != PASS && message.first() == Some(&b'Z') {
             shared.sprung.store(true, SeqCst);
             if manner == CUT {
@@ -183,7 +184,8 @@ async fn pass_answers(
     }
 }
 
-/// One message: a tag of that many bytes, the length of the rest in four bytes that count themselves, the rest.
+/// One message: a tag of that many bytes, the length of the rest in four bytes that count
+/// themselves, the rest.
 async fn read_message(stream: &mut OwnedReadHalf, tag: usize) -> io::Result<Vec<u8>> {
     let mut message = vec![0; tag + 4];
     stream.read_exact(&mut message).await?;

@@ -315,7 +315,7 @@ pub(super) fn example() -> Value {
                 "moderation_type": "ai",
                 "details": {
                     "rule_violations": [],
-                    "reason": "Review asked for by `Violence`.",
+                    "reason": "Review requested by `Violence`.",
                     "flagged_categories": ["violence"],
                 },
                 "trace": { "evidence": [], "unchecked": [], "unscored": [] },

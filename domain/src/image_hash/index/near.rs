@@ -1,16 +1,19 @@
-//! Which PDQ is nearest to another: by [`Words`] where there are many, one after the other where there are few.
+//! Finds the PDQ that is nearest to another: with [`Words`] if there are many, one after the other
+//! if there are few.
 
 use std::collections::BTreeSet;
 
 use super::words::Words;
 use crate::{id::HashEntryId, image_hash::Pdq};
 
-/// So many hashes are looked through one after the other in less than 0.1 ms, and need no tables.
+/// This many hashes can be compared one after the other in less than 0.1 ms, and need no tables.
 const FEW: usize = 16_384;
-/// The tables are left aside where they name more than this part of all hashes, because many are alike: looking through all
-/// is then faster, and bounds what a list can cost that was made to cost time.
+/// If the tables name more than this fraction of all hashes, because many are alike, they are not
+/// used. Comparing all hashes is then faster. It also bounds the cost of a list that was made to
+/// cost time.
 const CROWDED: usize = 16;
-/// This part of all hashes may be outside of the tables or removed, before the tables are made anew.
+/// When this fraction of all hashes is missing from the tables or was removed, the tables are built
+/// again.
 const LOOSE: usize = 32;
 
 /// Hashes with the ids of their entries.
@@ -18,9 +21,9 @@ const LOOSE: usize = 32;
 pub(super) struct Near {
     ids: Vec<HashEntryId>,
     hashes: Vec<Pdq>,
-    /// The places of those that do not count any more.
+    /// The places of removed hashes.
     removed: BTreeSet<usize>,
-    /// Of the first hashes; those behind came later.
+    /// The tables of the first hashes. Hashes behind them came later.
     words: Words,
     few: usize,
 }
@@ -42,7 +45,8 @@ impl Near {
         }
     }
 
-    /// The nearest within a distance, and its distance; of several that are alike near the one with the least id.
+    /// The nearest hash within a distance, and its distance. If several are equally near, the one
+    /// with the least id.
     pub(super) fn nearest(&self, hash: &Pdq, max_distance: u32) -> Option<(u32, HashEntryId)> {
         let mut within = max_distance;
         let mut nearest = None;
@@ -57,7 +61,8 @@ impl Near {
         nearest
     }
 
-    /// Names the places of all hashes that are within a distance, among others and some of them repeatedly.
+    /// Names the places of all hashes within a distance. It can name other places, and the same
+    /// place repeatedly.
     fn candidates(&self, hash: &Pdq, max_distance: u32, mut name: impl FnMut(usize)) {
         let mut named = 0;
         if self.words.crowd(hash, max_distance) <= self.words.len() / CROWDED {
@@ -91,7 +96,7 @@ impl Near {
         place.is_some()
     }
 
-    /// Makes the tables anew when too much is not in them, or no longer there.
+    /// Builds the tables again if too many hashes are missing from them or were removed.
     fn tidy(&mut self) {
         let loose = self.hashes.len() - self.words.len() + self.removed.len();
         if loose <= self.few.max(self.hashes.len() / LOOSE) {

@@ -1,12 +1,15 @@
-//! Which hashes may be near another, without looking at all: multi-index hashing (Norouzi, Punjani and Fleet, "Fast Exact
-//! Search in Hamming Space with Multi-Index Hashing", 2014), refined so that few hashes are looked at in vain.
+//! Finds hashes that may be near another hash without comparing all of them: multi-index hashing
+//! (Norouzi, Punjani and Fleet, "Fast Exact Search in Hamming Space with Multi-Index Hashing",
+//! 2014), refined so that few hashes are compared in vain.
 //!
-//! A hash is cut into 16 words. Where two hashes differ in at most 31 bits, one of their halves differs in at most 15, one of
-//! that half's quarters in at most 7, one of its pairs of words in at most 3, and one of these words in at most 1. So each
-//! hash near another is found under a word of the other, or under one that differs from it in one bit, and the two words
-//! beside these differ in at most 3 bits less those. For each word there is a table of all hashes by that word, which holds the
-//! word beside it, too. In a list of a million, a look into 272 places names some 4,000 hashes, of which a comparison of
-//! that second word leaves ten, and only these need be fetched from where hashes are.
+//! A hash is cut into 16 words. If two hashes differ in at most 31 bits, then one of their halves
+//! differs in at most 15 bits, one of that half's quarters in at most 7, one of its pairs of words
+//! in at most 3, and one of these words in at most 1. So each near hash can be found under the same
+//! word or under a word that differs in one bit. The two words beside them then differ in at most 3
+//! bits, minus the bits already counted. For each word, there is a table of all hashes by that
+//! word, which also contains the word beside it. In a list of a million, a lookup in 272 places
+//! names about 4,000 hashes. Comparing the second word leaves ten of them, and only these must be
+//! fetched and compared.
 
 use std::ops::Range;
 
@@ -15,23 +18,23 @@ use crate::image_hash::Pdq;
 const WORDS: usize = 16;
 const VALUES: usize = 1 << 16;
 
-/// The tables, one for each word; none for no hashes.
+/// The tables, one for each word; none if there are no hashes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Words(Vec<Table>);
 
 /// All hashes in the order of one of their words.
 #[derive(Clone, Debug)]
 struct Table {
-    /// For each value of the word where its hashes begin, and where the last ones end.
+    /// For each value of the word, where its hashes begin; and where the last ones end.
     starts: Vec<u32>,
-    /// The word beside it, of each hash.
+    /// The word beside it, for each hash.
     besides: Vec<u16>,
-    /// Where each hash stands.
+    /// The place of each hash.
     places: Vec<u32>,
 }
 
 impl Words {
-    /// The tables of these hashes, of which there are fewer than 2³². Takes some 0.2 µs for each.
+    /// The tables of these hashes, fewer than 2³². Takes about 0.2 µs for each hash.
     pub(super) fn new(hashes: &[Pdq]) -> Self {
         Self((0..WORDS).map(|word| Table::new(hashes, word)).collect())
     }
@@ -41,14 +44,15 @@ impl Words {
         self.0.first().map_or(0, |table| table.places.len())
     }
 
-    /// How many hashes a look for what is within a distance would come by.
+    /// How many hashes a lookup within a distance would touch.
     pub(super) fn crowd(&self, hash: &Pdq, max_distance: u32) -> usize {
         self.runs(hash, max_distance)
             .map(|run| run.places.len())
             .sum()
     }
 
-    /// Names the places of hashes that may be within a distance of at most 31, some of them repeatedly, and of all that are.
+    /// Names the places of all hashes within a distance of at most 31, and of others that may be.
+    /// It can name a place repeatedly.
     pub(super) fn candidates(&self, hash: &Pdq, max_distance: u32, mut name: impl FnMut(usize)) {
         for Run {
             table,
@@ -91,9 +95,9 @@ impl Words {
 struct Run<'a> {
     table: &'a Table,
     places: Range<usize>,
-    /// What the word beside it must be like.
+    /// The expected word beside it.
     beside: u16,
-    /// In how many bits that one may differ.
+    /// The number of bits in which that word may differ.
     left: u32,
 }
 

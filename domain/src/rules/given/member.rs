@@ -1,60 +1,22 @@
-//! One member of a rule, whatever it holds, and where it stands.
+//! One member of a rule: any value, with its place.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{
-    Deserialize, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-use serde_saphyr::Spanned;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::super::error::{Place, RuleErrors};
-use super::super::{MAX_DOMAINS, MAX_KEYWORDS};
+use super::placing::{Placing, Unplaced};
+use crate::rules::error::{Place, RuleErrors};
+use crate::rules::{MAX_DOMAINS, MAX_KEYWORDS};
 
-/// Whether the text that is read tells where things stand.
-pub(crate) trait Placing: 'static {
-    /// A value, with its place if there is one.
-    type Of<T: DeserializeOwned>: DeserializeOwned;
-
-    fn apart<T: DeserializeOwned>(of: Self::Of<T>) -> (T, Option<Place>);
-}
-
-/// JSON: a path is enough.
-#[derive(Debug)]
-pub(crate) struct Unplaced;
-
-/// YAML, which people write by hand.
-#[derive(Debug)]
-pub(crate) struct InYaml;
-
-impl Placing for Unplaced {
-    type Of<T: DeserializeOwned> = T;
-
-    fn apart<T: DeserializeOwned>(value: T) -> (T, Option<Place>) {
-        (value, None)
-    }
-}
-
-impl Placing for InYaml {
-    type Of<T: DeserializeOwned> = Spanned<T>;
-
-    fn apart<T: DeserializeOwned>(of: Spanned<T>) -> (T, Option<Place>) {
-        let place = Place {
-            line: of.referenced.line(),
-            column: of.referenced.column(),
-        };
-        (of.value, Some(place))
-    }
-}
-
-/// The longest list that any rule may have, and one more, which shows that there are too many.
+/// The longest list that any rule may have, plus one item that shows that there are too many.
 const MOST_ITEMS: usize = if MAX_KEYWORDS > MAX_DOMAINS {
     MAX_KEYWORDS + 1
 } else {
     MAX_DOMAINS + 1
 };
 
-/// What a member holds.
+/// The value of a member.
 #[derive(Debug)]
 pub(crate) enum Given {
     Null,
@@ -65,14 +27,15 @@ pub(crate) enum Given {
     Object,
 }
 
-/// A list's texts. What is no text is an empty one here, and its place in the list is told, for as many as mistakes are listed.
+/// The texts of a list. For an item that is not a text, `texts` has an empty one, and `wrong` has
+/// its place in the list, up to the number of mistakes that are listed.
 #[derive(Debug, Default)]
 pub(crate) struct List {
     pub(super) texts: Vec<String>,
     pub(super) wrong: Vec<(usize, Option<Place>)>,
 }
 
-/// A member as it is read.
+/// A member as it was read.
 pub(crate) struct Member<P> {
     pub(crate) given: Given,
     placing: PhantomData<fn() -> P>,
@@ -174,4 +137,10 @@ impl<'de, P: Placing> Visitor<'de> for MemberVisitor<P> {
         while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Given::Object.into())
     }
+}
+
+/// The message for an unknown member, with the names of the known ones.
+pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
+    let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
+    format!("is not a member of {of}, which has {}", members.join(", "))
 }

@@ -1,47 +1,6 @@
-//! Reads the list of rules, one rule at a time. What is wrong is noted, and the reading goes on.
+//! Reads the list of rules, one rule at a time. Mistakes are recorded, and reading goes on.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
-
-use super::kind::{self, MEMBERS, Members};
-use super::member::{Member, Placing, Unplaced};
-use super::{GivenRule, GivenRules};
-use crate::rules::MAX_RULES;
-use crate::rules::error::{Place, RuleErrors};
-
-/// Says that there is no such member, and which there are.
-pub(crate) fn unknown_member(of: &str, members: &[&str]) -> String {
-    let members: Vec<String> = members.iter().map(|name| format!("`{name}`")).collect();
-    format!("is no member of {of}, which has {}", members.join(", "))
-}
-
-impl<'de> Deserialize<'de> for GivenRules {
-    /// Fails only if the text is not JSON.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RulesReader::<Unplaced>::read(deserializer)
-    }
-}
-
-/// Reads rules from a text that tells places as `P` does.
-pub(crate) struct RulesReader<P>(pub(crate) GivenRules, PhantomData<fn() -> P>);
-
-impl<P: Placing> RulesReader<P> {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenRules, D::Error> {
-        deserializer.deserialize_any(RulesVisitor::<P>(PhantomData))
-    }
-}
-
-impl<'de, P: Placing> Deserialize<'de> for RulesReader<P> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Self::read(deserializer)?, PhantomData))
-    }
-}
-
-/// Gives visitors an answer to everything that they do not expect.
+/// Answers everything that a visitor does not expect.
 macro_rules! anything_else {
     ($answer:expr) => {
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
@@ -78,6 +37,42 @@ macro_rules! anything_else {
     };
 }
 
+mod name;
+mod rule;
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use self::rule::RuleReader;
+use super::GivenRules;
+use super::placing::{Placing, Unplaced};
+use crate::rules::MAX_RULES;
+use crate::rules::error::RuleErrors;
+
+impl<'de> Deserialize<'de> for GivenRules {
+    /// Fails only if the text is not JSON.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RulesReader::<Unplaced>::read(deserializer)
+    }
+}
+
+/// Reads rules from a text whose places are known as `P` says.
+pub(crate) struct RulesReader<P>(pub(crate) GivenRules, PhantomData<fn() -> P>);
+
+impl<P: Placing> RulesReader<P> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GivenRules, D::Error> {
+        deserializer.deserialize_any(RulesVisitor::<P>(PhantomData))
+    }
+}
+
+impl<'de, P: Placing> Deserialize<'de> for RulesReader<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Self::read(deserializer)?, PhantomData))
+    }
+}
+
 struct RulesVisitor<P>(PhantomData<fn() -> P>);
 
 impl<'de, P: Placing> Visitor<'de> for RulesVisitor<P> {
@@ -90,7 +85,8 @@ impl<'de, P: Placing> Visitor<'de> for RulesVisitor<P> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<GivenRules, A::Error> {
         let mut given = GivenRules::default();
         let mut faults = 0;
-        // What would not be listed is not looked at, and what are too many rules is only counted.
+        // Rules whose mistakes would not be listed are skipped. Rules over the limit are only
+        // counted.
         while faults <= RuleErrors::MOST && given.count < MAX_RULES {
             let Some(item) = items.next_element::<P::Of<RuleReader<P>>>()? else {
                 return Ok(given);
@@ -120,105 +116,4 @@ fn no_list() -> GivenRules {
     let mut given = GivenRules::default();
     given.add_fault("rules", "must be a list of rules", None);
     given
-}
-
-/// A rule as it is read.
-struct RuleReader<P>(Read, PhantomData<fn() -> P>);
-
-/// What stands where a rule should stand.
-enum Read {
-    Rule(Members),
-    Else,
-}
-
-impl Read {
-    fn finish(self, place: Option<Place>) -> GivenRule {
-        match self {
-            Self::Rule(members) => members.into_rule(place),
-            Self::Else => {
-                let mut rule = GivenRule {
-                    place,
-                    ..GivenRule::default()
-                };
-                rule.add_fault("", kind::NO_RULE, None);
-                rule
-            }
-        }
-    }
-}
-
-impl<'de, P: Placing> Deserialize<'de> for RuleReader<P> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = deserializer.deserialize_any(RuleVisitor::<P>(PhantomData))?;
-        Ok(Self(read, PhantomData))
-    }
-}
-
-struct RuleVisitor<P>(PhantomData<fn() -> P>);
-
-impl<'de, P: Placing> Visitor<'de> for RuleVisitor<P> {
-    type Value = Read;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a rule")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Read, A::Error> {
-        let mut members = Members::default();
-        while let Some(name) = entries.next_key_seed(NameSeed)? {
-            match name {
-                Name::Known(name) => {
-                    let (member, place) = P::apart(entries.next_value::<P::Of<Member<P>>>()?);
-                    members.add(name, member.given, place);
-                }
-                Name::Unknown(name) => {
-                    let (IgnoredAny, place) = P::apart(entries.next_value::<P::Of<IgnoredAny>>()?);
-                    members.add_unknown(name, place);
-                }
-            }
-        }
-        Ok(Read::Rule(members))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Read, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Read::Else)
-    }
-
-    anything_else!(Read::Else);
-}
-
-/// The name of a member.
-enum Name {
-    Known(&'static str),
-    /// The beginning of it, since its author made it up.
-    Unknown(String),
-}
-
-struct NameSeed;
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = Name;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for NameSeed {
-    type Value = Name;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a member")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Name, E> {
-        const LONGEST: usize = 100;
-        let known = MEMBERS.iter().find(|known| **known == name);
-        Ok(match (known, name.char_indices().nth(LONGEST)) {
-            (Some(known), _) => Name::Known(known),
-            (None, Some((cut, _))) => Name::Unknown(format!("{}...", &name[..cut])),
-            (None, None) => Name::Unknown(name.to_owned()),
-        })
-    }
 }

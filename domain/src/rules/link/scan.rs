@@ -1,54 +1,24 @@
-//! Finding links as people write them, and as they hide them.
+//! Finds links as people write them, and as they hide them.
 //!
-//! The folded reading is scanned, on which letters look alike; what a browser would open is read from the original.
-//! Linear in the text: a host is judged once, by at most its last 253 characters.
+//! The scan reads the folded reading, on which look-alike letters are equal. What a browser would
+//! open is read from the original. The time is linear in the text: each host is judged once, by at
+//! most its last 253 characters.
+
+mod grammar;
 
 use std::ops::Range;
 
-use unicode_normalization::char::is_combining_mark;
 use url::Host;
 
-use crate::rules::View;
-use crate::text::{Readings, is_invisible, is_unspaced};
+use self::grammar::{Start, bracketed, dot, ends_link, host, is_label, scheme};
+use super::mention::Mention;
+use crate::text::{Readings, is_unspaced};
 
 /// The longest name of a host, in bytes.
 const LONGEST_HOST: usize = 253;
-/// The longest scheme, with the character behind it.
-const LONGEST_SCHEME: usize = 20;
-/// The longest address in brackets.
-const LONGEST_ADDRESS: usize = 50;
-/// How many words after a host may be glued to it ("evil.com.Then"), each costing a look at the list of suffixes.
+/// How many words may be glued to the end of a host ("evil.com.Then"). Each costs a lookup in the
+/// list of suffixes.
 const MOST_GLUED: usize = 3;
-
-/// A host that a text names.
-pub(super) struct Mention {
-    /// Bytes of the folded reading.
-    pub(super) at: Range<usize>,
-    /// As a browser would open it; `None` where it would not.
-    pub(super) exact: Option<String>,
-    /// As a reader sees it, where that is something else: `exаmple.com` with a Cyrillic letter is `example.com` here.
-    pub(super) seen: Option<String>,
-    /// Whether it is a link. A mail address, a word of a path or a spelled-out "evil dot com" only names a host.
-    pub(super) is_link: bool,
-}
-
-impl Mention {
-    /// On which reading the host stands as it is compared; `written` is its original.
-    pub(super) fn view(&self, written: &str) -> View {
-        let is_named = |name: &Option<String>| name.as_deref() == Some(written);
-        if is_named(&self.exact) {
-            View::Original
-        } else {
-            View::Folded
-        }
-    }
-}
-
-/// A host and the domains above it: `a.b.c`, `b.c`, `c`.
-pub(super) fn domains_of(host: &str) -> impl Iterator<Item = &str> {
-    let parents = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
-    std::iter::once(host).chain(parents)
-}
 
 /// All hosts that a text names, in their order.
 pub(super) fn mentions(text: &Readings<'_>) -> Vec<Mention> {
@@ -68,9 +38,10 @@ struct Scan<'a> {
     text: &'a Readings<'a>,
     folded: &'a str,
     at: usize,
-    /// Whether we are behind a host, in its path or query.
+    /// Whether the scan is behind a host, in its path or query.
     in_tail: bool,
-    /// The last one that was looked through, so that a text of schemes is not looked through for each of them.
+    /// The last authority that was read, so that a text full of schemes is not read again for each
+    /// of them.
     authority: Authority,
     found: Vec<Mention>,
 }
@@ -79,7 +50,7 @@ struct Scan<'a> {
 #[derive(Default)]
 struct Authority {
     end: usize,
-    /// Where the host begins, behind a user.
+    /// Where the host begins, after a user name.
     host: usize,
 }
 
@@ -89,15 +60,6 @@ struct Run {
     labels: Vec<Range<usize>>,
     /// Whether a dot is spelled out ("dot") or has spaces around it.
     spelled: bool,
-}
-
-/// How a host is introduced, which decides what its labels may be made of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
-    /// By a scheme.
-    Scheme,
-    /// By nothing.
-    Bare,
 }
 
 impl Scan<'_> {
@@ -124,7 +86,7 @@ impl Scan<'_> {
         before.is_some_and(|c| is_label(c, Start::Bare))
     }
 
-    /// Reads what follows a scheme: perhaps a user, then a host.
+    /// Reads what follows a scheme: an optional user name, then a host.
     fn authority(&mut self) {
         if self.at >= self.authority.end {
             let rest = &self.folded[self.at..];
@@ -161,7 +123,7 @@ impl Scan<'_> {
         let has_path = rest.starts_with(['/', ':', '?', '#']);
         let is_www = &self.folded[run.labels[0].clone()] == "www";
         let mut labels = &run.labels[..];
-        // Words that are glued to the host are no part of it.
+        // Words that are glued to the host do not belong to it.
         for _ in 0..MOST_GLUED {
             let is_host = is_www
                 || self.has_known_suffix(labels) && (has_path || !self.is_sentence_end(labels));
@@ -204,7 +166,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Chinese and the like need no space after a link: `https://example.com看` ends before the sign.
+    /// Chinese and similar scripts need no space after a link: `https://example.com看` ends before
+    /// the sign.
     fn cut_unspaced(&self, run: &mut Run) {
         let Some(last) = run.labels.last_mut() else {
             return;
@@ -225,7 +188,8 @@ impl Scan<'_> {
         known(self.exact(labels)) || known(self.seen(labels))
     }
 
-    /// Whether the last dot ends a sentence whose next one follows without a space: "the end.Next".
+    /// Whether the last dot ends a sentence, and the next one follows without a space: "the
+    /// end.Next".
     fn is_sentence_end(&self, labels: &[Range<usize>]) -> bool {
         let [.., before, last] = labels else {
             return false;
@@ -280,91 +244,4 @@ impl Scan<'_> {
     fn seen(&self, labels: &[Range<usize>]) -> Option<String> {
         host(labels.iter().map(|label| &self.folded[label.clone()]))
     }
-}
-
-/// The host that labels make, in ASCII: percent signs decoded, names in other scripts as Punycode, addresses in their
-/// usual form.
-fn host<'a>(labels: impl Iterator<Item = &'a str>) -> Option<String> {
-    let mut name = String::new();
-    for label in labels {
-        if !name.is_empty() {
-            name.push('.');
-        }
-        name.extend(label.chars().filter(|c| !is_invisible(*c)));
-    }
-    Host::parse(&name).ok().map(|host| host.to_string())
-}
-
-/// The length of a scheme and what separates it from a host. Browsers take any number of slashes, of either kind, for
-/// the schemes of the web; `hxxp` is how people write links that must not be clicked.
-fn scheme(rest: &str) -> Option<usize> {
-    let mut letters = rest.bytes().take(LONGEST_SCHEME);
-    let length = letters.position(|b| !matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'-'))?;
-    let after = rest[length..]
-        .strip_prefix(':')
-        .or_else(|| rest[length..].strip_prefix("[:]"))?;
-    let slashes = after.len() - after.trim_start_matches(['/', '\\']).len();
-    let is_web = matches!(&rest[..length], "http" | "https" | "hxxp" | "hxxps" | "ftp");
-    let starts = length > 0
-        && (slashes >= 2 || is_web && after[slashes..].starts_with(|c| is_label(c, Start::Scheme)));
-    starts.then(|| rest.len() - after.len() + slashes)
-}
-
-/// An IPv6 address in brackets.
-fn bracketed(authority: &str) -> Option<&str> {
-    let inside = authority.strip_prefix('[')?;
-    let end = inside
-        .bytes()
-        .take(LONGEST_ADDRESS)
-        .position(|b| b == b']')?;
-    Some(&authority[..end + 2])
-}
-
-/// The length of a dot between two labels, and whether it is spelled out.
-fn dot(rest: &str) -> Option<(usize, bool)> {
-    let is_plain = |c: char| matches!(c, '.' | '。');
-    if let Some(c) = rest.chars().next().filter(|c| is_plain(*c)) {
-        return Some((c.len_utf8(), false));
-    }
-    let word = rest.trim_start_matches(' ');
-    let lead = rest.len() - word.len();
-    let (word, closing) = match word.as_bytes().first()? {
-        b'[' => (&word[1..], Some(']')),
-        b'(' => (&word[1..], Some(')')),
-        b'{' => (&word[1..], Some('}')),
-        _ => (word, None),
-    };
-    let after = word
-        .strip_prefix("dot")
-        .or_else(|| word.strip_prefix('.'))?;
-    let after = match closing {
-        Some(closing) => after.strip_prefix(closing)?,
-        None if lead > 0 => after.strip_prefix(' ')?,
-        None => return None,
-    };
-    let after = after.trim_start_matches(' ');
-    Some((rest.len() - after.len(), closing.is_none()))
-}
-
-/// Whether a character can be part of a host's label. Behind a scheme percent signs and symbols can be, too.
-fn is_label(c: char, start: Start) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric()
-            || c == '-'
-            || c == '_'
-            || (c == '%' && start == Start::Scheme);
-    }
-    let is_word = c.is_alphanumeric() || is_combining_mark(c);
-    match start {
-        Start::Bare => is_word && !is_unspaced(c),
-        Start::Scheme => is_word || ('\u{2190}'..='\u{2BFF}').contains(&c) || c >= '\u{1F000}',
-    }
-}
-
-/// Whether a character ends a link with its path.
-fn ends_link(c: char) -> bool {
-    matches!(
-        c,
-        ' ' | '"' | '<' | '>' | '(' | ')' | '{' | '}' | '|' | ',' | ';' | '`'
-    ) || is_unspaced(c)
 }

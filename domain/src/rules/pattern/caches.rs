@@ -1,22 +1,23 @@
-//! What searches remember of automata that are built as texts need them: kept for the next text, within bounds.
+//! Caches of lazily built automata: kept for the next text, within limits.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Caches, each of an automaton that is known by its key. A search takes one out and puts it back.
+/// Caches, each for an automaton that is identified by its key. A search takes one out and puts it
+/// back.
 pub(super) struct Caches<K, C> {
     kept: Mutex<Kept<K, C>>,
     most_bytes: usize,
 }
 
 struct Kept<K, C> {
-    /// The one that was put back last stands at the end.
+    /// The one that was put back last is at the end.
     caches: VecDeque<(K, C, usize)>,
     bytes: usize,
 }
 
 impl<K: PartialEq, C> Caches<K, C> {
-    /// Nothing is kept yet, and never more than so many bytes.
+    /// Nothing is kept yet, and never more than this many bytes.
     pub(super) const fn new(most_bytes: usize) -> Self {
         Self {
             kept: Mutex::new(Kept {
@@ -31,7 +32,7 @@ impl<K: PartialEq, C> Caches<K, C> {
         self.most_bytes
     }
 
-    /// A cache of this automaton that nobody else uses, if one is kept.
+    /// A cache of this automaton that nobody else uses, if there is one.
     pub(super) fn take(&self, key: &K) -> Option<C> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.caches.iter().rposition(|(of, _, _)| of == key)?;
@@ -40,7 +41,7 @@ impl<K: PartialEq, C> Caches<K, C> {
         Some(cache)
     }
 
-    /// Keeps a cache of so many bytes. What has not been used for longest makes room.
+    /// Keeps a cache of this many bytes. The least recently used ones are dropped first.
     pub(super) fn put_back(&self, key: K, cache: C, bytes: usize) {
         let mut dropped = Vec::new();
         {
@@ -55,7 +56,7 @@ impl<K: PartialEq, C> Caches<K, C> {
                 dropped.push(oldest);
             }
         }
-        // Freeing memory takes a while: not under the lock.
+        // Freeing memory takes a while, so it happens after the lock is released.
         drop(dropped);
     }
 }

@@ -1,19 +1,20 @@
-//! Patterns that say less than the ones they are made from, so that something can be told of those quickly.
+//! Patterns that are less exact than the originals, so that they can be checked quickly.
 
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
 };
 
-/// What becomes of the edges of Unicode's words, which an automaton cannot tell in texts that are not ASCII.
+/// How to replace the edges of Unicode words, which an automaton cannot detect in texts that are
+/// not ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edges {
-    /// They are those of ASCII's words: the same in a text of ASCII.
+    /// With the edges of ASCII words, which are the same in a text of ASCII.
     Ascii,
-    /// They are anywhere, so that the pattern matches wherever it did, and elsewhere.
+    /// With nothing, so that the pattern matches wherever it did, and in other places, too.
     Anywhere,
 }
 
-/// The pattern with other edges of words.
+/// The pattern with these edges of words.
 pub(super) fn with_edges(hir: &Hir, edges: Edges) -> Hir {
     rewrite(hir, &|leaf| {
         let ascii = match leaf.kind() {
@@ -32,7 +33,8 @@ pub(super) fn with_edges(hir: &Hir, edges: Edges) -> Hir {
     })
 }
 
-/// The pattern with small letters of ASCII for capital ones: where it matches, it does so in small letters.
+/// The pattern with small ASCII letters instead of capital ones: where it matched, the new one
+/// matches in small letters.
 pub(super) fn in_small_letters(hir: &Hir) -> Hir {
     rewrite(hir, &|leaf| match leaf.kind() {
         HirKind::Literal(literal) => Hir::literal(literal.0.to_ascii_lowercase()),
@@ -70,7 +72,7 @@ pub(super) fn in_small_letters(hir: &Hir) -> Hir {
     })
 }
 
-/// The pattern with other literals, classes and assertions.
+/// The pattern with its literals, classes and assertions replaced.
 fn rewrite(hir: &Hir, leaf: &impl Fn(&Hir) -> Hir) -> Hir {
     let all = |parts: &[Hir]| parts.iter().map(|part| rewrite(part, leaf)).collect();
     match hir.kind() {

@@ -1,4 +1,4 @@
-//! Which of many patterns match a text, told by one automaton that goes over the text once.
+//! Finds which of many patterns match a text, with one automaton that reads the text once.
 
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{Config, NFA, WhichCaptures};
@@ -9,23 +9,24 @@ use super::caches::Caches;
 use super::rewrite::{Edges, with_edges};
 use crate::rules::budget::{Meter, Over};
 
-/// What a search may remember of the automaton, in bytes: so much for each pattern, within bounds. The automaton is
-/// built as texts need it; beyond this it forgets and begins anew.
+/// How much a search may remember of the automaton, in bytes: this much per pattern, within limits.
+/// The automaton is built as texts need it. When the cache is full, it is cleared and built again.
 const CACHE_BYTES_PER_PATTERN: usize = 64 << 10;
 const SMALLEST_CACHE: usize = 128 << 10;
 const LARGEST_CACHE: usize = 16 << 20;
-/// Having begun anew so often in one text, the automaton gives up if it does not get further each time.
+/// After this many restarts in one text, the automaton gives up if it makes too little progress.
 const MOST_RESTARTS: usize = 4;
-/// How far it must get, in bytes of the text for each state that it has built.
+/// The least progress: this many bytes of the text for each state that was built.
 const LEAST_PROGRESS: usize = 8;
 
-/// What searches with sets remember, by the kind of set.
+/// The caches of searches with sets, by the kind of set.
 pub(super) type SetCaches = Caches<Edges, Box<Cache>>;
 
-/// How much one search with a set of so many patterns remembers at most, in bytes, where so much is left.
+/// How much one search with a set of this many patterns may remember, in bytes, if `left` bytes are
+/// left.
 pub(super) fn cache_bytes(patterns: usize, left: usize) -> usize {
     let wanted = (patterns * CACHE_BYTES_PER_PATTERN).clamp(SMALLEST_CACHE, LARGEST_CACHE);
-    // Two searches at once, and as much again for what else there is.
+    // Two searches at once, and as much again for everything else.
     wanted.min(left / 4).max(SMALLEST_CACHE)
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Set {
 
 impl Set {
     /// # Errors
-    /// When not enough is left for the automaton.
+    /// If not enough is left for the automaton.
     pub(super) fn new(
         patterns: &[&Hir],
         edges: Edges,
@@ -66,8 +67,8 @@ impl Set {
         Ok(Self { automaton, edges })
     }
 
-    /// The patterns that may match a text: all that do, and such as do but for the edge of a word. All of them if the
-    /// automaton gave up on it.
+    /// The patterns that may match a text: all that do match, and those that fail only because of
+    /// the edge of a word. All patterns, if the automaton gave up.
     pub(super) fn candidates(
         &self,
         text: &str,
@@ -90,12 +91,12 @@ impl Set {
         caches.put_back(self.edges, cache, bytes);
     }
 
-    /// Heap bytes, approximately, without what searches remember.
+    /// Heap bytes, approximately, without caches.
     pub(super) fn approx_bytes(&self) -> usize {
         self.automaton.get_nfa().memory_usage()
     }
 
-    /// What a search takes before it remembers anything, in bytes.
+    /// The bytes of an empty cache.
     pub(super) fn empty_cache_bytes(&self) -> usize {
         self.automaton.create_cache().memory_usage()
     }

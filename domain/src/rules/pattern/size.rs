@@ -1,12 +1,12 @@
-//! How large a pattern is in truth.
+//! How large a pattern really is.
 
 use regex_syntax::ast::parse::ParserBuilder;
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// The bytes and classes that a pattern has once its repetitions are written out; saturating. An automaton can be in
-/// so many states at once, which the size of the automaton in memory does not tell: a Unicode class is large there
-/// and costs no more than an ASCII one.
+/// The number of bytes and classes of a pattern whose repetitions are written out; saturating. An
+/// automaton can be in this many states at once. Its size in memory does not show that: a Unicode
+/// class is large there, but costs no more than an ASCII one.
 pub(super) fn positions(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -17,14 +17,14 @@ pub(super) fn positions(hir: &Hir) -> usize {
             parts.iter().map(positions).fold(0, usize::saturating_add)
         }
         HirKind::Repetition(repetition) => {
-            // Without an upper bound the last copy loops.
+            // Without an upper limit, the last copy loops.
             let copies = repetition.max.unwrap_or(repetition.min.max(1));
             positions(&repetition.sub).saturating_mul(usize::try_from(copies).unwrap_or(usize::MAX))
         }
     }
 }
 
-/// What a parsed pattern takes in memory, in bytes, approximately.
+/// The memory of a parsed pattern, in bytes, approximately.
 pub(super) fn hir_bytes(hir: &Hir) -> usize {
     let inside = match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -35,12 +35,12 @@ pub(super) fn hir_bytes(hir: &Hir) -> usize {
         HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().map(hir_bytes).sum(),
         HirKind::Repetition(repetition) => hir_bytes(&repetition.sub),
     };
-    // Its properties are kept beside each part.
+    // Each part also stores its properties.
     size_of::<Hir>() + 96 + inside
 }
 
-/// Where in a pattern the repetition stands that makes most of its positions, in bytes; `None` without any. The
-/// pattern must have been parsed with the same nesting.
+/// The place of the repetition that makes most of a pattern's positions, in bytes; `None` if there
+/// is no repetition. The pattern must have been parsed with the same nesting limit.
 pub(super) fn largest_repetition(pattern: &str, nesting: u32) -> Option<usize> {
     let ast = ParserBuilder::new()
         .nest_limit(nesting)
@@ -52,8 +52,8 @@ pub(super) fn largest_repetition(pattern: &str, nesting: u32) -> Option<usize> {
     largest.map(|(_, place)| place)
 }
 
-/// The positions of a part of a pattern, as [`positions`] counts them but for foldings of case. Keeps the largest
-/// repetition with its place.
+/// The positions of a part of a pattern, counted like [`positions`] except for case folding. Keeps
+/// the largest repetition with its place.
 fn visit(ast: &Ast, largest: &mut Option<(usize, usize)>) -> usize {
     match ast {
         Ast::Empty(_) | Ast::Flags(_) | Ast::Assertion(_) => 0,

@@ -1,6 +1,6 @@
 //! Digits and signs that stand for letters.
 
-/// What an ambiguous digit or sign within a word stands for; both readings are tried.
+/// The meaning of an ambiguous digit or sign within a word. Both readings are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// As in `sh1t`.
@@ -46,7 +46,7 @@ pub(super) const fn is_sign(c: char) -> bool {
     is_outer_sign(c) || is_inner_sign(c)
 }
 
-/// Signs that do so wherever they touch a word.
+/// Signs that stand for letters wherever they touch a word.
 pub(crate) const fn is_outer_sign(c: char) -> bool {
     matches!(
         c,
@@ -54,7 +54,7 @@ pub(crate) const fn is_outer_sign(c: char) -> bool {
     )
 }
 
-/// Signs that end sentences, columns and names too, and so count only inside a word.
+/// Signs that also end sentences, columns and names, and so count only inside a word.
 pub(super) const fn is_inner_sign(c: char) -> bool {
     matches!(c, '!' | '|' | '¡' | '#')
 }
@@ -101,7 +101,7 @@ pub(super) fn drawn(text: &str) -> Option<(char, usize)> {
         .map(|(drawing, letter)| (*letter, drawing.len()))
 }
 
-/// The letter of a regional indicator, two of which are a flag.
+/// The letter of a regional indicator. Two of these make a flag.
 pub(super) fn indicator(c: char) -> Option<char> {
     let number = u32::from(c)
         .checked_sub(0x1F1E6)

@@ -1,44 +1,23 @@
-//! How a folded text is read loosely: its words first, then what lies between them.
+//! Reads a folded text loosely: words first, then what lies between them.
+
+mod glyph;
+mod joined;
+mod spelled;
 
 use std::ops::Range;
 
-use super::leet::{Choice, drawn, indicator, is_ambiguous, is_inner_sign, is_sign, letter};
+use self::glyph::{Glyph, Kind, glyphs};
+use super::leet::{Choice, is_ambiguous, is_inner_sign, letter};
 use super::{Cell, Loose};
-use crate::text::boundary::{is_unspaced, joined};
-use crate::text::fold::position;
+use crate::text::boundary::is_unspaced;
 
-/// The fewest single letters in a row that are read as a spelled-out word.
-const SPELLED_LETTERS: usize = 3;
-/// The same where what separates them is now this and now that.
-const SPELLED_UNEVENLY: usize = 4;
-/// The widest separation of letters, in characters: "b - l - o".
-const WIDEST_GAP: usize = 3;
-/// From this length on a word is hardly a number with a unit, or the name of a road.
+/// A word of this length is hardly a number with a unit, or the name of a road.
 const LONG_WORD: usize = 5;
 /// The fewest regional indicators in a row that are read as letters: two are a flag.
 const INDICATORS: usize = 3;
 
-/// A character of the folded text, or several that draw a letter.
-#[derive(Clone, Copy)]
-struct Glyph {
-    /// What it reads as: a drawn letter, an indicator's letter, or the character itself.
-    c: char,
-    from: u32,
-    to: u32,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A letter, digit or mark, as it stands.
-    Plain,
-    /// A sign for a letter, or several that draw one.
-    Sign,
-    Indicator,
-    Between,
-}
-
-/// Reads a window of a folded text into a loose reading; true where another [`Choice`] reads it differently.
+/// Reads a window of a folded text into a loose reading. Returns true if another [`Choice`] reads
+/// it differently.
 pub(super) fn read(folded: &str, window: Range<usize>, choice: Choice, loose: &mut Loose) -> bool {
     let glyphs = glyphs(folded, window);
     let mut reading = Reading {
@@ -50,37 +29,6 @@ pub(super) fn read(folded: &str, window: Range<usize>, choice: Choice, loose: &m
     };
     reading.read();
     reading.is_ambiguous
-}
-
-fn glyphs(folded: &str, window: Range<usize>) -> Vec<Glyph> {
-    let mut glyphs = Vec::with_capacity(window.len());
-    let mut at = window.start;
-    while let Some(c) = folded[at..window.end].chars().next() {
-        let plain = |kind| (c, c.len_utf8(), kind);
-        let (c, length, kind) = if c.is_ascii_alphanumeric() {
-            plain(Kind::Plain)
-        } else if c == ' ' {
-            plain(Kind::Between)
-        } else if let Some((drawn, length)) = drawn(&folded[at..window.end]) {
-            (drawn, length, Kind::Sign)
-        } else if is_sign(c) {
-            plain(Kind::Sign)
-        } else if let Some(letter) = indicator(c) {
-            (letter, c.len_utf8(), Kind::Indicator)
-        } else if c.is_alphanumeric() || joined(Some(c), Some('a')) {
-            plain(Kind::Plain)
-        } else {
-            plain(Kind::Between)
-        };
-        glyphs.push(Glyph {
-            c,
-            from: position(at),
-            to: position(at + length),
-            kind,
-        });
-        at += length;
-    }
-    glyphs
 }
 
 struct Reading<'a> {
@@ -119,7 +67,8 @@ impl Reading<'_> {
         self.copy(done..self.glyphs.len());
     }
 
-    /// The next word at or after a place: letters, digits and signs in a row, or a row of indicators.
+    /// The next word at or after a place: letters, digits and signs in a row, or a row of
+    /// indicators.
     fn word_from(&self, place: usize) -> Option<Range<usize>> {
         let is_part = |glyph: &Glyph| matches!(glyph.kind, Kind::Plain | Kind::Sign);
         let is_mere_sign = |glyph: &Glyph| glyph.kind == Kind::Sign && is_inner_sign(glyph.c);
@@ -155,81 +104,8 @@ impl Reading<'_> {
         None
     }
 
-    /// The single letters that follow one another from a word on: three separated alike, or four.
-    fn spelled_from(&self, first: Range<usize>) -> Vec<usize> {
-        let letters = self.singles_from(first.clone(), true);
-        if letters.len() >= SPELLED_LETTERS {
-            return letters;
-        }
-        let mut letters = self.singles_from(first, false);
-        if letters.len() < SPELLED_UNEVENLY {
-            letters.clear();
-        }
-        letters
-    }
-
-    fn singles_from(&self, first: Range<usize>, evenly: bool) -> Vec<usize> {
-        let mut letters = Vec::new();
-        let mut before: Option<Range<usize>> = None;
-        let mut word = Some(first);
-        while let Some(single) = word.filter(|word| word.len() == 1) {
-            if let Some(&last) = letters.last() {
-                let gap = last + 1..single.start;
-                let is_alike =
-                    before.is_none_or(|before| self.signs(before).eq(self.signs(gap.clone())));
-                let is_wide = gap.len() > 1 && self.signs(gap.clone()).all(|c| c == ' ');
-                if !self.may_separate(gap.clone()) || (!is_alike && (evenly || is_wide)) {
-                    break;
-                }
-                before = Some(gap);
-            }
-            letters.push(single.start);
-            word = self.word_from(single.end);
-        }
-        letters
-    }
-
-    fn signs(&self, gap: Range<usize>) -> impl Iterator<Item = char> {
-        self.glyphs[gap].iter().map(|glyph| glyph.c)
-    }
-
-    /// Whether a stretch can separate the letters of one word: it is short, and no apostrophe.
-    fn may_separate(&self, gap: Range<usize>) -> bool {
-        (1..=WIDEST_GAP).contains(&gap.len()) && !self.signs(gap).any(|c| c == '\'')
-    }
-
-    /// Whether a word goes on with what follows a stretch: "bl*ock", "st.upid". Full stops and the like separate
-    /// sentences and hosts, too, unless one of the parts can be no word.
-    fn is_joined(&self, gap: Range<usize>, next: &Range<usize>) -> bool {
-        if gap.start == 0 || !self.may_separate(gap.clone()) {
-            return false;
-        }
-        let end = gap.start;
-        let is_part = |glyph: &&Glyph| glyph.kind != Kind::Between;
-        let length = self.glyphs[..end].iter().rev().take_while(is_part).count();
-        let parts = [end - length..end, next.clone()];
-        let has_letter = |part: &Range<usize>| {
-            self.glyphs[part.clone()]
-                .iter()
-                .any(|g| g.c.is_alphabetic())
-        };
-        parts.iter().all(has_letter)
-            && self
-                .signs(gap)
-                .all(|c| !is_stop(c) || parts.iter().any(|part| self.is_no_word(part.clone())))
-            && !self.signs(end..next.start).any(|c| c == ' ')
-    }
-
-    /// Whether letters are a single one, or all Latin consonants.
-    fn is_no_word(&self, part: Range<usize>) -> bool {
-        part.len() == 1
-            || self
-                .signs(part)
-                .all(|c| c.is_ascii_alphabetic() && !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y'))
-    }
-
-    /// Whether digits among these glyphs may stand for letters: there are letters, and no more digits than others, or
-    /// in a longer word twice as many.
+    /// Whether digits among these glyphs may stand for letters: there are letters, and at most as
+    /// many digits as others, or twice as many in a longer word.
     fn reads_as_letters(&self, glyphs: impl Iterator<Item = usize>) -> bool {
         let (mut letters, mut digits, mut signs) = (0, 0, 0);
         for at in glyphs {
@@ -244,22 +120,22 @@ impl Reading<'_> {
         letters > 0 && (others >= digits || (others + digits >= LONG_WORD && 2 * others >= digits))
     }
 
-    /// Takes what is between words as it is.
+    /// Copies what is between words.
     fn copy(&mut self, glyphs: Range<usize>) {
         for at in glyphs {
             self.push(at, self.as_written(at), true, true);
         }
     }
 
-    /// The character itself, where it is not read as a letter.
+    /// The character itself, if it is not read as a letter.
     fn as_written(&self, at: usize) -> char {
         let Glyph { c, from, kind, .. } = self.glyphs[at];
         let written = || self.folded[from as usize..].chars().next().unwrap_or(c);
         if kind == Kind::Plain { c } else { written() }
     }
 
-    /// Takes a word, with letters for digits where it reads as letters. Digits and signs before or behind the letters
-    /// may be no part of it: "word123".
+    /// Copies a word, with letters for digits if it reads as letters. Digits and signs before or
+    /// after the letters may not belong to it: "word123".
     fn copy_word(&mut self, word: Range<usize>) {
         let is_outside = |glyph: &&Glyph| {
             glyph.c.is_ascii_digit() || (glyph.kind == Kind::Sign && is_inner_sign(glyph.c))
@@ -286,27 +162,6 @@ impl Reading<'_> {
     /// Whether a word may end between two neighbours in scripts without spaces.
     fn is_free(&self, left: usize, right: usize) -> bool {
         is_unspaced(self.glyphs[left].c) || is_unspaced(self.glyphs[right].c)
-    }
-
-    /// Takes spelled-out letters as one word. It begins at the first letter, or after a leading "a" or "i", which
-    /// are words of their own, or at a space among other separators; likewise at the end.
-    fn join(&mut self, letters: &[usize]) {
-        let is_own_word = |at: usize| matches!(self.glyphs[at].c, 'a' | 'i');
-        let last = letters.len() - 1;
-        let own_first = is_own_word(letters[0]);
-        let own_last = is_own_word(letters[last]);
-        let is_space = |nth: usize| {
-            self.signs(letters[nth] + 1..letters[nth + 1])
-                .any(|c| c == ' ')
-        };
-        let spaces: Vec<bool> = (0..last).map(is_space).collect();
-        let is_mixed = spaces.contains(&true) && spaces.contains(&false);
-        for (nth, &at) in letters.iter().enumerate() {
-            let c = self.letter(at);
-            let starts = nth == 0 || (nth == 1 && own_first) || (is_mixed && spaces[nth - 1]);
-            let ends = nth == last || (nth + 1 == last && own_last) || (is_mixed && spaces[nth]);
-            self.push(at, c, starts, ends);
-        }
     }
 
     /// The letter that a glyph stands for.
@@ -343,20 +198,4 @@ impl Reading<'_> {
             cell.ends = ends;
         }
     }
-}
-
-/// Signs that stand between words, sentences and the parts of hosts and numbers.
-fn is_stop(c: char) -> bool {
-    matches!(
-        c,
-        '.' | ',' | ';' | ':' | '?' | '!' | '/' | '&' | '"' | '(' | ')' | '…'
-    ) || (!c.is_ascii() && !is_symbol(c))
-}
-
-/// Symbols and pictures, which stand in no ordinary word.
-fn is_symbol(c: char) -> bool {
-    matches!(
-        c,
-        '·' | '•' | '°' | '¬' | '¦' | '¤' | '\u{2190}'..='\u{2BFF}'
-    ) || c >= '\u{1F000}'
 }

@@ -14,7 +14,7 @@ fn whole(text: &str) -> Vec<Range<usize>> {
     std::iter::once(0..text.len()).collect()
 }
 
-/// Whether a term stands in a text as a whole word.
+/// Whether a text contains a term as a whole word.
 fn holds(text: &str, term: &str) -> bool {
     let term = Loose::of_term(term);
     [Choice::First, Choice::Second].into_iter().any(|choice| {
@@ -152,7 +152,7 @@ fn words_begin_and_end_at_the_edges_of_what_was_joined() {
 }
 
 proptest! {
-    // Disguises are rare among arbitrary texts.
+    // Disguises are rare in random texts.
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]

@@ -16,11 +16,11 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// To be opened while there are no jobs: until its tasks have ended, they do their duty.
+    /// Open it while there are no jobs: until its tasks have ended, they do their duty.
     pub(super) async fn open(pool: &PgPool) -> Self {
         let queue = Queue::open(pool.clone(), Config::default()).unwrap();
         queue.close(LONG).await;
-        // For the queue's settings.
+        // This registers the queue's settings.
         drop(queue.backend::<()>(settings()));
         Self {
             hands: Hands::new(1, queue.shared().holds.clone()),

@@ -1,4 +1,4 @@
-//! What can be seen of the jobs: in the tables, and what the model expects there.
+//! What can be seen of the jobs in the tables, and what the model expects there.
 
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -10,15 +10,15 @@ use crate::JobId;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     row: Row,
-    /// While there is a row.
+    /// Present while there is a row.
     attempt: Option<i16>,
-    /// While there is a row in `queue.jobs`.
+    /// Present while there is a row in `queue.jobs`.
     fence: Option<i32>,
     effects: Vec<i32>,
     obituaries: i64,
 }
 
-/// What should be seen of the jobs.
+/// What the model expects to see of the jobs.
 pub(super) fn expected(state: &State) -> Vec<Seen> {
     let seen = |job: &Job| Seen {
         row: match job.row {
@@ -49,7 +49,7 @@ struct Found {
     obituaries: i64,
 }
 
-/// Whatever the tables hold of the jobs.
+/// What the tables hold of the jobs.
 pub(super) async fn look(pool: &PgPool, jobs: &[JobId], workers: &[Uuid]) -> Vec<Seen> {
     let found: Vec<Found> = sqlx::query_as(
         "select j.state, j.run_at <= now() as has_come, j.locked_by, j.fence,

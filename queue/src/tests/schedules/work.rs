@@ -22,10 +22,10 @@ use super::state::Outcome;
 
 pub(super) const QUEUE: QueueName = QueueName::new("schedules");
 pub(super) const LANE: Lane = Lane(Uuid::from_u128(1));
-/// Never over within a test.
+/// Longer than any test.
 pub(super) const LONG: Duration = Duration::from_hours(1);
 
-/// What a job of the schedules looks like.
+/// A job of the schedules.
 pub(super) fn new_job(max_attempts: u16) -> NewJob {
     NewJob::new(QUEUE, LANE, &()).max_attempts(max_attempts)
 }
@@ -102,7 +102,7 @@ pub(super) fn actually(outcome: Outcome, step: i32, max_attempts: u16) -> Actual
     }
 }
 
-/// A worker that has room for whatever it is offered, and keeps it in hand.
+/// A worker that has room for every offer, and holds what it gets.
 pub(super) struct Hands {
     settings: BackendSettings,
     holds: Arc<Holds>,
@@ -118,7 +118,7 @@ impl Hands {
         })
     }
 
-    /// What was handed over since.
+    /// Takes what was handed over since the last call.
     pub(super) fn take(&self) -> Vec<Arc<Hold>> {
         mem::take(&mut *self.taken.lock().unwrap())
     }

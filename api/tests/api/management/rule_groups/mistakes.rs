@@ -79,7 +79,7 @@ async fn every_mistake_in_rules_is_told_at_once_with_its_place(pool: PgPool) {
     );
     assert_eq!(
         message(&made, "rules[3].flags"),
-        "is no member of a rule of the type `regex`, which has `type`, `id`, `name`, `enabled`, `exceptions`, `pattern`, `effect`"
+        "is not a member of a rule of the type `regex`, which has `type`, `id`, `name`, `enabled`, `exceptions`, `pattern`, `effect`"
     );
     assert_eq!(
         message(&made, "rules[3].effect"),

@@ -1,3 +1,5 @@
+//! Every near hash is found, whatever the list is like.
+
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -16,7 +18,7 @@ fn flipped(hash: &Pdq, bits: impl IntoIterator<Item = u8>) -> Pdq {
     bytes.into()
 }
 
-/// Looking at all.
+/// Compares all hashes.
 fn brute(
     entries: &[(HashEntryId, Pdq)],
     hash: &Pdq,
@@ -28,7 +30,8 @@ fn brute(
     near.filter(|(distance, _)| *distance <= max_distance).min()
 }
 
-/// Hashes around a few, so that many are near to others, as far as it matters and a little farther.
+/// Hashes around a few centres, so that many are near to others: up to the largest distance, and a
+/// little farther.
 fn hashes(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Pdq>> {
     let centres = prop::collection::vec(any::<[u8; 32]>(), 1..4);
     let steps = prop::collection::vec(
@@ -58,7 +61,7 @@ proptest! {
         near.extend(entries.iter().copied());
         for hash in sought.iter().chain(entries.iter().map(|(_, hash)| hash)) {
             prop_assert_eq!(near.nearest(hash, max_distance), brute(&entries, hash, max_distance));
-            // The tables alone, which a list so small and so crowded would do without.
+            // Only the tables, although so small and crowded a list would not use them.
             let mut candidates = Vec::new();
             near.words.candidates(hash, max_distance, |place| candidates.push(entries[place]));
             prop_assert!(near.words.len() == 0 || brute(&candidates, hash, max_distance) == brute(&entries, hash, max_distance));
@@ -98,7 +101,7 @@ proptest! {
 fn what_differs_in_as_many_bits_as_may_be_is_found_wherever_they_are() {
     let hash = Pdq::from([0x5a; 32]);
     for weak in 0..16 {
-        // Two bits of each word, and one of the weak one: together 31.
+        // Two bits of each word, and one bit of the weak word: together 31.
         let bits = (0..16).flat_map(|word| {
             [
                 Some(word * 16 + 3),
@@ -114,7 +117,7 @@ fn what_differs_in_as_many_bits_as_may_be_is_found_wherever_they_are() {
 
 #[test]
 fn a_list_that_was_made_to_cost_time_costs_no_more_than_looking_at_all() {
-    // All share every word but one with the picture.
+    // All hashes share every word but one with the picture.
     let hash = Pdq::from([0x33; 32]);
     let entries = (0..1_000_u32).map(|number| {
         let mut bytes = *hash.as_bytes();

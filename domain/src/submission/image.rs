@@ -1,0 +1,88 @@
+//! The image of a submission: a URL, or a file as base64.
+
+use base64::Engine as _;
+use url::Url;
+
+use super::fault::{Fault, FieldError, invalid};
+use super::limits::MAX_CONTENT_URL;
+use crate::image::ImageFormat;
+
+/// Where the image of a submission is.
+#[derive(Clone, Debug)]
+pub enum ImageSource {
+    /// A worker fetches it through the egress guard.
+    Url(Url),
+    /// Sent inline.
+    Inline {
+        /// The format, detected from the first bytes.
+        format: ImageFormat,
+        /// The file.
+        bytes: Vec<u8>,
+    },
+}
+
+pub(super) fn parse_url(text: &str) -> Result<ImageSource, FieldError> {
+    if text.len() > MAX_CONTENT_URL {
+        return Err(invalid(
+            "content_url",
+            format!("is longer than {MAX_CONTENT_URL} bytes"),
+        ));
+    }
+    let url: Url = text
+        .parse()
+        .map_err(|_| invalid("content_url", "must be an absolute http or https URL"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(invalid("content_url", "must be an http or https URL"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(invalid(
+            "content_url",
+            "must not contain a user name or password",
+        ));
+    }
+    Ok(ImageSource::Url(url))
+}
+
+pub(super) fn parse_image(text: &str, limit: usize) -> Result<ImageSource, FieldError> {
+    let fail = |fault, message: String| FieldError {
+        field: "content_base64".into(),
+        fault,
+        message,
+    };
+    let encoded = match text.strip_prefix("data:") {
+        None => text,
+        Some(uri) => uri
+            .split_once(";base64,")
+            .map(|(_, encoded)| encoded)
+            .ok_or_else(|| {
+                fail(
+                    Fault::InvalidImage,
+                    "a data URI must be data:image/...;base64,...".into(),
+                )
+            })?,
+    };
+    let encoded = encoded.trim_ascii();
+    // Checked before decoding, so that no memory is spent on an image that will be refused.
+    if encoded.len() / 4 * 3 > limit + 2 {
+        return Err(fail(
+            Fault::ImageTooLarge,
+            format!("decodes to more than {limit} bytes"),
+        ));
+    }
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(encoded)
+        .map_err(|error| fail(Fault::InvalidImage, format!("is not base64: {error}")))?;
+    if bytes.len() > limit {
+        return Err(fail(
+            Fault::ImageTooLarge,
+            format!("is {} bytes; the limit is {limit}", bytes.len()),
+        ));
+    }
+    let format = ImageFormat::sniff(&bytes).ok_or_else(|| {
+        fail(
+            Fault::UnsupportedImage,
+            "does not begin like a JPEG, PNG, GIF or WebP file".into(),
+        )
+    })?;
+    Ok(ImageSource::Inline { format, bytes })
+}

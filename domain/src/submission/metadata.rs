@@ -1,0 +1,58 @@
+//! The metadata of a submission: a JSON object that is stored and sent back unchanged.
+
+use serde_json::value::RawValue;
+
+use super::fault::{FieldError, invalid};
+use super::limits::SubmissionLimits;
+use super::nesting;
+
+/// The parser has checked that this is valid JSON. Here it must be a small object, not too deep,
+/// and without NUL, which many receivers' databases cannot store.
+pub(super) fn check_metadata(
+    metadata: Option<&RawValue>,
+    limits: &SubmissionLimits,
+) -> Result<(), FieldError> {
+    let Some(raw) = metadata.map(RawValue::get) else {
+        return Ok(());
+    };
+    if !raw.starts_with('{') {
+        return Err(invalid("metadata", "must be a JSON object"));
+    }
+    if raw.len() > limits.metadata {
+        return Err(invalid(
+            "metadata",
+            format!(
+                "is {} bytes of JSON; the limit is {}",
+                raw.len(),
+                limits.metadata
+            ),
+        ));
+    }
+    let most = limits.metadata_depth;
+    if let Some(path) = nesting::too_deep("metadata", raw, most) {
+        let message = format!(
+            "is nested too deeply: objects and arrays may be nested at most {most} deep, including metadata itself"
+        );
+        return Err(invalid(path, message));
+    }
+    if escapes_nul(raw) {
+        return Err(invalid(
+            "metadata",
+            "must not contain the NUL character (U+0000)",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the JSON text contains the escape of U+0000. An even number of backslashes before the
+/// `u` are escaped backslashes.
+fn escapes_nul(json: &str) -> bool {
+    json.match_indices("\\u0000").any(|(at, _)| {
+        let before = json[..at]
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
+        before % 2 == 0
+    })
+}

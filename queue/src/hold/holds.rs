@@ -1,0 +1,33 @@
+//! All holds of a process.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use crate::JobId;
+
+/// All holds of a process, by their fences.
+#[derive(Debug, Default)]
+pub(crate) struct Holds(Mutex<HashMap<JobId, Fence>>);
+
+/// The fence that the row of a held job may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fence {
+    pub(super) number: i32,
+    /// A checkpoint is under way that gives the row the next number.
+    pub(super) may_be_next: bool,
+}
+
+impl Holds {
+    /// Whether the process still holds this claim.
+    pub(crate) fn contains(&self, job: JobId, fence: i32) -> bool {
+        self.lock().get(&job).is_some_and(|held| {
+            held.number == fence || held.may_be_next && held.number.wrapping_add(1) == fence
+        })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Fence>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

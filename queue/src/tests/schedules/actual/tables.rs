@@ -1,0 +1,106 @@
+//! The statements that write to the tables.
+
+use std::{slice, time::Instant};
+
+use super::{Actual, InHand};
+use crate::{
+    JobId, burial, heartbeat,
+    held::Enqueued,
+    settle::settle,
+    tests::schedules::{
+        mechanism::Protocol,
+        process::Process,
+        state::{Hand, State},
+        work::settings,
+    },
+};
+
+impl Actual {
+    /// Promotes due jobs, as any claim would: new jobs come after them.
+    pub(super) async fn promote(&self) {
+        sqlx::query("update queue.jobs set state = 0 where state = 2 and run_at <= now()")
+            .execute(&self.pool)
+            .await
+            .unwrap();
+    }
+
+    /// Gives a worker its lease.
+    pub(super) async fn start(&self, worker: usize) {
+        self.processes[worker]
+            .queue
+            .shared()
+            .lease
+            .renew(Instant::now());
+        sqlx::query(
+            "insert into queue.workers (id, expires_at) values ($1, now() + interval '1 hour')
+             on conflict (id) do update set expires_at = excluded.expires_at",
+        )
+        .bind(self.processes[worker].queue.worker_id())
+        .execute(&self.pool)
+        .await
+        .unwrap();
+    }
+
+    /// Ends a lease: a live worker's lease expires, a dead worker's row is removed.
+    pub(super) async fn end_lease(&self, worker: usize, is_alive: bool) {
+        let id = self.processes[worker].queue.worker_id();
+        self.processes[worker].queue.shared().lease.lapse();
+        if is_alive {
+            sqlx::query("update queue.workers set expires_at = now() where id = $1")
+                .bind(id)
+                .execute(&self.pool)
+                .await
+                .unwrap();
+        } else {
+            heartbeat::surrender(&mut *self.conn().await, id)
+                .await
+                .unwrap();
+        }
+    }
+
+    /// Writes an outcome with its effect, in one transaction. Only what the model calls ours may
+    /// survive.
+    pub(super) async fn write(
+        &mut self,
+        protocol: Protocol,
+        state: &State,
+        hand: Hand,
+    ) -> Result<(bool, Enqueued), String> {
+        let Some(InHand::Ended(ended)) = self.hands.remove(&hand) else {
+            unreachable!("it has ended");
+        };
+        let Process { queue, link, .. } = self.process(state, hand);
+        let written = settle(queue.shared(), link, slice::from_ref(&ended))
+            .await
+            .unwrap();
+        let claimed = (ended.hold.claim.job, ended.hold.fence());
+        self.hands.insert(hand, InHand::Ended(ended));
+        let survives = written.survivors.contains(&claimed);
+        if survives == protocol.is_ours(state, hand) {
+            Ok((survives, written.follow_ups))
+        } else {
+            Err(format!("whether {hand:?} survives: {survives}"))
+        }
+    }
+
+    /// Tries a burial while no obituary can be written.
+    pub(super) async fn fail_to_bury(&self) {
+        let execute = async |ddl: &'static str| sqlx::query(ddl).execute(&self.pool).await.unwrap();
+        execute("alter table obituaries add constraint silence check (false) not valid").await;
+        let undertaker = self.processes[0].queue.shared();
+        let failed = burial::bury(undertaker, &settings(), 100).await.is_err();
+        execute("alter table obituaries drop constraint silence").await;
+        assert!(failed, "it had nothing to bury");
+    }
+
+    /// Looks up the ids of new jobs.
+    pub(super) async fn find_new_jobs(&mut self) {
+        let new: Vec<JobId> =
+            sqlx::query_scalar("select id from queue.jobs where id <> all ($1) order by id")
+                .bind(&self.jobs)
+                .fetch_all(&self.pool)
+                .await
+                .unwrap();
+        self.jobs.extend(new);
+    }
+}

@@ -1,0 +1,195 @@
+//! A process with its workers.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+use apalis::{
+    layers::WorkerBuilderExt,
+    prelude::{
+        AbortError, BoxDynError, Data, Monitor, MonitorContext, RetryAfterError, WorkerBuilder,
+    },
+};
+use queue::{BackendSettings, Checkpoint, Config, Finish, NotRecorded, Queue, Retry, Run};
+use sqlx::PgPool;
+use tokio::task::JoinHandle;
+
+use super::act::{Act, End, Outage, Recorded, WORK};
+
+#[derive(Clone, Default)]
+pub(crate) struct Observed {
+    pub(crate) started: Arc<AtomicU32>,
+    pub(crate) running: Arc<AtomicU32>,
+    pub(crate) most_running: Arc<AtomicU32>,
+    /// Checkpoints that were refused.
+    pub(crate) refused: Arc<AtomicU32>,
+}
+
+struct Slot(Arc<AtomicU32>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+async fn perform(
+    act: Act,
+    run: Run,
+    checkpoint: Checkpoint,
+    seen: Data<Observed>,
+) -> Result<Finish<Recorded>, BoxDynError> {
+    seen.started.fetch_add(1, SeqCst);
+    let running = seen.running.fetch_add(1, SeqCst) + 1;
+    seen.most_running.fetch_max(running, SeqCst);
+    let _slot = Slot(seen.running.clone());
+    for mark in act.checkpoints {
+        let effect = Recorded {
+            name: mark.name,
+            attempt: run.attempt,
+            poison: mark.poison,
+            follow_up: mark.follow_up,
+            follow_up_sleep_ms: 0,
+        };
+        let recorded = checkpoint.record(effect).await;
+        if recorded == Err(NotRecorded::NoLongerOurs) {
+            seen.refused.fetch_add(1, SeqCst);
+        }
+        recorded?;
+        tokio::time::sleep(Duration::from_millis(mark.sleep_ms)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(act.sleep_ms)).await;
+    let effect = Recorded {
+        name: act.name.clone(),
+        attempt: run.attempt,
+        poison: act.poison,
+        follow_up: act.follow_up,
+        follow_up_sleep_ms: act.follow_up_sleep_ms,
+    };
+    let turn = seen.started.load(SeqCst);
+    match act.at_first.get(usize::from(run.attempt) - 1).copied() {
+        Some(End::Fail) => Err("not this time".into()),
+        // An uncharged run leaves the attempt as it was.
+        Some(End::Outage) if turn > 1 => Ok(Finish::Done(effect)),
+        Some(End::Outage) => Err(Outage.into()),
+        Some(End::FailAfter { ms }) => {
+            Err(RetryAfterError::new("later", Duration::from_millis(ms)).into())
+        }
+        Some(End::Abort) => Err(AbortError::new("never").into()),
+        Some(End::Panic) => panic!("as told"),
+        // An uncharged run leaves the attempt as it was: three of them are enough.
+        Some(End::Again { charged: false, .. }) if turn > 3 => Ok(Finish::Done(effect)),
+        Some(End::Again { ms, charged }) => Ok(Finish::Again {
+            effect,
+            delay: Duration::from_millis(ms),
+            charged,
+        }),
+        None => Ok(Finish::Done(effect)),
+    }
+}
+
+/// Settings that are fast enough for a test: leases of a second, sweeps ten times a second.
+pub(crate) fn quick() -> Config {
+    Config {
+        lease: Duration::from_secs(1),
+        heartbeat: Duration::from_millis(200),
+        sweep: Duration::from_millis(100),
+        poll: Duration::from_millis(200),
+        deadline: Duration::from_secs(2),
+        ..Config::default()
+    }
+}
+
+pub(crate) fn settings() -> BackendSettings {
+    BackendSettings::new(WORK)
+        .retry(Retry {
+            initial: Duration::from_millis(40),
+            factor: 2.0,
+            max: Duration::from_secs(1),
+            jitter: 0.1,
+        })
+        .uncharged(|error| error.is::<Outage>())
+}
+
+/// A process with its workers.
+pub(crate) struct Process {
+    pub(crate) queue: Queue,
+    pub(crate) seen: Observed,
+    monitor: MonitorContext,
+    workers: JoinHandle<()>,
+}
+
+impl Process {
+    pub(crate) fn start(pool: &PgPool, config: Config, settings: BackendSettings) -> Self {
+        Self::start_with(pool, config, settings, 16, Duration::from_secs(10))
+    }
+
+    pub(crate) fn start_with(
+        pool: &PgPool,
+        config: Config,
+        settings: BackendSettings,
+        concurrency: usize,
+        time_out: Duration,
+    ) -> Self {
+        Self::start_all(pool, config, &[settings], concurrency, time_out)
+    }
+
+    /// With a worker for each queue.
+    pub(crate) fn start_all(
+        pool: &PgPool,
+        config: Config,
+        all: &[BackendSettings],
+        concurrency: usize,
+        time_out: Duration,
+    ) -> Self {
+        let queue = Queue::open(pool.clone(), config).unwrap();
+        let seen = Observed::default();
+        let monitor = all.iter().fold(Monitor::new(), |monitor, &settings| {
+            let (queue, seen) = (queue.clone(), seen.clone());
+            monitor.register(move |_| {
+                WorkerBuilder::new(settings.queue().as_str())
+                    .backend(queue.backend::<Act>(settings))
+                    .data(seen.clone())
+                    .concurrency(concurrency)
+                    .timeout(time_out)
+                    .build(perform)
+            })
+        });
+        let context = monitor.context();
+        let workers = tokio::spawn(async move { monitor.run().await.expect("the workers") });
+        Self {
+            queue,
+            seen,
+            monitor: context,
+            workers,
+        }
+    }
+
+    /// Stops in the right order: workers first, then the queue.
+    pub(crate) async fn stop(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.workers.await.expect("the monitor");
+        self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    /// Stops the workers, and leaves the queue open.
+    pub(crate) async fn stop_workers(self) {
+        self.monitor.shutdown().expect("a shutdown");
+        self.workers.await.expect("the monitor");
+    }
+
+    /// Drops the workers with their running jobs, as at the end of a grace period.
+    pub(crate) async fn abandon(self) {
+        self.workers.abort();
+        let _ = self.workers.await;
+        self.queue.close(Duration::from_secs(5)).await;
+    }
+
+    pub(crate) fn started(&self) -> u32 {
+        self.seen.started.load(SeqCst)
+    }
+}
