@@ -3,6 +3,7 @@
 
 mod api;
 mod data_dir;
+mod leftovers;
 mod panel;
 mod provider;
 mod receiver;

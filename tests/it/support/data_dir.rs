@@ -57,6 +57,12 @@ impl DataDir {
             .ok()
     }
 
+    /// The URL of the private database.
+    pub(crate) fn database(&self) -> String {
+        let url = fs::read_to_string(self.path().join("postgres.url")).unwrap();
+        url.trim().to_owned()
+    }
+
     /// What `demo.json` says.
     pub(crate) fn demo(&self) -> Demo {
         let text = fs::read_to_string(self.path().join("demo.json")).unwrap();

@@ -1,7 +1,9 @@
 //! A running `gatehouse up`, driven as an application drives it: over HTTP, with what `demo.json` says.
 
 use std::fs::{self, File};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use reqwest::{Client, Response, StatusCode, header::HeaderMap};
@@ -9,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::data_dir::{DataDir, Demo};
+use super::leftovers;
 use super::provider::FakeProvider;
 use super::{MASTER_KEY, eventually, http, open_files};
 
@@ -39,11 +42,15 @@ pub(crate) fn unset(command: &mut Command) {
     }
 }
 
-/// The process. Dropping it stops it in order, or kills it when it does not obey.
+/// The process. Dropping it stops it in order, or kills it when it does not obey. Before that, its jobs must have ended well,
+/// unless the test says that it leaves some.
 pub(crate) struct Up {
     child: Child,
     http: Client,
     demo: Demo,
+    /// The URL of its database.
+    database: String,
+    leaves_jobs: AtomicBool,
 }
 
 impl Up {
@@ -94,7 +101,29 @@ impl Up {
             );
         };
         let child = starting.child.take().unwrap();
-        Self { child, http, demo }
+        let named = arguments.windows(2).find(|two| two[0] == "--database-url");
+        let database = match named {
+            Some(two) => two[1].to_owned(),
+            None => data.database(),
+        };
+        Self {
+            child,
+            http,
+            demo,
+            database,
+            leaves_jobs: AtomicBool::new(false),
+        }
+    }
+
+    /// The test leaves jobs that wait, or that died.
+    pub(crate) fn leaves_jobs(&self) {
+        self.leaves_jobs.store(true, Relaxed);
+    }
+
+    fn expect_no_jobs(&self) {
+        if !self.leaves_jobs.load(Relaxed) && !std::thread::panicking() {
+            leftovers::expect_none(&self.database);
+        }
     }
 
     /// How many files it has open.
@@ -194,11 +223,14 @@ impl Up {
 
     /// Stops it as Ctrl-C does, and waits for its end.
     pub(crate) fn stop(mut self) -> ExitStatus {
+        self.expect_no_jobs();
+        self.leaves_jobs();
         interrupt(&mut self.child).expect("`gatehouse up` does not stop")
     }
 
     /// Kills it as a crash does. Its Postgres goes on without it.
     pub(crate) fn kill(mut self) {
+        self.leaves_jobs();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -206,7 +238,11 @@ impl Up {
 
 impl Drop for Up {
     fn drop(&mut self) {
+        let leftovers = catch_unwind(AssertUnwindSafe(|| self.expect_no_jobs()));
         end(&mut self.child);
+        if let Err(panic) = leftovers {
+            resume_unwind(panic);
+        }
     }
 }
 
