@@ -1,4 +1,5 @@
-//! What an endpoint's answer means for its delivery. Each name begins with the number of its case in `docs/reliability.md`.
+//! What an endpoint's answer means for its delivery. Each name begins with the number of its case
+//! in `docs/reliability.md`.
 
 use std::time::Duration;
 
@@ -60,7 +61,8 @@ async fn case_19_gone_disables_an_endpoint_at_once_and_nothing_follows(pool: PgP
             .fetch_all(&service.pool)
             .await
             .unwrap();
-        // An item may have been decided when its endpoint was disabled: that event has no delivery to it.
+        // An item may have been decided after its endpoint was disabled. Then this event has no
+        // delivery.
         let delivered = rows.iter().find(|row| row.2 == "delivered");
         let is_over = rows.iter().all(|row| row.2 != "pending");
         (is_over && delivered.is_some_and(|row| row.3 == 10)).then_some(rows)
@@ -90,7 +92,7 @@ async fn case_19_retry_after_lengthens_a_wait_up_to_ten_hours_and_is_ignored_if_
 ) {
     const HOUR: f64 = 3_600.0;
     let seconds = Some(120.0..120.0);
-    // None: as if the header were not there.
+    // `None` means: as if there were no such header.
     let waits = [
         ("/429-seconds", seconds.clone()),
         ("/503-seconds", seconds),
