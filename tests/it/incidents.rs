@@ -116,6 +116,8 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
     })
     .await;
     let well_analysed = provider.asked();
+    // The provider and the receiver fail until the end.
+    up.leaves_jobs();
     provider.answer(Mode::Status(503));
     receiver.answer(500, Duration::ZERO);
     for n in 0..20 {
@@ -176,6 +178,8 @@ async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPoo
     };
     let api = Api::start(&pool).await;
     let survivor = worker("rules,webhooks").await;
+    // It does not run the queue `analysis`, so nobody finishes the jobs of the killed worker.
+    survivor.leaves_jobs();
     let prometheus = Prometheus::scraping(&[&api.metrics_url, &survivor.metrics_url]).await;
     sleep(BEFORE).await;
 

@@ -98,6 +98,13 @@ impl Panel {
         panel
     }
 
+    /// The test leaves jobs that wait or died. Say why beside the call.
+    pub(crate) fn leaves_jobs(&self) {
+        for worker in &self.workers {
+            worker.leaves_jobs();
+        }
+    }
+
     fn file(&self) -> PathBuf {
         self.files.path().join("providers.toml")
     }

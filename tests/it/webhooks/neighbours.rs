@@ -74,6 +74,8 @@ async fn case_21_endpoints_that_are_dead_or_flooded_change_nothing_for_others(po
         &other.host(),
     ];
     let up = Up::start(&data, &options).await;
+    // The deliveries to dead and flooded endpoints do not end in time.
+    up.leaves_jobs();
     let first = up.submit(json!({ "body": "a fine day" })).await;
     let soon = Duration::from_secs(30);
     well.event("media.moderated", &first, soon).await;

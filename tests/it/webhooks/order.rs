@@ -54,6 +54,8 @@ async fn an_acceptance_is_told_before_somebody_outside_is_asked(pool: PgPool) {
     let options = options.each_ref().map(String::as_str);
     let service = Service::with(pool, &options).await;
     short_way(&service.pool).await;
+    // The provider never answers.
+    service.up.leaves_jobs();
     let media = service.submit().await;
     service.receiver.event("media.created", &media, SOON).await;
     assert_eq!(service.up.status(&media).await["status"], "pending");

@@ -18,7 +18,9 @@ async fn case_60_each_failed_delivery_goes_on_by_itself_and_the_breaker_opens(po
     for page in items.chunks(CAP) {
         stage.enqueue(page).await;
     }
-    let _worker = stage.worker(&[]).await;
+    let worker = stage.worker(&[]).await;
+    // The endpoint fails until the end.
+    worker.leaves_jobs();
     eventually("the breaker opens", SOON, async || {
         let open = "select count(*) from webhook_endpoint_states where open_until is not null";
         (stage.count(open).await == 1).then_some(())

@@ -70,8 +70,13 @@ async fn case_59_a_slow_endpoint_gets_its_requests_side_by_side_up_to_the_cap(po
     for page in items.chunks(CAP) {
         stage.enqueue(page).await;
     }
-    let begun = Instant::now();
-    let _worker = stage.worker(&[]).await;
+    let worker = stage.worker(&[]).await;
+    // The endpoint never answers.
+    worker.leaves_jobs();
+    let begun = eventually("a first request", SOON, async || {
+        (server.asked("/") > 0).then(Instant::now)
+    })
+    .await;
     eventually("the cap is reached", ATTEMPT_DEADLINE, async || {
         (server.asked("/") >= CAP).then_some(())
     })
@@ -105,7 +110,9 @@ async fn case_59_a_team_with_many_slow_endpoints_leaves_slots_to_another(pool: P
         ("GATEHOUSE_EGRESS_ALLOW", allowed.as_str()),
         ("GATEHOUSE_OUTBOUND_CONNECTIONS", "64"),
     ];
-    let _worker = first.worker(&settings).await;
+    let worker = first.worker(&settings).await;
+    // The slow endpoints never answer.
+    worker.leaves_jobs();
     eventually("the slow team has used up its share", SOON, async || {
         (slow.asked("/") >= 16).then_some(())
     })
