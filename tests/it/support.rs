@@ -10,6 +10,7 @@ mod panel;
 mod provider;
 mod receiver;
 mod scripted;
+mod servers;
 mod short_way;
 mod up;
 mod worker;

@@ -32,6 +32,8 @@ async fn case_39_a_delivery_that_gets_no_connection_is_charged_no_attempt(pool: 
         "8",
     ];
     let up = start(&pool, &data, FILES, &options).await;
+    // The first pictures hold their jobs until their deadline.
+    up.leaves_jobs();
     for _ in 0..SHARE {
         let picture = json!({ "content_url": pictures.url("/") });
         up.submit(picture).await;

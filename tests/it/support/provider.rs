@@ -27,9 +27,9 @@ use std::sync::{Arc, Mutex};
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::Value;
-use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
+use super::servers;
 pub(crate) use fault::{Fault, RIGHT, UNSCORED};
 pub(crate) use mode::Mode;
 use shown::{HIGH, LOW, Picture, Refusal, Shown, knows_key};
@@ -72,15 +72,15 @@ impl FakeProvider {
 
     /// Starts one that speaks this format and answers in this mode.
     pub(crate) async fn start(wire: Wire, mode: Mode) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = servers::listen().await;
         let address = listener.local_addr().unwrap();
         let state = Arc::new(Mutex::new(State::new(mode)));
-        let server = tokio::spawn(serve::serve(wire, listener, Arc::clone(&state)));
+        let server = servers::run(serve::serve(wire, listener, Arc::clone(&state)));
         Self {
             wire,
             address,
             state,
-            server: server.abort_handle(),
+            server,
         }
     }
 

@@ -23,7 +23,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use super::eventually;
+use super::{eventually, servers};
 pub(crate) use received::Received;
 
 /// A receiver on a port of its own. Dropping it closes the port and every connection.
@@ -43,7 +43,7 @@ struct State {
 impl Receiver {
     /// Starts one that answers 200 at once.
     pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = servers::listen().await;
         let address = listener.local_addr().unwrap();
         let state = State {
             received: Vec::new(),
@@ -52,7 +52,7 @@ impl Receiver {
             says: "",
         };
         let state = Arc::new(Mutex::new(state));
-        let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
+        let server = servers::run(serve(listener, Arc::clone(&state)));
         Self {
             address,
             state,

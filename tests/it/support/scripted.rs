@@ -12,10 +12,11 @@ use std::{
 
 use tokio::{
     io::AsyncReadExt as _,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     task::{AbortHandle, JoinSet},
 };
 
+use super::servers;
 pub(crate) use act::Act;
 use act::perform;
 
@@ -39,11 +40,11 @@ impl ScriptedServer {
     /// Starts one. `act` says what it does when a path is requested for the n-th time, counted from
     /// 1.
     pub(crate) async fn start(act: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = servers::listen().await;
         let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Requests>> = Arc::default();
         let (act, requests) = (Arc::new(act), Arc::clone(&asked));
-        let server = tokio::spawn(async move {
+        let server = servers::run(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (act, requests) = (Arc::clone(&act), Arc::clone(&requests));
@@ -53,7 +54,7 @@ impl ScriptedServer {
         Self {
             address,
             asked,
-            server: server.abort_handle(),
+            server,
         }
     }
 
