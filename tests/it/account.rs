@@ -1,5 +1,6 @@
-//! Who `up` runs as when root starts it. Each name begins with the number of its case in `docs/reliability.md`. Only root can
-//! run them: for anybody else they say nothing, since nobody else can become somebody.
+//! The user that `up` runs as when root starts it. Each name begins with the number of its case in
+//! `docs/reliability.md`. These tests do nothing unless root runs them, because only root can
+//! become another user.
 
 use std::{
     fs,
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use crate::support::{DataDir, Up, unset};
 
-/// The account that `scripts/setup test` makes.
+/// The account that `scripts/setup test` creates.
 const ACCOUNT: &str = "gatehouse";
 
 fn uid() -> u32 {
@@ -24,14 +25,14 @@ fn uid() -> u32 {
         .expect("`scripts/setup test` makes the account")
 }
 
-/// What the kernel says of a thread: the values of one line of its status.
+/// The values in one line of a thread's status in `/proc`.
 fn values<'s>(status: &'s str, line: &str) -> Vec<&'s str> {
     let values = status.lines().find_map(|found| found.strip_prefix(line));
     values.unwrap().split_whitespace().collect()
 }
 
 /// # Panics
-/// When a thread of the process could do anything that the account cannot.
+/// If a thread of the process has a right that the account does not have.
 fn assert_unprivileged(process: u32, uid: u32) {
     let uid = uid.to_string();
     let mut threads = 0;
@@ -62,7 +63,7 @@ fn assert_owned(path: &Path, uid: u32) {
     }
 }
 
-/// The one line with which `up` refuses to start.
+/// The error of an `up` that refuses to start. It is one line.
 fn refusal(data: &DataDir, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
     unset(&mut command);
@@ -100,7 +101,7 @@ async fn case_43_up_that_root_starts_keeps_none_of_roots_rights() {
     assert_unprivileged(postmaster.lines().next().unwrap().parse().unwrap(), uid);
     assert_owned(&data.path(), uid);
 
-    // Somebody else cannot open the lock, and so not hold it.
+    // Another user cannot open the lock, so cannot hold it.
     let lock = data.path().join("lock");
     assert_eq!(fs::metadata(&lock).unwrap().mode() & 0o777, 0o600);
     let opened = Command::new("/bin/cat")
@@ -124,7 +125,7 @@ async fn case_43_a_directory_that_root_filled_before_is_used_once_it_was_given_o
     up.verdict(&media).await;
     assert!(up.stop().success());
 
-    // As earlier versions left it.
+    // Earlier versions left it like this.
     let chown = |owner: &str, path: &Path| {
         let done = Command::new("chown")
             .args(["-R", owner])
@@ -140,7 +141,7 @@ async fn case_43_a_directory_that_root_filled_before_is_used_once_it_was_given_o
     let advice = format!("chown -R gatehouse: {}", data.path().display());
     let line = refusal(&data, &[]);
     assert!(line.contains(&advice), "{line}");
-    // Nor is it enough to give over the directory alone.
+    // A new owner of the directory alone is not enough.
     std::os::unix::fs::chown(data.path(), Some(uid()), None).unwrap();
     let line = refusal(&data, &[]);
     assert!(line.contains("chown -R gatehouse: "), "{line}");
@@ -163,7 +164,7 @@ fn case_43_up_never_stays_root() {
     );
     let line = refusal(&data, &["--user", "root"]);
     assert!(line.contains("does not run as root"), "{line}");
-    assert!(!data.path().exists(), "nothing is made as root");
+    assert!(!data.path().exists(), "root created nothing");
 }
 
 #[tokio::test]
@@ -173,7 +174,7 @@ async fn case_43_a_database_that_another_users_postgres_may_serve_is_left_alone(
     }
     let data = DataDir::new();
     assert!(Up::start(&data, &[]).await.stop().success());
-    // A Postgres that ran on while its files were given over: this user can see its name and no more.
+    // A Postgres that kept running while its files got a new owner. This user sees only its name.
     let program = data.path().with_file_name("postgres");
     fs::copy("/bin/sleep", &program).unwrap();
     let mut stranger = Command::new(&program)

@@ -1,6 +1,6 @@
-//! The whole service killed at the worst moments, which a proxy between it and Postgres picks: an item is stored with all
-//! that belongs to it or not at all, and is decided once. Each name begins with the number of its case in
-//! `docs/reliability.md`.
+//! The whole service is killed at the worst moments. A proxy between it and Postgres finds these
+//! moments. An item is stored with everything that belongs to it or not at all, and is decided
+//! once. Each name begins with the number of its case in `docs/reliability.md`.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use sqlx::{
 
 use crate::{
     proxy::{Proxy, Trap},
-    support::{DataDir, FakeProvider, Mode, Up, eventually, http},
+    support::{DataDir, FakeProvider, Mode, Up, eventually, http, short_way},
 };
 
 const SOON: Duration = Duration::from_secs(20);
@@ -45,7 +45,7 @@ impl Proxied {
         }
     }
 
-    /// Submits the text, and returns once the trap has sprung. Nobody may wait for the answer.
+    /// Submits the text without waiting for the answer, and returns when the trap has sprung.
     async fn submit(&self, bytes: &str, trap: Trap) {
         self.proxy.set(bytes, trap);
         let demo = self.up.demo();
@@ -54,28 +54,18 @@ impl Proxied {
             .json(&json!({ "api_key": demo.site_key, "body": TEXT }))
             .send();
         tokio::spawn(submission);
-        eventually("the message awaited", SOON, async || {
+        eventually("the trap has sprung", SOON, async || {
             self.proxy.has_sprung().then_some(())
         })
         .await;
     }
 
-    /// Kills it and starts it anew, without a proxy.
+    /// Kills it, and starts it again without a proxy.
     async fn kill_and_start(self, pool: &PgPool) -> (Up, FakeProvider, DataDir) {
         self.up.kill();
         let up = start(&self.data, &self.provider, &pool.connect_options()).await;
         (up, self.provider, self.data)
     }
-}
-
-/// Waits until acceptances take the short way: a worker has told that it lives, and the interface has looked since.
-async fn short_way(pool: &PgPool) {
-    eventually("a worker tells that it lives", SOON, async || {
-        let living = "select count(*) from item_workers where expires_at > now()";
-        (count(pool, living).await == 1).then_some(())
-    })
-    .await;
-    tokio::time::sleep(Duration::from_secs(2)).await;
 }
 
 async fn start(data: &DataDir, provider: &FakeProvider, database: &PgConnectOptions) -> Up {
@@ -90,7 +80,7 @@ async fn count(pool: &PgPool, query: &'static str) -> i64 {
     sqlx::query_scalar(query).fetch_one(pool).await.unwrap()
 }
 
-/// Waits for the verdict of the only item, and checks that everything about it is there once.
+/// Waits for the verdict of the only item, and checks that everything about it exists once.
 async fn assert_decided_once(pool: &PgPool, up: &Up) {
     let media: String = sqlx::query_scalar("select id::text from media")
         .fetch_one(pool)
@@ -120,7 +110,8 @@ async fn case_02_a_service_killed_between_the_provider_and_the_commit_decides_on
     assert_eq!(count(&pool, "select count(*) from analyses").await, 1);
 }
 
-/// Kills a service at this moment of an item's short way.
+/// Kills a service at this moment of an item's short way, and checks that the item is decided and
+/// announced once.
 async fn told_once(pool: &PgPool, bytes: &str, trap: Trap, asked: usize) {
     let service = Proxied::start(pool).await;
     short_way(pool).await;
@@ -143,7 +134,8 @@ async fn case_02_a_service_killed_before_it_commits_an_acceptance_tells_it_once(
 
 #[sqlx::test(migrations = false)]
 async fn case_02_a_service_killed_when_an_acceptance_is_committed_tells_it_once(pool: PgPool) {
-    // A submission is one statement without a COMMIT: the first one is that of the acceptance's telling.
+    // A submission is one statement without a COMMIT. The first COMMIT belongs to the step that
+    // announces the acceptance.
     told_once(&pool, "COMMIT", Trap::HoldAfter, 0).await;
 }
 

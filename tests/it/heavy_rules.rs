@@ -1,4 +1,5 @@
-//! Rule groups that are too heavy, stored by a release that took them: real processes, and what becomes of their items.
+//! Rule groups that are too heavy, stored by an older release that accepted them. Real processes
+//! handle their items.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use crate::support::{Api, Worker, eventually, gatehouse, new_site, text};
 
 const ITEMS: i64 = 20;
 const MIB: u64 = 1 << 20;
-/// A worker of a test, which is not optimised, with nothing to do takes a fifth of it.
+/// An idle worker, built without optimisation, takes a fifth of this.
 const BOUND: u64 = 256 * MIB;
-/// Compiling what is refused takes seconds where nothing is optimised.
+/// Compiling a group that is refused takes seconds in a build without optimisation.
 const LONG: Duration = Duration::from_mins(3);
 
 #[sqlx::test(migrations = false)]

@@ -1,4 +1,5 @@
-//! The way of items with an image: fetched or sent along, examined, decided. What could not be checked is never approved.
+//! Items with an image: the image is fetched or sent inline, then examined, then the item is
+//! decided. An item that could not be checked is never approved.
 
 use std::time::Duration;
 
@@ -12,13 +13,13 @@ mod files;
 mod hostile_files;
 mod hostile_servers;
 
-/// What a reason says of an image that could not be analysed.
+/// The clauses in a reason about an image that could not be analysed.
 const NOT_FETCHED: &str = "the image could not be fetched";
 const TOO_LARGE: &str = "the image is too large in bytes, pixels or frames";
 const UNSUPPORTED: &str = "the image has an unsupported format";
 const UNDECODABLE: &str = "the image could not be decoded";
 
-/// What a verdict's reason says that became of the image; none: it was examined.
+/// The problem with the image that a verdict's reason names. `None` if the image was examined.
 fn problem(reason: &str) -> Option<&'static str> {
     [NOT_FETCHED, TOO_LARGE, UNSUPPORTED, UNDECODABLE]
         .into_iter()
@@ -47,7 +48,7 @@ async fn an_image_by_url_is_fetched_once_examined_and_shown_to_moderators() {
         .submit(json!({ "content_url": gallery.url("/old") }))
         .await;
     let verdict = up.verdict(&media).await;
-    // Nobody is there who could look at it.
+    // There is no provider for images.
     assert_eq!(verdict["status"], "pending_review", "{verdict}");
     let reason = verdict["moderationResult"]["reason"].as_str().unwrap();
     assert_eq!(problem(reason), None, "{reason}");
@@ -58,7 +59,7 @@ async fn an_image_by_url_is_fetched_once_examined_and_shown_to_moderators() {
     assert_eq!(item["image_format"], "jpeg");
     assert_eq!(item["image_bytes"], file.len());
     let image = &item["image"];
-    // As it is stored in the file.
+    // The size as stored in the file, before rotation.
     assert_eq!(
         (&image["width"], &image["height"]),
         (&json!(48), &json!(64))
@@ -115,5 +116,5 @@ async fn an_inline_image_is_examined_where_it_is() {
     assert_eq!(item["image"]["sha256"], hex::encode(Sha256::digest(&file)));
 }
 
-/// Far longer than anything takes that is waited for here.
+/// Much longer than anything here takes.
 const PATIENCE: Duration = Duration::from_mins(5);

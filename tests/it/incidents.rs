@@ -1,6 +1,6 @@
-//! What Prometheus tells of an incident is what its victims saw: the increase of each counter over the incident, as a dashboard or
-//! an alert asks for it, beside what the clients, the receiver and the provider counted. Each name begins with the number of its
-//! case in `docs/reliability.md`.
+//! Prometheus reports of an incident what its victims saw. The tests compare the increase of each
+//! counter, as dashboards and alerts query it, with what the clients, the receiver and the provider
+//! counted. Each name begins with the number of its case in `docs/reliability.md`.
 
 use std::time::Duration;
 
@@ -19,13 +19,14 @@ use crate::support::{
 };
 
 const SOON: Duration = Duration::from_secs(30);
-/// How long Prometheus watches before anything happens. An increase is extrapolated to the ends of its window, by up to a
-/// scrape at each: with so many scrapes that stays below what is allowed.
+/// How long Prometheus scrapes before anything happens. An increase is extrapolated to both ends of
+/// its window, by up to one scrape at each end. With this many scrapes, that stays within the
+/// tolerance.
 const BEFORE: Duration = Duration::from_secs(25);
-/// Until what happened is scraped.
+/// Long enough for a scrape.
 const SCRAPED: Duration = Duration::from_secs(3);
 
-/// Checks that the increase of what `selector` selects is `counted`, within 5 %.
+/// Checks that the increase of the series that `selector` selects is `counted`, within 5 %.
 async fn assert_told(prometheus: &Prometheus, selector: &str, counted: usize) {
     let query = format!("sum(increase({selector}[10m]))");
     let told = prometheus.query(&query).await.unwrap();
@@ -36,11 +37,11 @@ async fn assert_told(prometheus: &Prometheus, selector: &str, counted: usize) {
     let counted = counted as f64;
     assert!(
         counted > 0.0 && (told - counted).abs() <= 0.05 * counted,
-        "{selector}: Prometheus tells of {told}, and {counted} were counted"
+        "{selector}: Prometheus reports {told}, but {counted} were counted"
     );
 }
 
-/// Submits 50 texts a second while Postgres does not answer; how many were refused.
+/// Submits 50 texts per second while Postgres does not answer. Returns how many were refused.
 async fn outage(data: &DataDir, up: &Up) -> usize {
     let (http, demo) = (http(), up.demo());
     let frozen = data.freeze_postgres();
@@ -63,7 +64,7 @@ async fn outage(data: &DataDir, up: &Up) -> usize {
     answers.iter().filter(|status| **status == 503).count()
 }
 
-/// Sends requests that cannot be read; how many were answered so.
+/// Sends requests that cannot be read. Returns their number.
 async fn nonsense(up: &Up) -> usize {
     let address = up.demo().base_url.split('/').nth(2).unwrap();
     for _ in 0..30 {
@@ -76,7 +77,7 @@ async fn nonsense(up: &Up) -> usize {
     30
 }
 
-/// Asks the management interface more often than a token may; how many requests were refused.
+/// Sends more management requests than a token may. Returns how many were refused.
 async fn haste(up: &Up) -> usize {
     let mut refused = 0;
     for _ in 0..60 {
@@ -104,7 +105,8 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
     let unreadable = nonsense(&up).await;
     let hasty = haste(&up).await;
 
-    // What was accepted in the outage's seconds is still on its way; it shall not be counted among the failures.
+    // Items that were accepted around the outage are still in progress. They must not count as
+    // failures.
     up.verdict(&up.submit(json!({ "body": "the last good one" })).await)
         .await;
     let well_received = eventually("quiet", SOON, async || {
@@ -114,13 +116,15 @@ async fn case_51_prometheus_tells_what_the_victims_of_an_incident_counted() {
     })
     .await;
     let well_analysed = provider.asked();
+    // The provider and the receiver fail until the end.
+    up.leaves_jobs();
     provider.answer(Mode::Status(503));
     receiver.answer(500, Duration::ZERO);
     for n in 0..20 {
         up.submit(json!({ "body": format!("nobody takes this ({n})") }))
             .await;
     }
-    // Until the provider is paused for long enough to scrape that.
+    // Until the provider is paused for longer than a scrape takes.
     let (failed_analyses, failed_webhooks) = eventually("a pause", SOON, async || {
         let before = (provider.asked(), receiver.received().len());
         sleep(SCRAPED).await;
@@ -174,6 +178,8 @@ async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPoo
     };
     let api = Api::start(&pool).await;
     let survivor = worker("rules,webhooks").await;
+    // It does not run the queue `analysis`, so nobody finishes the jobs of the killed worker.
+    survivor.leaves_jobs();
     let prometheus = Prometheus::scraping(&[&api.metrics_url, &survivor.metrics_url]).await;
     sleep(BEFORE).await;
 
@@ -198,7 +204,7 @@ async fn case_51_prometheus_tells_how_many_jobs_a_killed_worker_held(pool: PgPoo
     assert_told(&prometheus, lost, held).await;
 }
 
-/// Waits until so many analyses are under way.
+/// Waits until this many analyses are running.
 async fn until_running(pool: &PgPool, jobs: usize) {
     eventually("analyses under way, or none", SOON, async || {
         let running: i64 = sqlx::query_scalar(

@@ -1,4 +1,4 @@
-//! A real Prometheus, as Debian packages it, scraping its targets every second.
+//! A real Prometheus, as packaged by Debian. It scrapes its targets every second.
 
 use std::fs;
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ impl Prometheus {
     /// Starts it and waits until it is ready.
     ///
     /// # Panics
-    /// When there is no Prometheus on the machine, or it does not start.
+    /// If Prometheus is not installed, or does not start.
     pub(crate) async fn scraping(metrics_urls: &[&str]) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("gatehouse-prometheus-")
@@ -66,7 +66,7 @@ impl Prometheus {
         prometheus
     }
 
-    /// Evaluates a query now: the samples' values, or what Prometheus says against it.
+    /// Evaluates a query now. Returns the values of the samples, or the error of Prometheus.
     pub(crate) async fn query(&self, expression: &str) -> Result<Vec<f64>, String> {
         let answer = self
             .get(self.url("/api/v1/query", &[("query", expression)]))
@@ -78,7 +78,7 @@ impl Prometheus {
         Ok(values.collect())
     }
 
-    /// The values of a label over the series that a selector selects.
+    /// The values of a label in the series that a selector selects.
     pub(crate) async fn label_values(
         &self,
         label: &str,
@@ -136,7 +136,7 @@ scrape_configs:
     )
 }
 
-/// A port that was free a moment ago: Prometheus cannot tell which one it took by itself.
+/// A port that was free a moment ago. Prometheus cannot report a port that it picked itself.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()

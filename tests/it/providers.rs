@@ -1,4 +1,5 @@
-//! A provider that fails: nothing is approved unchecked, rules that could run still decide, and nothing is lost.
+//! A provider that fails: no item is approved unchecked, rules that could run still decide, and no
+//! item is lost.
 
 mod animations;
 mod answers;
@@ -56,7 +57,7 @@ async fn a_provider_s_scores_decide_and_absent_categories_stay_absent() {
     assert_eq!(scores["violence"], 0.01);
     provider.answer(Mode::Well);
 
-    // It hides at the end of a text that goes to the provider in several pieces.
+    // The violent word is at the end of a text that the provider gets in several pieces.
     let long = format!("{} {}", "calm words ".repeat(3_000), FakeProvider::VIOLENT);
     let violent = verdict(&up, &long).await;
     assert_eq!(violent["status"], "rejected", "{violent}");
@@ -115,7 +116,7 @@ async fn an_analysis_whose_attempts_are_spent_ends_in_review() {
     let data = DataDir::new();
     let up = start(&provider, &data).await;
     let media = up.submit(json!({ "body": "a quiet afternoon" })).await;
-    // Five attempts, after waits of 2, 4, 8 and 16 s.
+    // Five attempts, with waits of 2, 4, 8 and 16 s between them.
     eventually("five attempts", MINUTES, async || {
         (provider.asked() == 5).then_some(())
     })

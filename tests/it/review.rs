@@ -1,4 +1,4 @@
-//! The way of an item that waits for a person: submitted, sent to review, decided, and told.
+//! An item that waits for a person: it is submitted, sent to review, decided, and announced.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn a_moderators_decision_goes_out_as_a_signed_webhook_and_is_what_the_stat
     let media = up.submit(fields).await;
     let verdict = up.verdict(&media).await;
     assert_eq!(verdict["status"], "pending_review");
-    // What the machine found stays beside the reason.
+    // The machine's findings are kept beside the reason.
     let mut details = verdict["moderationResult"].clone();
     assert_ne!(details["rule_violations"], json!([]));
     for only_of_the_machine in ["processing_time_ms", "flagged_categories"] {
@@ -39,7 +39,7 @@ async fn a_moderators_decision_goes_out_as_a_signed_webhook_and_is_what_the_stat
         "{decided}"
     );
 
-    let told = eventually("the decision is told", SOON, async || {
+    let told = eventually("the decision is announced", SOON, async || {
         let mut requests = receiver.received().into_iter();
         requests.find(|request| {
             request.tells("media.moderated", &media)

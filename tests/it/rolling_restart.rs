@@ -1,5 +1,6 @@
-//! Two API processes are restarted one after the other, and clients that look at `/readyz` once a second notice nothing. The
-//! clients repeat nothing: a request that gets no 200 has failed.
+//! Two API processes are restarted one after the other, and clients that look at `/readyz` once per
+//! second notice nothing. The clients repeat no request: a request that does not get 200 has
+//! failed.
 
 mod balancer;
 mod client;
@@ -27,15 +28,16 @@ use self::{
 };
 use crate::support::{Api, gatehouse, site_key};
 
-/// Each sends a request every tenth of a second: 200 a second.
+/// Each sends a request every tenth of a second, which makes 200 per second.
 const CLIENTS: usize = 20;
 const EVERY: Duration = Duration::from_millis(100);
-/// Between two restarts, so that everybody has seen the first process come back.
+/// The pause between two restarts. All clients must see that the first process is back.
 const PAUSE: Duration = Duration::from_secs(2);
-/// For how long a process that was told to stop goes on accepting: clients look once a second.
+/// For this many seconds, a process that stops still accepts requests, because clients look once
+/// per second.
 const LINGER: &str = "3";
 
-/// What became of the requests.
+/// The results of the requests.
 #[derive(Default)]
 struct Outcome {
     over: AtomicBool,
@@ -60,22 +62,22 @@ impl Outcome {
 /// How a client uses its connections.
 #[derive(Clone, Copy)]
 enum Habit {
-    /// Keeps one to each address, until an answer says that it is the last.
+    /// Keeps one per address, until an answer says that it is the last.
     Keep,
-    /// Opens one for each request.
+    /// Opens a connection for each request.
     Open,
 }
 
 /// How clients reach the processes.
 #[derive(Clone, Copy)]
 enum Route {
-    /// They know all of them, and look which are ready.
+    /// They know all processes, and check which are ready.
     Direct,
-    /// Through a balancer that does.
+    /// Through a balancer that checks which are ready.
     Balanced,
 }
 
-/// A client that sends to a ready address of the fleet, to each in turn.
+/// A client that sends its requests to the ready addresses of the fleet in turn.
 async fn send(fleet: Arc<Fleet>, request: Arc<str>, habit: Habit, outcome: Arc<Outcome>) {
     let mut clients: Vec<Client> = fleet.addresses().map(Client::new).collect();
     let mut ticks = interval(EVERY);
@@ -95,7 +97,8 @@ fn process(pool: &PgPool) -> Command {
     command
 }
 
-/// Starts two processes and many clients, restarts the processes one after the other, and fails if a request has failed.
+/// Starts two processes and many clients, restarts the processes one after the other, and fails if
+/// a request has failed.
 async fn restart_under_load(pool: &PgPool, route: Route) {
     let key = site_key(pool);
     sqlx::query("update plans set submissions_per_minute = 1000000")

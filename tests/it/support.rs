@@ -1,34 +1,41 @@
-//! What the tests of the whole service share: a running `gatehouse up`, a receiver for its webhooks, and waiting with a
-//! deadline. Whatever a test starts here ends with it, also when it panics.
+//! What the tests of the whole service share: running processes, servers that they call, and
+//! waiting with a deadline. Everything that a test starts here ends with the test, even if the test
+//! panics.
 
 mod api;
+mod commands;
 mod data_dir;
+mod leftovers;
 mod panel;
 mod provider;
 mod receiver;
 mod scripted;
+mod servers;
+mod short_way;
 mod up;
 mod worker;
 
 use std::time::{Duration, Instant};
 
-pub(crate) use api::{
-    Api, MASTER_KEY, Site, admin, free_address, gatehouse, new_site, run, site_key, text,
+pub(crate) use api::{Api, free_address};
+pub(crate) use commands::{
+    MASTER_KEY, Site, admin, gatehouse, new_site, run, site_key, text, unset,
 };
 pub(crate) use data_dir::DataDir;
 pub(crate) use panel::Panel;
 pub(crate) use provider::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire};
 pub(crate) use receiver::{Received, Receiver};
 pub(crate) use scripted::{Act, ScriptedServer, picture};
-pub(crate) use up::{Up, unset};
+pub(crate) use short_way::short_way;
+pub(crate) use up::Up;
 pub(crate) use worker::Worker;
 
 const POLL: Duration = Duration::from_millis(20);
 
-/// Asks again and again until there is an answer.
+/// Asks repeatedly until there is an answer.
 ///
 /// # Panics
-/// When there is none `within` that time; `what` says what was waited for.
+/// If there is none `within` this time. The message contains `what`.
 pub(crate) async fn eventually<T>(
     what: &str,
     within: Duration,
@@ -44,7 +51,7 @@ pub(crate) async fn eventually<T>(
     }
 }
 
-/// The most memory that a process ever held, in bytes.
+/// The most memory that a process has held so far, in bytes.
 fn most_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -52,22 +59,22 @@ fn most_memory(process: u32) -> u64 {
     kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap() << 10
 }
 
-/// The most memory that this process ever held, in bytes.
+/// The most memory that this process has held so far, in bytes.
 pub(crate) fn memory_so_far() -> u64 {
     most_memory(std::process::id())
 }
 
-/// How many files a process has open.
+/// The number of a process's open files.
 fn open_files(process: u32) -> usize {
     std::fs::read_dir(format!("/proc/{process}/fd"))
         .unwrap()
         .count()
 }
 
-/// An HTTP client that gives up on what hangs.
+/// An HTTP client that gives up after 10 seconds.
 pub(crate) fn http() -> reqwest::Client {
-    // The client refuses to be built without TLS, although everything here is plain HTTP. A second installation is
-    // refused, which is fine: the first one serves.
+    // The client cannot be built without TLS, although everything here is plain HTTP. A second
+    // installation fails, which does no harm: the first one is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .timeout(Duration::from_secs(10))

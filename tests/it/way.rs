@@ -1,5 +1,5 @@
-//! The way of an item through the front door: submitted, decided, told by signed webhooks, and still there after a
-//! restart and after a crash.
+//! The way of an item through the public interface: submitted, decided, announced by signed
+//! webhooks, and still there after a restart and after a crash.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ async fn the_demo_rules_approve_review_and_reject() {
         ("a fine day for a walk by the river", "approved"),
         ("see review-2024 for the details", "pending_review"),
         ("this is a b.l.o.c.k.e.d.w.o.r.d", "rejected"),
-        // The built-in analyser knows no Chinese: nobody scored this.
+        // The built-in analyser knows no Chinese, so this has no score.
         ("今天天气很好，我们去公园散步", "pending_review"),
     ] {
         let media = up.submit(json!({ "body": text })).await;
@@ -83,7 +83,7 @@ async fn a_restart_and_a_crash_find_everything_as_it_was() {
     let second = Up::start(&data, &arguments).await;
     assert_eq!(second.demo().site_key, key);
     assert_eq!(second.status(&kept).await, verdict);
-    // The receiver fails, so this event is still on its way when the process dies.
+    // The receiver fails, so this event is not delivered yet when the process dies.
     receiver.answer(503, Duration::from_millis(50));
     let pending = second
         .submit(json!({ "body": "told after the crash" }))

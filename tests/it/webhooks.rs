@@ -1,4 +1,4 @@
-//! Webhooks through the whole service: what their receivers can rely on, however they behave.
+//! Webhooks through the whole service: what receivers can rely on, however they behave.
 
 mod answers;
 mod health;
@@ -32,10 +32,10 @@ async fn launch(pool: &PgPool, data: &DataDir, receiver: &Receiver, more: &[&str
     Up::start(data, &options).await
 }
 
-/// A service whose only endpoint is a receiver in the test.
+/// A service whose only endpoint is the test's receiver.
 struct Service {
-    receiver: Receiver,
     up: Up,
+    receiver: Receiver,
     pool: PgPool,
     data: DataDir,
 }
@@ -49,14 +49,14 @@ impl Service {
         let (receiver, data) = (Receiver::start().await, DataDir::new());
         let up = launch(&pool, &data, &receiver, options).await;
         Self {
-            receiver,
             up,
+            receiver,
             pool,
             data,
         }
     }
 
-    /// Kills it, and starts it anew with these options.
+    /// Kills it, and starts it again with these options.
     async fn kill_and_start(self, options: &[&str]) -> Self {
         self.up.kill();
         let up = launch(&self.pool, &self.data, &self.receiver, options).await;
@@ -79,7 +79,7 @@ impl Service {
     }
 }
 
-/// A service, an interface and a worker, that sends the events of a site to endpoints on one server.
+/// An interface and a worker that send the events of a site to endpoints on one server.
 struct Endpoints {
     api: Api,
     worker: Worker,
@@ -87,13 +87,13 @@ struct Endpoints {
     pool: PgPool,
 }
 
-/// The first attempt to deliver a `media.created`, and what came of it.
+/// The first attempt to deliver a `media.created`, and its result.
 #[derive(Debug, sqlx::FromRow)]
 struct First {
     url: String,
     /// Of the delivery.
     state: String,
-    /// Of the delivery, by now.
+    /// Of the delivery, so far.
     attempts: i16,
     outcome: String,
     status_code: Option<i16>,
@@ -130,7 +130,7 @@ impl Endpoints {
         assert_eq!(answer.unwrap().0, 200);
     }
 
-    /// The first attempts of one item, one for each endpoint, as soon as they all have been made.
+    /// Waits for the first attempts of one item, one for each endpoint.
     async fn firsts(&self, endpoints: usize, within: Duration) -> Vec<First> {
         eventually("the first attempts", within, async || {
             let firsts: Vec<First> = sqlx::query_as(

@@ -1,5 +1,5 @@
-"""Has the service look at a text and at an image with each provider: `ask.py <file of cases>`, beside a `gatehouse up` that
-GATEHOUSE_DEMO describes. Prints what it says of each, as JSON."""
+"""Lets the service analyse a text and an image with each provider: `ask.py <file of cases>`, beside a `gatehouse up` that
+GATEHOUSE_DEMO describes. Prints the results as JSON."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ PATIENCE = 60
 with open(os.environ["GATEHOUSE_DEMO"]) as file:
     demo = json.load(file)
 management = demo["base_url"].replace("/functions/v1", "/management/v1")
-# Whatever proxy the surroundings have is not for this machine.
+# A proxy from the environment must not be used for this machine.
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -58,7 +58,7 @@ def picture(side=96):
 
 
 def known(names):
-    """Whether the workers have told of all of these providers."""
+    """Whether the workers have announced all of these providers."""
     told = {provider["name"] for provider in manage("/providers")["data"]}
     return True if names <= told else None
 
@@ -69,7 +69,7 @@ def decided(media):
 
 
 def rules(categories):
-    """Nothing reaches this threshold: the scores are what counts here."""
+    """No score reaches this threshold, because only the scores matter here."""
     return [
         {"name": category, "type": "ai_threshold", "category": category, "review_at": 1.0} for category in categories
     ]

@@ -1,4 +1,4 @@
-"""Holds what Gatehouse asks providers, and what it reads of their answers, against the providers' official SDKs.
+"""Compares Gatehouse's requests to providers, and what it reads from their answers, with the providers' official SDKs.
 
 A server for each case answers with what the SDK's own models write. The service is asked to look at something with each of these
 providers. Its requests are then read by the SDK's models and published schemas, and compared with what the SDK's client sends to
@@ -39,7 +39,7 @@ def entry(case, fake):
 
 
 def serve(fakes):
-    """What the service says of everything that it was asked to look at."""
+    """The service's results for all items that it was given."""
     with tempfile.TemporaryDirectory() as directory:
         # The service may run as another user.
         os.chmod(directory, 0o755)
@@ -60,7 +60,7 @@ def serve(fakes):
 
 
 def judge(case, fake, said):
-    """Raises what is wrong with a case."""
+    """Raises an error if something is wrong with a case."""
     assert fake.requests, "the service did not ask"
     ours = fake.requests[0]
     case.check(ours)
@@ -93,7 +93,7 @@ def table(rows):
 
 
 def main():
-    # The fakes are on this machine.
+    # The fake providers are on this machine.
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         os.environ.pop(name, None)
         os.environ.pop(name.upper(), None)

@@ -1,4 +1,4 @@
-"""A server that answers as a provider does, and keeps every request it got."""
+"""A server that answers like a provider, and keeps all requests."""
 
 import json
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Request:
 
     @property
     def form(self):
-        """The parts of a multipart form by their names: texts as they are, of a file its name and its bytes."""
+        """The parts of a multipart form by name: a text for a field, the name and the bytes for a file."""
         head = f"content-type: {self.headers['content-type']}\r\n\r\n".encode()
         message = BytesParser(policy=policy.HTTP).parsebytes(head + self.body)
         assert message.is_multipart(), "the body is no multipart form"

@@ -1,4 +1,4 @@
-// Has Sightengine's SDK send the image of standard input to another address than its own, and prints what it gives back:
+// Lets Sightengine's SDK send the image from standard input to another address, and prints the result:
 // `node sightengine.cjs <url> <user> <secret> <model> ...`
 const fetch = require.resolve('node-fetch');
 const send = require(fetch);

@@ -1,5 +1,5 @@
-"""Has a real service send webhooks, and writes them down as vectors: `collect.py <port> <file>`, beside a `gatehouse up` that
-sends to that port and that GATEHOUSE_DEMO describes."""
+"""Lets a real service send webhooks, and stores them as vectors: `collect.py <port> <file>`, beside a `gatehouse up` that sends
+to that port and that GATEHOUSE_DEMO describes."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def submit(item):
     body = json.dumps({"api_key": demo["site_key"], **item}).encode()
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(demo["base_url"] + "/submit-media", body, headers)
-    # Whatever proxy the surroundings have is not for this machine.
+    # A proxy from the environment must not be used for this machine.
     urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE).close()
 
 

@@ -1,12 +1,12 @@
-"""Takes the code out of docs/webhooks.md: `extract.py <language> <directory>` writes the two blocks of a language's section,
-the one with the library first, as `library` and `by_hand`."""
+"""Extracts the code from docs/webhooks.md: `extract.py <language> <directory>` writes the two blocks of a language's section
+as `library` and `by_hand`. The block with the library comes first."""
 
 import re
 import sys
 from pathlib import Path
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "webhooks.md"
-# The section, the word after its fences, and how files of the language end.
+# The section, the word after its fences, and the language's file extension.
 LANGUAGES = {
     "rust": ("Rust", "rust", "rs"),
     "python": ("Python", "python", "py"),

@@ -1,5 +1,5 @@
-"""Tells schemathesis what the documents say in words only, so that what it holds for right is right, and gives its
-requests keys and ids that exist, so that they come further than the search for these."""
+"""Tells schemathesis what the documents say only in words, so that it treats the right requests as valid. Also puts existing
+keys and ids into its requests, so that they do not fail when these are looked up."""
 
 import json
 import os
@@ -21,8 +21,8 @@ CONTROL = r"\x00-\x1f\x7f-\x9f"
 SPACE = r" \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 NAME = f"^[^{CONTROL}{SPACE}]([^{CONTROL}]*[^{CONTROL}{SPACE}])?$"
 
-# What a request refers to has to exist, and what a path names had better. Named as formats, which tell what to generate
-# and refuse nothing: ids that schemathesis takes from answers are as good.
+# What a request refers to must exist, and what a path names should exist. These are formats, because formats say what to
+# generate and refuse nothing: schemathesis can also use ids from answers.
 EXISTING = {
     "api_key": DEMO["site_key"],
     "default_rule_group_id": DEMO["rule_group_id"],
@@ -51,11 +51,11 @@ PAST = st.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2025, 1, 
 )
 schemathesis.openapi.format("past", PAST)
 
-# Addresses that are not refused, and names of headers that nobody else sets.
+# Addresses that are permitted, and names of headers that nothing else sets.
 schemathesis.openapi.format("address", st.sampled_from(["https://receiver.example/", "http://receiver.example:8080/a?b=c"]))
 schemathesis.openapi.format("header", st.from_regex("x-[a-z]{1,20}", fullmatch=True))
 
-# What rules are made of, likewise.
+# The parts of rules, likewise.
 schemathesis.openapi.format("term", st.from_regex("[a-z]{1,20}", fullmatch=True))
 schemathesis.openapi.format("pattern", st.sampled_from([r"review-\d{4}", "(?i)sp[ae]m"]))
 schemathesis.openapi.format("domain", st.sampled_from(["short.example", "203.0.113.9"]))
@@ -68,20 +68,20 @@ def before_load_schema(context, raw_schema):
     for path in raw_schema["paths"].values():
         for operation in path.values():
             parameters = operation.get("parameters", [])
-            # A cursor comes from an answer of the same list: no other is right.
+            # Only a cursor from an answer of the same list is valid.
             parameters[:] = [one for one in parameters if one["name"] != "cursor"]
             for parameter in parameters:
                 refine(parameter["name"], parameter["schema"], is_path=parameter["in"] == "path")
             if "requestBody" in operation:
                 body = operation["requestBody"]["content"].get("application/json")
-                # A file of hashes is a text: whatever is in it.
+                # A file of hashes can be any text.
                 if body is not None:
                     for name, schema in schemas[body["schema"]["$ref"].rsplit("/", 1)[1]]["properties"].items():
                         refine(name, schema)
     if "SubmitRequest" in schemas:
         refine_submission(schemas["SubmitRequest"])
     if "NewSite" in schemas:
-        # It has to be the team of the rule group, and is when it is not given.
+        # It must be the rule group's team, which is also the default.
         del schemas["NewSite"]["properties"]["team_id"]
         refine_rules(raw_schema["paths"], schemas)
         header = schemas["NewWebhookHeader"]["properties"]["name"]
@@ -90,7 +90,7 @@ def before_load_schema(context, raw_schema):
 
 
 def use_existing(raw_schema):
-    """Puts what exists in the place of the examples' keys and ids, wherever they stand."""
+    """Replaces the examples' keys and ids with existing ones, everywhere."""
     text = json.dumps(raw_schema)
     for member, existing in EXISTING.items():
         for example in set(re.findall(f'"{member}": "([^"]+)"', text)):
@@ -113,7 +113,7 @@ def refine(name, schema, is_path=False):
     if name == "activate_at":
         schema["format"] = "past"
     if name == "headers":
-        # Each once.
+        # Without duplicates.
         schema["maxItems"] = 1
     if name == "expires_at":
         schema["format"] = "future"
@@ -135,7 +135,7 @@ def refine_rules(paths, schemas):
     for kind in ("Keyword", "Regex", "Link", "AiThreshold", "ImageHash"):
         properties = schemas[f"{kind}Rule"]["properties"]
         properties["name"]["pattern"] = r"^[^\x00]*[^\s\x00][^\x00]*$"
-        # A term has something visible in it.
+        # A term contains a visible character.
         for terms in ("exceptions", "keywords"):
             if terms in properties:
                 properties[terms]["items"]["format"] = "term"
@@ -146,52 +146,52 @@ def refine_rules(paths, schemas):
     lists["items"]["format"] = "hash_list_id"
     lists["maxItems"] = 1
     threshold = schemas["AiThresholdRule"]
-    # One of the two. That the first is not over the second, no schema can say: see schemathesis.toml.
+    # At least one of the two. No schema can say that the first must not be larger than the second: see schemathesis.toml.
     threshold["anyOf"] = [
         {"required": [one], "properties": {one: {"type": "number"}}} for one in ("review_at", "reject_at")
     ]
-    # The token is an operator's, who has to say for which team.
+    # The token is an operator's, so the request must name a team.
     schemas["NewRuleGroup"]["required"].append("team_id")
     for parameter in paths["/rule-groups/import"]["post"]["parameters"]:
         parameter["required"] = True
-    # A version has to be one of the group in the path. Where none has to be named, none is.
+    # A version must belong to the group in the path. If none is required, none is given.
     for name in ("NewTest", "NewBacktest"):
         del schemas[name]["properties"]["version_id"]
     for name in ("diff", "export"):
         operation = paths[f"/rule-groups/{{rule_group_id}}/{name}"]["get"]
         operation["parameters"] = [one for one in operation["parameters"] if one["in"] == "path"]
-    # Before `until`, and of the group's team.
+    # Earlier than `until`, and of the group's team.
     del schemas["NewBacktest"]["properties"]["since"]
     del schemas["NewBacktest"]["properties"]["site_id"]
-    # What is still kept; and before `until`.
+    # Events that are still kept, and earlier than `until`.
     schemas["NewRecovery"]["properties"]["since"]["format"] = "recent"
     del schemas["NewRecovery"]["properties"]["until"]
-    # The example's date is fixed, and by now too old.
+    # The example's date is fixed, so it becomes too old.
     recoveries = paths["/webhook-endpoints/{endpoint_id}/recoveries"]["post"]
     example = recoveries["requestBody"]["content"]["application/json"]["example"]
     example["since"] = f"{(NOW - timedelta(hours=1)).isoformat()}Z"
     # One of the two, or both.
     schemas["NewHashEntry"]["anyOf"] = [given("pdq"), given("sha256")]
-    # It has to be the list's team, and is when it is not given.
+    # It must be the list's team, which is also the default.
     del schemas["NewHashScan"]["properties"]["team_id"]
-    # Not both in one request.
+    # Only one of them in a request.
     entries = paths["/hash-lists/{hash_list_id}/entries"]["get"]
     entries["parameters"] = [one for one in entries["parameters"] if one["name"] != "near"]
-    # A text of something, or scores.
+    # A text that is not empty, or scores.
     schemas["NewTest"]["anyOf"] = [given("text"), {"required": ["scores"]}]
-    # Answers may get more categories; a request may not name ones that there are not.
+    # Answers may get more categories later, but a request must not name unknown ones.
     schemas["NewTest"]["properties"]["scores"] = {**schemas["Scores"], "additionalProperties": False}
-    # schemathesis reads the YAML before it compares it with the schema, which is that of a text.
+    # schemathesis parses the YAML before it compares it with the schema, but the schema describes a text.
     export = paths["/rule-groups/{rule_group_id}/export"]["get"]
     export["responses"]["200"]["content"]["application/yaml"]["schema"] = {}
 
 
 def given(member):
-    """The member is there: neither null nor the empty string, which count as not given."""
+    """The member is given: null and the empty string count as not given."""
     return {"required": [member], "properties": {member: {"type": "string", "minLength": 1}}}
 
 
 @schemathesis.hook
 def filter_case(context, case):
-    """The token that the requests carry is not disabled by one of them."""
+    """No request may disable the token that the requests use."""
     return (case.path_parameters or {}).get("token_id") != os.environ["GATEHOUSE_TOKEN_ID"]

@@ -1,4 +1,4 @@
-"""Makes the vectors beside it with Python's own hmac, hashlib and base64: `python3 tests/vectors/make.py`.
+"""Makes the vectors in this directory with Python's own hmac, hashlib and base64: `python3 tests/vectors/make.py`.
 
 A vector is a request as a receiver gets it, the receiver's secret and clock, and what is to be concluded from it. `genuine`
 ones are sent by Gatehouse exactly so; they tell which secrets sign."""
@@ -25,12 +25,12 @@ TIME = "2023-11-14T22:13:20.000001Z"
 
 
 def service(secret, body):
-    """Keyed with the secret's text, over the raw body."""
+    """The key is the secret's text. Signs the raw body."""
     return "sha256=" + hmac.new(secret.encode(), body.encode(), hashlib.sha256).hexdigest()
 
 
 def standard(secret, body, event=EVENT, signed=SIGNED):
-    """Keyed with the secret's bytes, over id, time and raw body."""
+    """The key is the secret's bytes. Signs id, time and raw body."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     digest = hmac.new(key, f"{event}.{signed}.{body}".encode(), hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
@@ -41,7 +41,7 @@ def compact(value):
 
 
 def created(metadata=None, content_type="text", **fields):
-    """A `media.created`; metadata is raw JSON, which is echoed as it was submitted."""
+    """A `media.created`. Metadata is raw JSON, sent as it was submitted."""
     data = {"media_id": MEDIA, **fields, "site_id": SITE, "status": "pending", "content_type": content_type, "created_at": TIME}
     body = compact({"event": "media.created", "timestamp": TIME, "data": data})
     return body if metadata is None else f'{body[:-2]},"metadata":{metadata}}}}}'
@@ -91,7 +91,7 @@ def vector(name, body, headers, service="valid", standard="valid", secret=CURREN
 
 
 def genuine(name, body, current=CURRENT, previous=None, event=EVENT, signed=SIGNED, **more):
-    """Sent so by Gatehouse."""
+    """A webhook that Gatehouse sends exactly like this."""
     signed_with = [secret for secret in (current, previous) if secret]
     headers = request(body, current, previous, event, signed)
     more = {"secret": current, "now": signed} | more
@@ -155,20 +155,20 @@ SENT = [
 
 
 def tampered(name, body=PLAIN, service="mismatch", standard="mismatch", remove=(), **changes):
-    """The headers of the plain request, changed as said; underscores stand for hyphens."""
+    """The headers of the plain request with these changes. Underscores stand for hyphens."""
     headers = request(PLAIN) | {key.replace("_", "-"): value for key, value in changes.items()}
     headers = {key: value for key, value in headers.items() if key not in remove}
     return vector(name, body, headers, service, standard)
 
 
 def as_text(secret, body):
-    """What comes of keying the standard scheme with the secret's text."""
+    """The signature of the standard scheme with the secret's text as the key."""
     digest = hmac.new(secret.encode(), f"{EVENT}.{SIGNED}.{body}".encode(), hashlib.sha256).digest()
     return "v1," + base64.b64encode(digest).decode()
 
 
 def as_bytes(secret, body):
-    """What comes of keying the service's scheme with the secret's bytes."""
+    """The signature of the service's scheme with the secret's bytes as the key."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     return "sha256=" + hmac.new(key, body.encode(), hashlib.sha256).hexdigest()
 
@@ -207,7 +207,7 @@ FORGED = [
 
 
 def inside(name, body, valid):
-    """A test ping whose signature is looked for in its body."""
+    """A test ping whose signature is read from its body."""
     return {"name": name, "secret": CURRENT, "body": body, "expected": "valid" if valid else "mismatch"}
 
 

@@ -1,5 +1,5 @@
-"""What a real service answers and sends, read with the models that datamodel-code-generator makes of the documents. It
-makes models only; the requests are Python's own."""
+"""Reads a real service's answers and webhooks with the models that datamodel-code-generator generates from the documents.
+It generates models only, so the requests are sent with Python's own library."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from generated import management, public
 DEMO = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
 MANAGEMENT_URL = DEMO["base_url"].replace("/functions/v1", "/management/v1")
 PATIENCE = 60
-# Whatever proxy the surroundings have is not for this machine.
+# A proxy from the environment must not be used for this machine.
 opener = build_opener(ProxyHandler({}))
 received: list[bytes] = []
 
@@ -91,7 +91,7 @@ class Models(unittest.TestCase):
             self.assertEqual(ours[public.MediaModeratedEvent].data.status, public.Verdict(verdict))
 
     def test_a_pending_item_has_no_verdict(self):
-        # One that is not decided yet: null is read where it may be.
+        # This item is not decided yet, so some members are null.
         body = json.loads(call("/get-media-status", public.StatusRequest(api_key=DEMO["site_key"], media_id=submit("a").id)))
         body |= {"status": "pending", "action": None, "moderationResult": None, "moderation_type": None, "moderated_at": None}
         self.assertIsNone(public.MediaStatus.model_validate(body).action)

@@ -1,5 +1,5 @@
 """Starts each application in examples/ beside a real service, posts comments to it over HTTP, and waits until it shows the
-verdicts that came by webhook."""
+verdicts that it got by webhook."""
 
 import json
 import os
@@ -15,10 +15,10 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 DEMO = json.loads(Path(os.environ["GATEHOUSE_DEMO"]).read_text())
 PORT = os.environ["WEBHOOK_PORT"]
 ADDRESS = f"http://127.0.0.1:{PORT}"
-# Seconds until something is taken for lost.
+# After this many seconds, something counts as lost.
 PATIENCE = 60
 
-# Proxies of the surroundings are not for this machine.
+# A proxy from the environment must not be used for this machine.
 opener = build_opener(ProxyHandler({}))
 
 # The demo site's rules decide these comments.

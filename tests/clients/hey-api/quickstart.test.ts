@@ -39,7 +39,7 @@ async function decided(media_id: string): Promise<MediaStatus> {
   throw new Error(`${media_id} is still pending`);
 }
 
-// Compiles only while the event tells the payloads apart.
+// Compiles only if the event decides which payload it is.
 function verdict(payload: WebhookPayload): string {
   switch (payload.event) {
     case "media.created":

@@ -1,4 +1,4 @@
-"""The README's quickstart, and a moderator's decision, with clients that openapi-generator makes of the documents."""
+"""The README's quickstart, and a moderator's decision, with clients that openapi-generator generates from the documents."""
 
 import json
 import os

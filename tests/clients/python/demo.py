@@ -1,4 +1,4 @@
-"""The demo site of `gatehouse up`, as demo.json tells it, and what the tests share."""
+"""The demo site of `gatehouse up`, as described in demo.json, and what the tests share."""
 
 import json
 import os
@@ -23,7 +23,7 @@ management = AuthenticatedClient(base_url=MANAGEMENT_URL, token=DEMO["management
 
 
 def submit(**members) -> UUID:
-    """Submits it, and again when that makes sense; it is stored once."""
+    """Submits it, and repeats the request if that makes sense. It is stored only once."""
     request = SubmitRequest(api_key=KEY, **members)
     key = str(uuid4())
     for _ in range(5):

@@ -44,7 +44,7 @@ class Management(unittest.TestCase):
         site = create_site.sync(client=management, body=new)
         key = create_site_key.sync(site.id, client=management)
 
-        # Three within a minute, or within two minutes at their border.
+        # Three in one minute, or in two minutes if a minute ends in between.
         request = SubmitRequest(api_key=key.secret, body="hello")
         answers = [submit_media.sync_detailed(client=client, body=request) for _ in range(3)]
         refused = [answer for answer in answers if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS]

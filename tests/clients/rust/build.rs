@@ -9,7 +9,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in ["public", "management"] {
         let document = format!("../../../openapi/{name}.json");
         println!("cargo:rerun-if-changed={document}");
-        // progenitor reads bodies of the exact type application/json only. A problem document is JSON, too.
+        // progenitor reads bodies of the exact type application/json only. A problem document is
+        // JSON, too.
         let text =
             fs::read_to_string(document)?.replace("application/problem+json", "application/json");
         // With builders, code goes on compiling when the interface grows.
@@ -27,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// progenitor makes an `Option` of a reference that is `nullable`, and an enum of one that is one of two, the other being
-/// null.
+/// progenitor makes an `Option` of a reference that is `nullable`, and an enum of one that is one
+/// of two, the other being null.
 fn write_null_as_progenitor_reads_it(value: &mut Value) {
     if let Some([reference, other]) = value
         .get("oneOf")

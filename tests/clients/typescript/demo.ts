@@ -1,4 +1,4 @@
-// The demo site of `gatehouse up`, as demo.json tells it, and what the tests share.
+// The demo site of `gatehouse up`, as described in demo.json, and what the tests share.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export const management = createClient<ManagementPaths>({
   headers: { Authorization: `Bearer ${demo.management_token}` },
 });
 
-// Submits a text, and again when that makes sense; it is stored once.
+// Submits a text, and repeats the request if that makes sense. It is stored only once.
 export async function submit(text: string): Promise<string> {
   const params = { header: { "Idempotency-Key": crypto.randomUUID() } };
   for (let tries = 1; ; tries += 1) {

@@ -46,7 +46,7 @@ test("a new site's limit is told with the time to wait", async () => {
   const key = await management.POST("/sites/{site_id}/keys", { params: { path } });
   assert.ok(key.data);
 
-  // Three within a minute, or within two minutes at their border.
+  // Three in one minute, or in two minutes if a minute ends in between.
   const body = { api_key: key.data.secret, body: "hello" };
   const answers = [1, 2, 3].map(() => client.POST("/submit-media", { body }));
   const refused = (await Promise.all(answers)).filter((answer) => answer.error?.code === "rate_limited");

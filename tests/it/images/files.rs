@@ -5,15 +5,15 @@ use image::{ExtendedColorType, ImageEncoder as _, codecs::png::PngEncoder};
 use super::{TOO_LARGE, UNDECODABLE, UNSUPPORTED};
 use crate::support::picture;
 
-/// A file, and what must become of it.
+/// A file, and what must happen to it.
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) file: Vec<u8>,
-    /// What a server says that it is.
+    /// The media type that a server announces.
     pub(super) declared: &'static str,
-    /// The code of the refusal if it is sent along; none: it is accepted.
+    /// The code of the refusal when it is sent inline. `None` if it is accepted.
     pub(super) refused: Option<&'static str>,
-    /// What is told of it if it was accepted, or fetched; none: it was examined.
+    /// The problem in the reason when it was accepted or fetched. `None` if it was examined.
     pub(super) problem: Option<&'static str>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn cases() -> Vec<Case> {
     ] {
         cases.push(case(name, picture(name), None));
     }
-    // Whole, but for its size.
+    // A whole file with wrong sizes.
     let mut huge = picture("plain.png");
     huge.resize((10 << 20) + 1, 0);
     cases.push(Case {
@@ -100,7 +100,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Some kilobytes that are 48 MB of pixels: less than what is refused.
+/// A few kilobytes that decode to 48 MB of pixels. This is below the limit.
 pub(super) fn greedy() -> Vec<u8> {
     black(4_000, 4_000)
 }
@@ -114,7 +114,7 @@ fn black(width: u32, height: u32) -> Vec<u8> {
     file
 }
 
-/// A PNG with other sides than it has.
+/// A PNG that declares other sides than it has.
 fn resized(mut png: Vec<u8>, width: u32, height: u32) -> Vec<u8> {
     png[16..20].copy_from_slice(&width.to_be_bytes());
     png[20..24].copy_from_slice(&height.to_be_bytes());
@@ -131,7 +131,7 @@ pub(super) fn png_of(width: u32, height: u32) -> Vec<u8> {
     resized(picture("plain.png"), width, height)
 }
 
-/// Ten by ten pixels, and compressed data that go on for 48 MB.
+/// Ten by ten pixels, with compressed data that decode to 48 MB.
 fn inflated() -> Vec<u8> {
     resized(greedy(), 10, 10)
 }

@@ -1,4 +1,5 @@
-//! Every file that is not what it seems, sent along and by URL, all at once, beside pictures that take a lot of memory.
+//! All files that are not what they seem, inline and by URL, all at once, beside pictures that take
+//! a lot of memory.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,14 +15,15 @@ use super::{
 use crate::support::{Act, Api, ScriptedServer, Worker, eventually, gatehouse, site_key};
 
 const MIB: u64 = 1 << 20;
-/// What a process holds that works on nothing, in a build without optimisation.
+/// The memory of an idle worker, in a build without optimisation.
 const AT_REST: u64 = 100 * MIB;
-/// All that pictures may take at once, and twice the files that are under way: as they came, and on their way to Postgres.
+/// The memory that all pictures may take together, and two copies of the files in progress: as
+/// received, and on the way to Postgres.
 const BOUND: u64 = AT_REST + (256 + 2 * 60) * MIB;
-/// Pictures of 48 MB of pixels: twice as many as there is memory for.
+/// Pictures of 48 MB of pixels: twice as many as fit into the memory.
 const GREEDY: usize = 12;
 
-/// Submits, and returns the item, or the code of the refusal.
+/// Submits a file. Returns the item's id, or the code of the refusal.
 async fn submit(api: &Api, fields: &Value) -> Result<String, String> {
     let (status, answer) = api.post("submit-media", None, fields).await.unwrap();
     let text = |name: &str| answer[name].as_str().unwrap().to_owned();
@@ -32,7 +34,7 @@ async fn submit(api: &Api, fields: &Value) -> Result<String, String> {
     }
 }
 
-/// Status and reason of an item, once it is decided.
+/// The status and the reason of an item, as soon as it is decided.
 pub(super) async fn verdict(pool: &PgPool, media: &str) -> (String, String) {
     eventually("a verdict", PATIENCE, async || {
         sqlx::query_as(
@@ -80,7 +82,7 @@ async fn case_34_files_that_are_not_what_they_seem_are_refused_or_reviewed_withi
             json!({ "api_key": key, "content_url": gallery.url(&format!("/{}", case.name)) });
         let media = submit(&api, &fields).await.unwrap();
         expected.insert(media, (case.name.as_str(), case.problem));
-        // Declared as what it is not, where it can be declared at all.
+        // With a wrong media type, where a media type can be given.
         let inline = format!(
             "data:image/webp;base64,{}",
             BASE64_STANDARD.encode(&case.file)
@@ -92,7 +94,7 @@ async fn case_34_files_that_are_not_what_they_seem_are_refused_or_reviewed_withi
             }
             (Err(code), Some(expected)) => assert_eq!(code, expected, "{}", case.name),
             (answer, _) if case.file.is_empty() => {
-                // An empty file is no content, or no image.
+                // An empty file counts as no content, or as no image.
                 answer.unwrap_err();
             }
             (answer, _) => panic!("{}: {answer:?}", case.name),

@@ -41,7 +41,7 @@ use Manner::{
     Missing, Page, Redirecting, Silent, SilentAtFirst, Slow, ToMetadata, ToPort,
 };
 
-/// Those that end within a minute.
+/// The manners that end within a minute.
 const QUICK: [Manner; 18] = [
     Good,
     Slow,
@@ -64,7 +64,7 @@ const QUICK: [Manner; 18] = [
 ];
 
 impl Manner {
-    /// What is told of the image; none: it was examined.
+    /// The problem in the reason. `None` if the image was examined.
     fn problem(self) -> Option<&'static str> {
         match self {
             Good | Slow | Redirecting | BusyAtFirst | BrokenAtFirst | SilentAtFirst => None,
@@ -77,7 +77,7 @@ impl Manner {
         }
     }
 
-    /// How often the image is asked for; none where redirects make that another matter.
+    /// How often the image is requested. `None` for redirects, which lead elsewhere.
     fn asked(self) -> Option<usize> {
         match self {
             BusyAtFirst | BrokenAtFirst | SilentAtFirst => Some(2),
@@ -123,7 +123,7 @@ impl Manner {
     }
 }
 
-/// Submits so many images that the server treats in these manners, as chance has it.
+/// Submits this many images. The server treats each of them in a manner that chance picks.
 async fn treat(pool: &PgPool, images: usize, manners: &'static [Manner]) {
     let key = site_key(pool);
     let mut chance = StdRng::seed_from_u64(SEED);

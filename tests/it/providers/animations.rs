@@ -1,4 +1,5 @@
-//! Animations: what happens in one frame counts, what cannot be looked at is told, and nobody pays for a frame twice.
+//! Animations: a single violent frame counts, frames that cannot be examined are reported, and no
+//! frame is paid for twice.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::support::{FakeProvider, Mode, Panel, Wire, Worker, eventually};
 const HOUR: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_mins(1);
 
-/// A GIF of so many frames, of which these are violent.
+/// A GIF with this many frames. Those in `violent` are violent.
 fn animation(side: u16, frames: usize, violent: &[usize]) -> Vec<u8> {
     let palette = [40, 90, 160, 220, 10, 10];
     let mut file = Vec::new();
@@ -56,7 +57,7 @@ async fn what_happens_in_one_frame_of_an_animation_counts(pool: PgPool) {
         assert_eq!(said["providers"].as_array().unwrap().len(), 1, "{said}");
     }
 
-    // As many as the operator wants.
+    // As many frames as the operator allows.
     panel.workers.clear();
     let mut command = panel.gatehouse();
     command.env("GATEHOUSE_ANIMATION_FRAMES", "2");
@@ -93,14 +94,14 @@ async fn an_animation_that_cannot_be_wholly_looked_at_is_never_approved(pool: Pg
             Some(too_large),
             5,
         ),
-        // Its last frame is not looked at.
+        // Its last frame is not examined.
         (
             animation(500, 50, &[49]),
             "pending_review",
             Some(too_large),
             5,
         ),
-        // What is looked at rejects all the same.
+        // A violent frame that is examined still rejects.
         (animation(500, 50, &[39]), "rejected", Some(too_large), 5),
         (
             cut(animation(96, 4, &[3])),
@@ -164,7 +165,7 @@ async fn frames_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     command.env("GATEHOUSE_ANIMATION_FRAMES", "12");
     let _worker = Worker::launch(command).await;
     let key = panel.site("site", json!({})).await;
-    // Its text is of the same provider, and has pieces of its own.
+    // The same provider scores its text, in separate pieces.
     let text = FakeProvider::VIOLENT.to_owned() + " at the gate. ";
     let media = panel
         .submit_image(&key, &animation(96, 30, &[29]), Some(&text))
@@ -186,5 +187,5 @@ async fn frames_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     assert_eq!(provider.answered(), 13, "the text, and each frame once");
     let kept = sqlx::query_scalar("select count(*) from analysis_pieces");
     let kept: i64 = kept.fetch_one(&pool).await.unwrap();
-    assert_eq!(kept, 0, "the analysis took their place");
+    assert_eq!(kept, 0, "the analysis replaces them");
 }

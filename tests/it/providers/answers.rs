@@ -1,5 +1,5 @@
-//! Every provider with every fault of a server, one request each: there is an error or no score, or else the right one. What is
-//! shown is always violent, so that a low score would be a wrong one.
+//! Every provider with every fault of a server, with one request each. The result is an error, no
+//! score, or the right score. The content is always violent, so a low score would be wrong.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,16 +19,16 @@ use workers::provider::{
 
 use crate::support::{FakeProvider, Fault, Mode, RIGHT, UNSCORED, Wire, memory_so_far};
 
-/// For one request.
+/// The deadline of one request.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Requests under way at the same time.
+/// Requests that run at the same time.
 const AT_ONCE: usize = 40;
-/// What all of them may take of memory beyond what is there before.
+/// The additional memory that all requests together may take.
 const MEMORY: u64 = 400 << 20;
 
 const TEXT: &str = "a quiet afternoon, and then flurbicide";
 
-/// What a provider is shown.
+/// The content that a provider gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     Text,
@@ -54,7 +54,7 @@ fn remote(fake: &FakeProvider, auth: Auth, shown: Shown) -> Remote {
     }
 }
 
-/// The provider that speaks so with a fake one, and shows it this key.
+/// The provider for this format. It calls the fake provider with this key.
 fn provider(wire: Wire, fake: &FakeProvider, shown: Shown, key: &str) -> Arc<dyn Provider> {
     let key = key.to_owned();
     let aws = AwsAccess::Key(AwsKey {
@@ -122,7 +122,8 @@ fn provider(wire: Wire, fake: &FakeProvider, shown: Shown, key: &str) -> Arc<dyn
     }
 }
 
-/// What came of one request: the reason of an error, or whether there is a score; and the request's number of calls.
+/// The result of one request (the reason of an error, [`RIGHT`] or [`UNSCORED`]), and its number of
+/// calls.
 async fn ask(wire: Wire, shown: Shown, mode: Mode, image: &Rendition) -> (String, usize) {
     let fake = FakeProvider::start(wire, mode).await;
     let provider = provider(wire, &fake, shown, FakeProvider::KEY);
@@ -200,8 +201,7 @@ async fn case_63_no_fault_of_a_server_is_ever_a_score() {
     let before = memory_so_far();
     let started = Instant::now();
     let cases = kinds.iter().flat_map(|kind| {
-        let faults = Fault::ALL.iter();
-        let faults = faults.filter(|(_, fault, _)| fault.is_for(kind.0));
+        let faults = Fault::all().filter(|(_, fault, _)| fault.is_for(kind.0));
         faults.map(move |fault| (kind, fault))
     });
     let image = &image;

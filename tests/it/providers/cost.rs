@@ -1,4 +1,4 @@
-//! What providers cost is told by metrics, from the start and exactly.
+//! Metrics report exactly what providers cost, from the start.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ async fn requests_tokens_and_units_are_counted_by_provider(pool: PgPool) {
         Some(0.0)
     );
 
-    // An answer that is of no use has its price, too.
+    // A useless answer costs money, too.
     judge.answer(Mode::Foreign);
     let media = panel.submit(&key, "a quiet evening").await;
     eventually("a first attempt", MINUTES, async || {

@@ -1,4 +1,5 @@
-//! What a provider lists, was asked for and left out of its answer is not checked: of the text and of the image each for itself.
+//! A category that a provider lists, but leaves out of its answer, is not checked. This applies to
+//! the text and to the image separately.
 
 use std::time::Duration;
 
@@ -14,24 +15,24 @@ const SOON: Duration = Duration::from_mins(1);
 
 const CALM: &str = "a quiet afternoon";
 
-/// An item of which a provider leaves something out.
+/// An item for which a provider leaves something out.
 struct Gap {
-    /// Its provider, and how that answers.
+    /// The provider, and how it answers.
     name: &'static str,
     wire: Wire,
     mode: Mode,
     members: &'static str,
-    /// Who else is asked, of what the first one does not look at.
+    /// The provider for content that the first one does not examine.
     others: &'static [&'static str],
     has_text: bool,
     has_image: bool,
-    /// What is told.
+    /// The expected reason.
     reason: &'static str,
     text: &'static [&'static str],
     image: &'static [&'static str],
 }
 
-/// What the rules are about.
+/// The categories of the rules.
 const WANTED: [&str; 3] = ["adult", "violence", "illicit"];
 
 const GAPS: [Gap; 8] = [
@@ -107,7 +108,7 @@ const GAPS: [Gap; 8] = [
         text: &["violence", "illicit"],
         image: &[],
     },
-    // The text's score hides nothing of the image.
+    // The text's score does not hide a gap of the image.
     Gap {
         name: "beside-a-text",
         wire: Wire::Vision,
@@ -120,7 +121,7 @@ const GAPS: [Gap; 8] = [
         text: &[],
         image: &["adult", "illicit"],
     },
-    // Nor the image's of the text.
+    // The image's score does not hide a gap of the text.
     Gap {
         name: "beside-an-image",
         wire: Wire::OpenAi,
@@ -179,7 +180,8 @@ async fn case_64_a_category_that_nobody_scored_of_the_text_or_the_image_is_not_c
     let counted = Panel::metric(&panel.workers[0], unchecked).await;
     assert_eq!(counted, Some(8.0));
 
-    // Who leaves out what the rules do not want is believed, and so is who is asked next.
+    // A provider that leaves out only categories without a rule is believed, and so is the next
+    // one.
     let settings = json!({ "providers": ["openai-text", "http-text", "well"] });
     let key = panel.site("helped", settings).await;
     let media = panel.submit(&key, CALM).await;

@@ -1,4 +1,5 @@
-//! A limit is minded however it is said, and a long text that meets it costs nobody else anything.
+//! A limit is respected in whatever form a provider reports it. A long text that reaches it costs
+//! other items nothing.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::support::{FakeProvider, Mode, Panel, eventually};
 const HOUR: Duration = Duration::from_hours(1);
 const MINUTES: Duration = Duration::from_mins(3);
 
-/// Several pieces for every provider.
+/// A text that every provider gets in several pieces.
 fn long(kilobytes: usize) -> String {
     "Calm words stand in a row. "
         .repeat(kilobytes * 1_000 / 27)
@@ -35,7 +36,7 @@ async fn a_limit_that_says_it_is_over_at_once_is_believed_less_each_time(pool: P
     sleep(Duration::from_secs(12)).await;
     for provider in [&now, &soon] {
         let asked = provider.asked();
-        // After 0, 1, 3, 7, 15, 31 ... seconds.
+        // Requests come after 0, 1, 3, 7, 15, 31 ... seconds.
         let most = (started.elapsed().as_secs() + 1).ilog2() + 1;
         assert!(asked >= 2, "it is asked again");
         assert!(
@@ -56,7 +57,7 @@ async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     let entries = [provider.entry("openai", "piece_bytes = 2000")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
-    // Some 7,500 tokens: a quarter of it has to wait for its tokens.
+    // About 7,500 tokens: a quarter of the text has to wait for tokens.
     let text = format!("{} {}", long(30), FakeProvider::VIOLENT);
     let media = panel.submit(&key, &text).await;
     let verdict = panel.verdict(&key, &media, MINUTES).await;
@@ -65,7 +66,7 @@ async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
     assert!(limited > 0, "it met no limit");
     assert_eq!(provider.answered(), 19, "each piece once");
 
-    // The same when it fails between two pieces, which is an attempt.
+    // The same if the provider fails between two pieces. That costs an attempt.
     provider.answer(Mode::Fails(5));
     let before = provider.answered();
     let media = panel.submit(&key, &text).await;
@@ -81,7 +82,7 @@ async fn pieces_that_were_answered_are_not_asked_for_again(pool: PgPool) {
         .fetch_one(&pool)
         .await
         .unwrap();
-    assert_eq!(kept, 0, "the analysis took their place");
+    assert_eq!(kept, 0, "the analysis replaces them");
 }
 
 #[sqlx::test(migrations = false)]
@@ -91,16 +92,18 @@ async fn long_texts_that_meet_a_limit_leave_short_ones_alone(pool: PgPool) {
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let loud = panel.site("loud", json!({})).await;
     let quiet = panel.site("quiet", json!({})).await;
+    // The long texts wait for an hour of tokens.
+    panel.leaves_jobs();
     for _ in 0..3 {
         panel.submit(&loud, &long(100)).await;
     }
-    eventually("they met the limit", MINUTES, async || {
+    eventually("they reached the limit", MINUTES, async || {
         (provider.asked() > provider.answered()).then_some(())
     })
     .await;
     for _ in 0..20 {
         let media = panel.submit(&quiet, "a quiet afternoon").await;
-        // An hour of tokens lies before those of the other team.
+        // Texts worth an hour of tokens wait before those of the other team.
         let verdict = panel.verdict(&quiet, &media, Duration::from_secs(20)).await;
         assert_eq!(verdict["status"], "approved", "{verdict}");
     }
@@ -117,6 +120,8 @@ async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
     let entries = [provider.entry("openai", "")];
     let panel = Panel::start(&pool, 1, &entries, HOUR, &["violence"]).await;
     let key = panel.site("site", json!({})).await;
+    // The provider refuses this text until the end.
+    panel.leaves_jobs();
     panel.submit(&key, &long(10)).await;
     let attempts = async || {
         let attempts: Option<i16> = sqlx::query_scalar(
@@ -129,7 +134,7 @@ async fn a_text_that_meets_a_limit_again_and_again_while_others_pass_is_charged(
     };
     sleep(Duration::from_secs(3)).await;
     assert_eq!(attempts().await, 0);
-    // After 0, 1, 3, 7 and 15 seconds, give or take.
+    // After about 0, 1, 3, 7 and 15 seconds.
     eventually("it is charged", MINUTES, async || {
         sleep(Duration::from_secs(1)).await;
         let short = panel.submit(&key, "a quiet afternoon").await;

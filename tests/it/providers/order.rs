@@ -1,4 +1,4 @@
-//! Whom a site prefers, what it is asked, and what is kept of it.
+//! The order of providers that a site prefers, what each is asked, and which answers are kept.
 
 use std::{process::Stdio, time::Duration};
 
@@ -45,7 +45,7 @@ async fn what_one_cannot_score_the_next_one_is_asked_for_and_nothing_else(pool: 
         assert_eq!(item["verdicts"][0]["trace"]["unscored"], json!(["spam"]));
     }
 
-    // The other way round, the first one says it all but what neither can.
+    // In the other order, the first one scores all categories that either of them can score.
     let before = guard.asked();
     let key = panel
         .site("round", json!({ "providers": ["judge", "guard"] }))

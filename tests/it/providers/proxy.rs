@@ -1,140 +1,20 @@
-//! The operator's proxy: providers are reached through it, whatever the environment says, and nothing else is.
+//! The operator's proxy: providers are reached through it, whatever the environment says, and
+//! nothing else is.
 
-use std::{
-    fs,
-    net::SocketAddr,
-    path::Path,
-    process::Stdio,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+mod forward;
+mod tunnel;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use std::{process::Stdio, time::Duration};
+
 use serde_json::json;
 use sqlx::PgPool;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
-    net::{TcpListener, TcpStream},
-    task::{AbortHandle, JoinSet},
-};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer},
-};
 
 use super::HOUR;
 use crate::support::{DataDir, FakeProvider, Mode, Panel, Receiver, Up, Worker};
+use forward::Proxy;
+use tunnel::behind_tls;
 
 const MINUTES: Duration = Duration::from_mins(2);
-
-/// A forward proxy, to which every name is this machine. Dropping it closes its port.
-struct Proxy {
-    address: SocketAddr,
-    asked: Arc<Mutex<Vec<String>>>,
-    server: AbortHandle,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.server.abort();
-    }
-}
-
-impl Proxy {
-    /// It asks for this user and password, if for any.
-    async fn start(wanted: Option<&'static str>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let all = Arc::clone(&asked);
-        let server = tokio::spawn(async move {
-            let mut connections = JoinSet::new();
-            while let Ok((stream, _)) = listener.accept().await {
-                connections.spawn(forward(stream, wanted, Arc::clone(&all)));
-            }
-        });
-        Self {
-            address,
-            asked,
-            server: server.abort_handle(),
-        }
-    }
-
-    /// The first lines of what it was asked for.
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
-    }
-}
-
-async fn forward(
-    mut client: TcpStream,
-    wanted: Option<&str>,
-    all: Arc<Mutex<Vec<String>>>,
-) -> Option<()> {
-    let mut bytes = Vec::new();
-    let head = loop {
-        client.read_buf(&mut bytes).await.ok().filter(|n| *n > 0)?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Some((head, _)) = text.split_once("\r\n\r\n") {
-            break head.to_owned();
-        }
-    };
-    let line = head.lines().next()?.to_owned();
-    all.lock().unwrap().push(line.clone());
-    let shown =
-        wanted.map(|wanted| format!("proxy-authorization: basic {}", STANDARD.encode(wanted)));
-    let is_known = |shown: &String| {
-        let mut lines = head.lines();
-        lines.any(|line| line.eq_ignore_ascii_case(shown))
-    };
-    if shown.as_ref().is_some_and(|shown| !is_known(shown)) {
-        let refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
-        client.write_all(refusal).await.ok()?;
-        return None;
-    }
-    let target = line.split(' ').nth(1)?;
-    let place = target.trim_start_matches("http://").split('/').next()?;
-    let port: u16 = place.rsplit(':').next()?.parse().ok()?;
-    let mut server = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
-    if line.starts_with("CONNECT ") {
-        client.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.ok()?;
-    } else {
-        server.write_all(&bytes).await.ok()?;
-    }
-    copy_bidirectional(&mut client, &mut server).await.ok()?;
-    Some(())
-}
-
-/// The same provider behind TLS, for a name that only its certificate knows. Gives the port, and writes the authority's certificate.
-async fn behind_tls(provider: &FakeProvider, authority: &Path) -> (u16, AbortHandle) {
-    let made = rcgen::generate_simple_self_signed(["provider.test".to_owned()]).unwrap();
-    let certificate = STANDARD.encode(made.cert.der());
-    let file = format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n");
-    fs::write(authority, file).unwrap();
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let behind = port_of(provider);
-    let server = tokio::spawn(async move {
-        let mut connections = JoinSet::new();
-        while let Ok((stream, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
-            connections.spawn(async move {
-                let mut client = acceptor.accept(stream).await.ok()?;
-                let mut server = TcpStream::connect(("127.0.0.1", behind)).await.ok()?;
-                copy_bidirectional(&mut client, &mut server).await.ok()
-            });
-        }
-    });
-    (port, server.abort_handle())
-}
 
 fn port_of(provider: &FakeProvider) -> u16 {
     let [_, _, _, url] = provider.options();
@@ -143,7 +23,7 @@ fn port_of(provider: &FakeProvider) -> u16 {
 
 #[sqlx::test(migrations = false)]
 async fn providers_are_reached_through_the_operators_proxy_and_by_no_other(pool: PgPool) {
-    // What no header and no URL may have as it is.
+    // Characters that must be encoded in headers and URLs.
     let proxy = Proxy::start(Some("me@work:pass%41/word")).await;
     let other = Proxy::start(None).await;
     let [plain, hidden, direct, own] = [
@@ -190,7 +70,7 @@ async fn providers_are_reached_through_the_operators_proxy_and_by_no_other(pool:
         )
         .env("GATEHOUSE_PROVIDER_PROXY_PASSWORD", "pass%41/word")
         .env("SSL_CERT_FILE", &authority);
-    // Nobody is there.
+    // No proxy listens at this address.
     for variable in [
         "HTTP_PROXY",
         "HTTPS_PROXY",

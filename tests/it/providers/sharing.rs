@@ -1,4 +1,5 @@
-//! What one worker learns about a provider, all know: a limit, and a breaker that opens, is probed by one alone, and closes.
+//! All workers share what one of them learns about a provider: a limit, and a breaker that opens,
+//! is probed by one worker, and closes.
 
 use std::time::Duration;
 
@@ -11,7 +12,8 @@ const HOUR: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_secs(30);
 const MINUTES: Duration = Duration::from_mins(3);
 
-/// Failures that open a breaker, and calls that two workers with two places each may have begun by then.
+/// The failures that open a breaker, and the calls that two workers with two places each may have
+/// started by then.
 const BURST: usize = 5 + 3;
 
 async fn submit(panel: &Panel, key: &str, texts: usize) -> Vec<String> {
@@ -42,7 +44,7 @@ async fn a_limit_that_one_worker_ran_into_pauses_all_and_costs_no_attempt(pool: 
     })
     .await;
     provider.answer(Mode::Well);
-    // Whoever looks from now on sees it; and nobody believes for longer than a second what he saw before.
+    // Workers that look from now on see it. What they saw before counts for one second at most.
     for worker in &panel.workers {
         let paused = "gatehouse_provider_paused{provider=\"openai\",cause=\"limit\"}";
         eventually("each worker knows", SOON, async || {
@@ -75,6 +77,8 @@ async fn an_answer_that_uses_up_the_limit_pauses_too(pool: PgPool) {
     let key = panel.site("site", json!({})).await;
     let first = submit(&panel, &key, 1).await;
     assert_approved(&panel, &key, &first).await;
+    // The limit is used up for a minute, and the second item waits for it.
+    panel.leaves_jobs();
     let second = submit(&panel, &key, 1).await;
     let rescheduled = "select count(*) from queue.jobs where queue = 'analysis' and run_at > now() + interval '30 s'";
     eventually("it waits", SOON, async || {
@@ -111,7 +115,8 @@ async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPoo
         .await;
     };
     opened(1).await;
-    // From now on each opening is one probe that failed, among 64 jobs. It hangs while all the others come back.
+    // From now on, each opening means that one probe failed, among 64 jobs. The probe hangs while
+    // all other jobs return.
     provider.answer(Mode::Hang);
     opened(2).await;
     assert!(provider.asked() <= BURST + 1, "{}", provider.asked());

@@ -1,4 +1,5 @@
-//! Who looks at `/readyz`: clients that know all processes, and a balancer that passes connections on to them by turns.
+//! Two kinds of programs that look at `/readyz`: clients that know all processes, and a balancer
+//! that passes connections on to the processes in turn.
 
 use std::{
     net::SocketAddr,
@@ -21,14 +22,14 @@ use super::client::Client;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const READYZ: &str = "GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n";
 
-/// Servers, and whether each was ready at the last look.
+/// Servers, and whether each was ready when it was last checked.
 pub(super) struct Fleet {
     servers: Vec<(SocketAddr, AtomicBool)>,
     turn: AtomicUsize,
 }
 
 impl Fleet {
-    /// Looks at `/readyz` of each once a second, for as long as somebody uses the fleet.
+    /// Checks `/readyz` of each server once per second, as long as the fleet is used.
     pub(super) fn watched(addresses: Vec<SocketAddr>) -> Arc<Self> {
         let servers = addresses.into_iter();
         let fleet = Arc::new(Self {
@@ -54,7 +55,7 @@ impl Fleet {
         fleet
     }
 
-    /// One server that nobody looks at.
+    /// One server that is never checked.
     pub(super) fn unwatched(address: SocketAddr) -> Arc<Self> {
         Arc::new(Self {
             servers: vec![(address, AtomicBool::new(true))],
@@ -66,7 +67,7 @@ impl Fleet {
         self.servers.iter().map(|(address, _)| *address)
     }
 
-    /// The place of the next ready one; of the next one if none is.
+    /// The index of the next ready server. If none is ready: of the next server.
     pub(super) fn next(&self) -> usize {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let count = self.servers.len();
@@ -76,7 +77,7 @@ impl Fleet {
     }
 }
 
-/// Passes each connection on to a ready server, to each in turn. It repeats nothing.
+/// Passes connections on to the ready servers in turn. It repeats nothing.
 pub(super) struct Balancer {
     pub(super) address: SocketAddr,
     task: JoinHandle<()>,

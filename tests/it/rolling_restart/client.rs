@@ -1,5 +1,5 @@
-//! A client that repeats nothing. Ordinary ones send a request again when a kept connection breaks under it, and would hide
-//! what these tests look for.
+//! A client that repeats nothing. Ordinary clients send a request again when a kept connection
+//! breaks, and would hide what these tests look for.
 
 use std::{io::ErrorKind, net::SocketAddr, time::Duration};
 
@@ -9,10 +9,11 @@ use tokio::{
     time::timeout,
 };
 
-/// A request that nobody has answered by then has failed.
+/// A request without an answer after this time has failed.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// One server, and a connection to it that is kept until the server says that an answer is the last.
+/// One server, and a connection to it. The connection is kept until the server says that an answer
+/// is the last one.
 pub(super) struct Client {
     address: SocketAddr,
     connection: Option<TcpStream>,
@@ -42,19 +43,20 @@ impl Client {
         Ok(status)
     }
 
-    /// Gives up the connection.
+    /// Closes the connection.
     pub(super) fn hang_up(&mut self) {
         self.connection = None;
     }
 }
 
-/// Whether the server has not closed it: it says nothing unasked but the end.
+/// Whether the connection is still open. Without a request, the only thing that a server sends is
+/// the end.
 fn is_open(stream: &TcpStream) -> bool {
     let read = stream.try_read(&mut [0]);
     read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
-/// The status, and whether it was the last answer of the connection.
+/// The status, and whether this was the last answer on the connection.
 async fn exchange(stream: &mut TcpStream, request: &str) -> Result<(u16, bool), String> {
     let broken = |error: std::io::Error| format!("the connection broke: {error}");
     stream.write_all(request.as_bytes()).await.map_err(broken)?;

@@ -1,25 +1,23 @@
-//! Running `gatehouse api` processes, several on one database, and a site that they all serve.
+//! Running `gatehouse api` processes, several on one database.
 
 use std::{
     net::{SocketAddr, TcpListener},
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     time::Duration,
 };
 
 use reqwest::Client;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
-use sqlx::{ConnectOptions as _, PgPool};
+use sqlx::PgPool;
 
-use super::{eventually, http, most_memory, open_files, up::UNSET};
+use super::{commands::gatehouse, eventually, http, most_memory, open_files};
 
 const START: Duration = Duration::from_secs(30);
-/// Lingering and draining, and some.
+/// Longer than lingering and draining take.
 const STOP: Duration = Duration::from_secs(40);
-/// 32 bytes in base64; what they are does not matter.
-pub(crate) const MASTER_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// The process; killed when dropped.
+/// The process. Dropping it kills it.
 pub(crate) struct Api {
     child: Child,
     /// Where it listens.
@@ -36,12 +34,12 @@ impl Api {
         Self::with(pool, &[]).await
     }
 
-    /// Starts one with these options besides.
+    /// Starts one with more options.
     pub(crate) async fn with(pool: &PgPool, options: &[&str]) -> Self {
         Self::launch(gatehouse(pool), options).await
     }
 
-    /// Starts one as `gatehouse` prepared it.
+    /// Starts one with a prepared command.
     pub(crate) async fn launch(gatehouse: Command, options: &[&str]) -> Self {
         Self::launch_at(free_address(), gatehouse, options).await
     }
@@ -76,7 +74,7 @@ impl Api {
         api
     }
 
-    /// A POST to one of its operations; the status and the body.
+    /// A POST to one of its operations. Returns the status and the body.
     pub(crate) async fn post(
         &self,
         operation: &str,
@@ -94,12 +92,12 @@ impl Api {
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
-    /// The most memory that it ever held, in bytes.
+    /// The most memory that it has held so far, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
         most_memory(self.child.id())
     }
 
-    /// Lets it have no more files open than it has, and says how many.
+    /// Limits its open files to the present number, and returns this number.
     pub(crate) fn freeze_files(&self) -> usize {
         let files = open_files(self.child.id());
         let limit = Rlimit {
@@ -110,12 +108,12 @@ impl Api {
         files
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// SIGTERM; waits until the process has ended well.
+    /// Sends SIGTERM, and waits until the process has ended with success.
     pub(crate) async fn stop(&mut self) {
         self.signal(Signal::TERM);
         let status = eventually("the interface stops", STOP, async || {
@@ -137,77 +135,7 @@ impl Drop for Api {
     }
 }
 
-/// What the command line has made.
-#[derive(Clone)]
-pub(crate) struct Site {
-    pub(crate) id: String,
-    pub(crate) key: String,
-    pub(crate) webhook_secret: String,
-}
-
-/// Brings the database to the schema, and makes a team with a site.
-pub(crate) fn new_site(pool: &PgPool) -> Site {
-    run(pool, &["migrate"]);
-    let team = admin(pool, &["create-team", "--name", "team"]);
-    let team = text(&team, "team_id");
-    let site = admin(pool, &["create-site", "--team", &team, "--name", "site"]);
-    let id = text(&site, "site_id");
-    let key = admin(pool, &["create-key", "--site", &id]);
-    Site {
-        key: text(&key, "site_key"),
-        webhook_secret: text(&site, "webhook_secret"),
-        id,
-    }
-}
-
-/// Brings the database to the schema, and makes a team with a site; its key.
-pub(crate) fn site_key(pool: &PgPool) -> String {
-    new_site(pool).key
-}
-
-/// What `gatehouse admin` prints.
-pub(crate) fn admin(pool: &PgPool, arguments: &[&str]) -> Value {
-    let output = run(pool, &[&["admin", "--json"], arguments].concat());
-    serde_json::from_slice(&output).unwrap()
-}
-
-pub(crate) fn text(made: &Value, name: &str) -> String {
-    made[name].as_str().unwrap().to_owned()
-}
-
-/// The standard output of a command that succeeds on this database.
-pub(crate) fn run(pool: &PgPool, arguments: &[&str]) -> Vec<u8> {
-    let mut command = gatehouse(pool);
-    let output = command
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    output.stdout
-}
-
-/// The program, told of this database and a master key, and otherwise as the surroundings do not have it.
-pub(crate) fn gatehouse(pool: &PgPool) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gatehouse"));
-    for variable in UNSET {
-        command.env_remove(variable);
-    }
-    command
-        .env(
-            "DATABASE_URL",
-            pool.connect_options().to_url_lossy().as_str(),
-        )
-        .env("GATEHOUSE_MASTER_KEY", MASTER_KEY)
-        .env("GATEHOUSE_DATABASE_CONNECTIONS", "4")
-        .env("GATEHOUSE_LINGER_SECONDS", "0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command
-}
-
+/// An address whose port is free now.
 pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()

@@ -1,4 +1,6 @@
-//! An interface and workers that are configured with a file of providers, and sites that choose among these.
+//! An interface and workers with a file of providers, and sites that choose among these providers.
+
+mod calls;
 
 use std::{
     fs::{self, File},
@@ -7,18 +9,13 @@ use std::{
     time::Duration,
 };
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use tempfile::TempDir;
-use tokio::time::sleep;
 
-use super::{Api, FakeProvider, Worker, admin, eventually, gatehouse, http, run, text};
+use super::{Api, FakeProvider, Worker, admin, gatehouse, run, text};
 
-const SOON: Duration = Duration::from_secs(30);
-
-/// The service.
+/// The running service.
 pub(crate) struct Panel {
     pub(crate) api: Api,
     pub(crate) workers: Vec<Worker>,
@@ -30,11 +27,12 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    /// What sites without a policy of their own tell models.
+    /// What models are told for sites without a policy of their own.
     pub(crate) const POLICY: &'static str = "The operator's policy.";
 
-    /// Starts an interface and so many workers, which know these providers and wait for paused ones for so long. All sites
-    /// are judged by rules on these categories: reviewed at 0.5, rejected at 0.9.
+    /// Starts an interface and this many workers. The workers know these providers, and `patience`
+    /// is how long an item waits for paused ones. All sites are judged by rules on these
+    /// categories: reviewed at 0.5, rejected at 0.9.
     pub(crate) async fn start(
         pool: &PgPool,
         workers: usize,
@@ -56,7 +54,7 @@ impl Panel {
         let rules = files.path().join("rules.yaml");
         fs::write(&rules, document.to_string()).unwrap();
 
-        // A site for each provider and fault, and a key for each of them.
+        // Some tests create a site with a key for each provider and fault.
         let plan = admin(
             pool,
             &[
@@ -98,6 +96,13 @@ impl Panel {
             panel.workers.push(panel.worker(patience).await);
         }
         panel
+    }
+
+    /// The test leaves jobs that wait or died. Say why beside the call.
+    pub(crate) fn leaves_jobs(&self) {
+        for worker in &self.workers {
+            worker.leaves_jobs();
+        }
     }
 
     fn file(&self) -> PathBuf {
@@ -144,87 +149,5 @@ impl Panel {
             .env("GATEHOUSE_PROVIDERS_FILE", self.file())
             .env("GATEHOUSE_OPENAI_API_KEY", FakeProvider::KEY);
         command
-    }
-
-    /// Makes a site that prefers these providers, as soon as workers have told of them; its key.
-    pub(crate) async fn site(&self, name: &str, mut settings: Value) -> String {
-        settings["name"] = name.into();
-        settings["team_id"] = self.team.as_str().into();
-        settings["default_rule_group_id"] = self.group.as_str().into();
-        let site = eventually("the site's providers are known", SOON, async || {
-            let (status, site) = self.manage(Method::POST, "/sites", &settings).await;
-            assert!(matches!(status, 201 | 400), "{status} {site}");
-            (status == 201).then_some(site)
-        })
-        .await;
-        let keys = format!("/sites/{}/keys", text(&site, "id"));
-        let (status, key) = self.manage(Method::POST, &keys, &json!({})).await;
-        assert_eq!(status, 201, "{key}");
-        text(&key, "secret")
-    }
-
-    /// A request to the management interface; the status and the body.
-    pub(crate) async fn manage(&self, method: Method, path: &str, body: &Value) -> (u16, Value) {
-        let url = format!("http://{}/management/v1{path}", self.api.address);
-        let mut request = self.api.http.request(method.clone(), url);
-        if method != Method::GET {
-            request = request.json(body);
-        }
-        let answer = request.bearer_auth(&self.token).send().await.unwrap();
-        (answer.status().as_u16(), answer.json().await.unwrap())
-    }
-
-    /// Submits a text with this key; the item's id.
-    pub(crate) async fn submit(&self, key: &str, body: &str) -> String {
-        self.submit_fields(key, json!({ "body": body })).await
-    }
-
-    /// Submits an image with this key, and a text beside it if there is one; the item's id.
-    pub(crate) async fn submit_image(&self, key: &str, file: &[u8], body: Option<&str>) -> String {
-        let file = STANDARD.encode(file);
-        self.submit_fields(key, json!({ "body": body, "content_base64": file }))
-            .await
-    }
-
-    async fn submit_fields(&self, key: &str, mut fields: Value) -> String {
-        fields["api_key"] = key.into();
-        let (status, answer) = self.api.post("submit-media", None, &fields).await.unwrap();
-        assert_eq!(status, 200, "{answer}");
-        text(&answer, "id")
-    }
-
-    /// Where an item stands.
-    pub(crate) async fn status(&self, key: &str, media: &str) -> Value {
-        let fields = json!({ "api_key": key, "media_id": media });
-        let asked = self.api.post("get-media-status", None, &fields).await;
-        let (status, answer) = asked.unwrap();
-        assert_eq!(status, 200, "{answer}");
-        answer
-    }
-
-    /// Where an item stands once it is decided.
-    pub(crate) async fn verdict(&self, key: &str, media: &str, within: Duration) -> Value {
-        eventually("a verdict", within, async || {
-            // A key may ask only so often in a minute.
-            sleep(Duration::from_millis(50)).await;
-            let status = self.status(key, media).await;
-            (status["status"] != "pending").then_some(status)
-        })
-        .await
-    }
-
-    /// What the providers said of an item.
-    pub(crate) async fn analysis(&self, media: &str) -> Value {
-        let path = format!("/media/{media}");
-        let (_, item) = self.manage(Method::GET, &path, &Value::Null).await;
-        item["analyses"][0].clone()
-    }
-
-    /// The value of a metric of a worker, if it has it.
-    pub(crate) async fn metric(worker: &Worker, series: &str) -> Option<f64> {
-        let page = http().get(&worker.metrics_url).send().await.unwrap();
-        let page = page.text().await.unwrap();
-        let line = page.lines().find_map(|line| line.strip_prefix(series))?;
-        line.trim().parse().ok()
     }
 }

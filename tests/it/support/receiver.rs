@@ -1,36 +1,36 @@
-//! A webhook receiver in the test's own process: keeps every request with its raw body, and fails or dawdles on demand.
+//! A webhook receiver in the test's own process. It keeps every request with its raw body, and
+//! fails or is slow if a test asks for it.
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+mod received;
 
-use domain::signature::{WebhookSecret, verify_service, verify_standard};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::{
+    Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::{
+    net::TcpListener,
+    task::{AbortHandle, JoinSet},
+};
 
-use super::eventually;
+use super::{eventually, servers};
+pub(crate) use received::Received;
 
 /// A receiver on a port of its own. Dropping it closes the port and every connection.
 pub(crate) struct Receiver {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
     server: AbortHandle,
-}
-
-/// One request, as it came.
-#[derive(Clone, Debug)]
-pub(crate) struct Received {
-    pub(crate) at: Instant,
-    pub(crate) headers: HeaderMap,
-    /// The bytes that are signed.
-    pub(crate) body: Bytes,
 }
 
 struct State {
@@ -40,50 +40,10 @@ struct State {
     says: &'static str,
 }
 
-impl Received {
-    /// A header that every webhook has.
-    pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .unwrap_or_else(|| panic!("no header {name}"))
-            .to_str()
-            .unwrap()
-    }
-
-    /// Checks both of its signatures.
-    pub(crate) fn assert_signed(&self, secret: &str) {
-        let secret: WebhookSecret = secret.parse().unwrap();
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap()
-            .as_secs();
-        verify_service(&secret, self.header("x-service-signature"), &self.body).unwrap();
-        verify_standard(
-            &secret,
-            self.header("webhook-id"),
-            self.header("webhook-timestamp"),
-            self.header("webhook-signature"),
-            &self.body,
-            now.try_into().unwrap(),
-        )
-        .unwrap();
-    }
-
-    /// The body as JSON.
-    pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-
-    /// Whether it tells of this item, by an event of this name.
-    pub(crate) fn tells(&self, event: &str, media: &str) -> bool {
-        self.header("x-service-event") == event && self.json()["data"]["media_id"] == media
-    }
-}
-
 impl Receiver {
     /// Starts one that answers 200 at once.
     pub(crate) async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = servers::listen().await;
         let address = listener.local_addr().unwrap();
         let state = State {
             received: Vec::new(),
@@ -92,7 +52,7 @@ impl Receiver {
             says: "",
         };
         let state = Arc::new(Mutex::new(state));
-        let server = tokio::spawn(serve(listener, Arc::clone(&state))).abort_handle();
+        let server = servers::run(serve(listener, Arc::clone(&state)));
         Self {
             address,
             state,
@@ -105,7 +65,7 @@ impl Receiver {
         format!("http://{}/", self.address)
     }
 
-    /// Its host and port, as the egress guard's exceptions want them.
+    /// Its host and port, in the form of the egress guard's exceptions.
     pub(crate) fn host(&self) -> String {
         self.address.to_string()
     }
@@ -115,24 +75,24 @@ impl Receiver {
         format!("{}/32:{}", self.address.ip(), self.address.port())
     }
 
-    /// From now on answers with this status after this delay.
+    /// From now on, answers with this status after this delay.
     pub(crate) fn answer(&self, status: u16, delay: Duration) {
         let mut state = self.state.lock().unwrap();
         state.status = StatusCode::from_u16(status).unwrap();
         state.delay = delay;
     }
 
-    /// From now on answers with this body.
+    /// From now on, answers with this body.
     pub(crate) fn say(&self, body: &'static str) {
         self.state.lock().unwrap().says = body;
     }
 
-    /// Everything that came so far, in order.
+    /// All requests so far, in order.
     pub(crate) fn received(&self) -> Vec<Received> {
         self.state.lock().unwrap().received.clone()
     }
 
-    /// The first request that tells of this item by an event of this name, once it has come.
+    /// Waits for the first request about this item with this event.
     pub(crate) async fn event(&self, event: &str, media: &str, within: Duration) -> Received {
         eventually(&format!("{event} of {media}"), within, async || {
             self.received()
@@ -157,7 +117,7 @@ async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
         let answering = service_fn(move |request| answer(request, Arc::clone(&state)));
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answering);
         connections.spawn(async move {
-            // A sender that goes away is no concern of the test.
+            // A sender may close the connection. That is no failure of the test.
             let _ = connection.await;
         });
     }
@@ -169,7 +129,7 @@ async fn answer(
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let Ok(body) = body.collect().await else {
-        // Cut off in the middle: nothing was received.
+        // The request broke off: nothing was received.
         return Ok(Response::default());
     };
     let (status, delay, says) = {

@@ -1,20 +1,24 @@
-//! A server in the test's own process, of images or for webhooks: what it does depends on the path, and on how often it
-//! was asked for it.
+//! A server in the test's own process, for images or webhooks. What it does depends on the path,
+//! and on how often the path was requested before.
+
+mod act;
 
 use std::{
     collections::HashMap,
     fs,
     net::SocketAddr,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    io::AsyncReadExt as _,
+    net::TcpStream,
     task::{AbortHandle, JoinSet},
-    time::sleep,
 };
+
+use super::servers;
+pub(crate) use act::Act;
+use act::perform;
 
 /// One of the pictures in `tests/fixtures/images`.
 pub(crate) fn picture(name: &str) -> Vec<u8> {
@@ -22,38 +26,7 @@ pub(crate) fn picture(name: &str) -> Vec<u8> {
     fs::read(format!("{directory}/{name}")).unwrap()
 }
 
-/// What is done on one connection.
-#[derive(Clone, Debug)]
-pub(crate) enum Act {
-    /// A whole answer: the head without the length, and the body.
-    Answer(String, Vec<u8>),
-    /// The same, in pieces with pauses.
-    Drip(Vec<u8>),
-    /// A head that promises more than comes.
-    BreakOff(Vec<u8>),
-    /// A body without end.
-    Endless,
-    /// This status, and a body of so many bytes.
-    Flood(&'static str, usize),
-    /// These bytes, one a second, and nothing after them.
-    Trickle(&'static [u8]),
-    /// Nothing, for longer than anybody waits.
-    Hang,
-}
-
-impl Act {
-    /// 200 with this body.
-    pub(crate) fn file(media_type: &str, body: Vec<u8>) -> Self {
-        Self::Answer(format!("200 OK\r\nContent-Type: {media_type}"), body)
-    }
-
-    /// Nothing but a head.
-    pub(crate) fn head(head: &str) -> Self {
-        Self::Answer(head.to_owned(), Vec::new())
-    }
-}
-
-/// What came, by path: each request's bytes.
+/// The bytes of all requests, by path.
 type Requests = HashMap<String, Vec<Vec<u8>>>;
 
 /// The server. Dropping it closes the port and every connection.
@@ -64,13 +37,14 @@ pub(crate) struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    /// Does what `act` says for a path that is asked for the n-th time, from 1.
+    /// Starts one. `act` says what it does when a path is requested for the n-th time, counted from
+    /// 1.
     pub(crate) async fn start(act: impl Fn(&str, usize) -> Act + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = servers::listen().await;
         let address = listener.local_addr().unwrap();
         let asked: Arc<Mutex<Requests>> = Arc::default();
         let (act, requests) = (Arc::new(act), Arc::clone(&asked));
-        let server = tokio::spawn(async move {
+        let server = servers::run(async move {
             let mut connections = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (act, requests) = (Arc::clone(&act), Arc::clone(&requests));
@@ -80,7 +54,7 @@ impl ScriptedServer {
         Self {
             address,
             asked,
-            server: server.abort_handle(),
+            server,
         }
     }
 
@@ -89,17 +63,17 @@ impl ScriptedServer {
         format!("http://{}{path}", self.address)
     }
 
-    /// The exception for the egress guard: this address, which is still judged as all others are.
+    /// The exception for the egress guard. URLs at this address are still checked like all others.
     pub(crate) fn allowed(&self) -> String {
         format!("127.0.0.1/32:{}", self.address.port())
     }
 
-    /// How often a path was asked for.
+    /// How often a path was requested.
     pub(crate) fn asked(&self, path: &str) -> usize {
         self.requests(path).len()
     }
 
-    /// What came for a path, each request to the byte.
+    /// The bytes of each request for a path.
     pub(crate) fn requests(&self, path: &str) -> Vec<Vec<u8>> {
         let asked = self.asked.lock().unwrap();
         asked.get(path).cloned().unwrap_or_default()
@@ -126,11 +100,11 @@ async fn serve<A: Fn(&str, usize) -> Act>(
         asked.push(request);
         asked.len()
     };
-    // One who does not want to hear more closes the connection, which is no concern of ours.
+    // A client that wants no more closes the connection. That is no failure of the test.
     let _ = perform(&mut stream, act(&path, asked)).await;
 }
 
-/// A whole request and its path; none when the connection ends before.
+/// A whole request and its path. `None` if the connection ends before.
 async fn request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
@@ -148,60 +122,4 @@ async fn request(stream: &mut TcpStream) -> Option<(String, Vec<u8>)> {
         }
     }
     Some((path, request))
-}
-
-async fn perform(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
-    let head = |length: usize| {
-        format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n")
-    };
-    match act {
-        Act::Answer(head, body) => {
-            let head = format!(
-                "HTTP/1.1 {head}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-                body.len()
-            );
-            stream.write_all(head.as_bytes()).await?;
-            stream.write_all(&body).await
-        }
-        Act::Drip(body) => {
-            stream.write_all(head(body.len()).as_bytes()).await?;
-            for piece in body.chunks(body.len().div_ceil(10)) {
-                stream.write_all(piece).await?;
-                sleep(Duration::from_millis(50)).await;
-            }
-            Ok(())
-        }
-        Act::BreakOff(body) => {
-            stream.write_all(head(body.len() * 2).as_bytes()).await?;
-            stream.write_all(&body).await
-        }
-        Act::Endless => {
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-            stream.write_all(head.as_bytes()).await?;
-            let chunk = [b"10000\r\n", &vec![b'x'; 1 << 16][..], b"\r\n"].concat();
-            loop {
-                stream.write_all(&chunk).await?;
-            }
-        }
-        Act::Flood(status, length) => {
-            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n");
-            stream.write_all(head.as_bytes()).await?;
-            let piece = vec![b'x'; 1 << 16];
-            for _ in 0..length / piece.len() {
-                stream.write_all(&piece).await?;
-            }
-            Ok(())
-        }
-        Act::Trickle(bytes) => {
-            for byte in bytes {
-                stream.write_all(&[*byte]).await?;
-                sleep(Duration::from_secs(1)).await;
-            }
-            Ok(())
-        }
-        Act::Hang => {
-            sleep(Duration::from_mins(1)).await;
-            Ok(())
-        }
-    }
 }

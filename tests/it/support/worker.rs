@@ -1,24 +1,24 @@
 //! A running `gatehouse worker`.
 
-use std::{
-    process::{Child, Command},
-    time::Duration,
-};
+use std::process::{Child, Command};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{api::free_address, eventually, http, most_memory};
+use super::{api::free_address, eventually, http, leftovers::Leftovers, most_memory};
 
 const START: Duration = Duration::from_secs(30);
 
-/// The process; killed when dropped.
+/// The process. Dropping it fails the test if a job is left or dead, unless the test says that it
+/// leaves jobs. Then it kills the process.
 pub(crate) struct Worker {
-    child: Child,
+    leftovers: Leftovers,
+    process: Process,
     pub(crate) metrics_url: String,
 }
 
 impl Worker {
-    /// Starts one as `gatehouse` prepared it, and waits until it is ready.
+    /// Starts one with a prepared command, and waits until it is ready.
     pub(crate) async fn launch(mut gatehouse: Command) -> Self {
         let metrics = free_address();
         let child = gatehouse
@@ -26,35 +26,47 @@ impl Worker {
             .args(["--metrics-listen", &metrics.to_string()])
             .spawn()
             .unwrap();
-        let mut worker = Self {
-            child,
-            metrics_url: format!("http://{metrics}/metrics"),
-        };
+        let mut process = Process(child);
         let (http, ready) = (http(), format!("http://{metrics}/readyz"));
         eventually("the worker is ready", START, async || {
-            let ended = worker.child.try_wait().unwrap();
+            let ended = process.0.try_wait().unwrap();
             assert!(ended.is_none(), "the worker did not start: {ended:?}");
             let answer = http.get(&ready).send().await.ok()?;
             answer.status().is_success().then_some(())
         })
         .await;
-        worker
+        let mut variables = gatehouse.get_envs();
+        let database = variables.find_map(|(name, value)| value.filter(|_| name == "DATABASE_URL"));
+        Self {
+            leftovers: Leftovers::new(database.unwrap().to_str().unwrap().to_owned()),
+            process,
+            metrics_url: format!("http://{metrics}/metrics"),
+        }
     }
 
-    /// SIGKILL.
+    /// The test leaves jobs that wait or died. Say why beside the call.
+    pub(crate) fn leaves_jobs(&self) {
+        self.leftovers.expect();
+    }
+
+    /// Sends SIGKILL. Other processes have to finish its jobs.
     pub(crate) fn kill(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::KILL).unwrap();
+        self.leaves_jobs();
+        kill_process(Pid::from_child(&self.process.0), Signal::KILL).unwrap();
     }
 
-    /// The most memory that it ever held, in bytes.
+    /// The most memory that it has held so far, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
-        most_memory(self.child.id())
+        most_memory(self.process.0.id())
     }
 }
 
-impl Drop for Worker {
+/// Dropping it kills the process.
+struct Process(Child);
+
+impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

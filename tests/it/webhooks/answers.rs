@@ -1,4 +1,5 @@
-//! What an endpoint's answer means for its delivery. Each name begins with the number of its case in `docs/reliability.md`.
+//! What an endpoint's answer means for its delivery. Each name begins with the number of its case
+//! in `docs/reliability.md`.
 
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ async fn case_18_every_2xx_is_a_success_and_a_redirect_is_a_failure_that_nobody_
     })
     .await;
     let service = Endpoints::start(pool, &server, &STATUSES).await;
+    // Endpoints that redirect fail until the end.
+    service.worker.leaves_jobs();
     service.submit().await;
     for first in service.firsts(STATUSES.len(), SOON).await {
         let is_success = first.status_code.is_some_and(|status| status < 300);
@@ -60,7 +63,8 @@ async fn case_19_gone_disables_an_endpoint_at_once_and_nothing_follows(pool: PgP
             .fetch_all(&service.pool)
             .await
             .unwrap();
-        // An item may have been decided when its endpoint was disabled: that event has no delivery to it.
+        // An item may have been decided after its endpoint was disabled. Then this event has no
+        // delivery.
         let delivered = rows.iter().find(|row| row.2 == "delivered");
         let is_over = rows.iter().all(|row| row.2 != "pending");
         (is_over && delivered.is_some_and(|row| row.3 == 10)).then_some(rows)
@@ -90,7 +94,7 @@ async fn case_19_retry_after_lengthens_a_wait_up_to_ten_hours_and_is_ignored_if_
 ) {
     const HOUR: f64 = 3_600.0;
     let seconds = Some(120.0..120.0);
-    // None: as if the header were not there.
+    // `None` means: as if there were no such header.
     let waits = [
         ("/429-seconds", seconds.clone()),
         ("/503-seconds", seconds),
@@ -121,6 +125,8 @@ async fn case_19_retry_after_lengthens_a_wait_up_to_ten_hours_and_is_ignored_if_
     .await;
     let paths: Vec<&str> = waits.iter().map(|(path, _)| *path).collect();
     let service = Endpoints::start(pool, &server, &paths).await;
+    // All endpoints fail until the end.
+    service.worker.leaves_jobs();
     service.submit().await;
     let firsts = service.firsts(paths.len(), SOON).await;
     for (path, expected) in waits {

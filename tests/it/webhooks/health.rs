@@ -1,4 +1,4 @@
-//! An endpoint that keeps failing is paused, tested with one request, and disabled when it is dead.
+//! An endpoint that keeps failing is paused, tested with one request, and disabled in the end.
 
 use std::time::Duration;
 
@@ -10,16 +10,18 @@ use crate::support::eventually;
 const SOON: Duration = Duration::from_secs(30);
 
 const OPEN: &str = "select count(*) from webhook_endpoint_states where open_until is not null";
+const RUNNING: &str = "select count(*) from queue.jobs where queue = 'webhooks' and state = 1";
 const ATTEMPTS: &str = "select coalesce(sum(attempts), 0)::bigint from deliveries";
 const DELIVERED: &str = "select count(*) from deliveries where state = 'delivered'";
 const DISABLED: &str = "select count(*) from webhook_endpoints where disabled_at is not null";
-/// The time for which the breaker is open is over.
+/// Ends the time for which the breaker is open.
 const HALF_OPEN: &str = "with half_open as (update webhook_endpoint_states set open_until = now())
     update queue.lanes set paused_until = null";
 
 /// Items, each with two deliveries.
 const ITEMS: i64 = 60;
-/// Failures in a row that open a breaker, and the deliveries that one process has under way meanwhile.
+/// The failures in a row that open a breaker, and the deliveries that one process sends in the
+/// meantime.
 const SPENT: i64 = 10 + 32;
 
 async fn with_open_breaker(pool: PgPool) -> Service {
@@ -32,8 +34,11 @@ async fn with_open_breaker(pool: PgPool) -> Service {
         (service.count(OPEN).await == 1).then_some(())
     })
     .await;
-    // What was under way ends.
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // Running deliveries end.
+    eventually("no delivery runs", SOON, async || {
+        (service.count(RUNNING).await == 0).then_some(())
+    })
+    .await;
     service
 }
 
@@ -60,6 +65,8 @@ async fn what_waits_for_an_endpoint_that_is_left_alone_is_charged_no_attempt(poo
 #[sqlx::test(migrations = false)]
 async fn one_request_alone_finds_out_whether_an_endpoint_is_well_again(pool: PgPool) {
     let service = with_open_breaker(pool).await;
+    // The endpoint fails until the end, so its deliveries wait.
+    service.up.leaves_jobs();
     for _ in 0..2 {
         let before = service.receiver.received().len();
         service.receiver.answer(500, Duration::from_secs(1));

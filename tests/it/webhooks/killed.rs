@@ -1,4 +1,4 @@
-//! A worker that is killed after a receiver answered and before that is written down.
+//! A worker that is killed after a receiver answered and before the answer is recorded.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ async fn case_22_what_was_answered_and_not_written_down_comes_again_as_the_same_
     };
     assert_eq!(receiver.received().len(), 1);
     assert_eq!(delivery().await, ("pending".to_owned(), 0, 0));
-    // SIGKILL.
+    worker.kill();
     drop(worker);
 
     let _worker = launch(None).await;

@@ -1,4 +1,5 @@
-//! An endpoint with a limit gets no more requests a second than that, and all of them in the end.
+//! An endpoint with a limit gets no more requests per second than this limit, and all of them in
+//! the end.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ async fn an_endpoint_gets_no_more_requests_a_second_than_its_owner_wants(pool: P
         (requests.len() == 20).then_some(requests)
     })
     .await;
-    // A second of the test's clock touches two of the server's.
+    // One second of the test's clock overlaps two seconds of the server's clock.
     let arrivals: Vec<Instant> = requests.iter().map(|request| request.at).collect();
     for (place, first) in arrivals.iter().enumerate() {
         let next = arrivals.get(place + 2 * LIMIT);

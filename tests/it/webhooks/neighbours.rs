@@ -1,4 +1,5 @@
-//! Endpoints that never answer, and one with a backlog, beside one that is well: it is told as if they were not there.
+//! Endpoints that never answer, and one with a backlog, beside a healthy one: it gets its webhooks
+//! as if it were alone.
 
 use std::time::Duration;
 
@@ -7,14 +8,14 @@ use sqlx::{ConnectOptions as _, PgPool};
 
 use crate::support::{DataDir, Receiver, Up, eventually};
 
-/// Together they want more slots than one process works on in any other queue.
+/// Together they need more slots than any queue of one process has.
 const DEAD: usize = 3;
-/// Deliveries that wait for each of the others.
+/// Deliveries that wait for each of the dead endpoints.
 const BACKLOG: i32 = 3_000;
 /// Items, each with two events.
 const ITEMS: usize = 20;
 
-/// Deliveries of one event that wait for the endpoint of this URL.
+/// Stores deliveries of one event that wait for the endpoint with this URL.
 const FILL: &str = "
     with endpoint as (select id, site_id from webhook_endpoints where url = $1),
     new_events as (
@@ -73,20 +74,24 @@ async fn case_21_endpoints_that_are_dead_or_flooded_change_nothing_for_others(po
         &other.host(),
     ];
     let up = Up::start(&data, &options).await;
+    // The deliveries to dead and flooded endpoints do not end in time.
+    up.leaves_jobs();
     let first = up.submit(json!({ "body": "a fine day" })).await;
     let soon = Duration::from_secs(30);
     well.event("media.moderated", &first, soon).await;
 
-    // Longer than the deadline of an attempt.
+    // Longer than the deadline of one attempt.
     other.answer(200, Duration::from_mins(1));
     for number in 0..DEAD {
         add_endpoint(&pool, &format!("{}dead/{number}", other.url())).await;
     }
-    eventually("the dead hold what they can get", soon, async || {
-        (other.received().len() >= DEAD * 32).then_some(())
-    })
+    eventually(
+        "the dead endpoints hold all slots that they can get",
+        soon,
+        async || (other.received().len() >= DEAD * 32).then_some(()),
+    )
     .await;
-    // Alive from now on, but for those that are waited for already.
+    // From now on, the dead endpoints answer new requests.
     other.answer(200, Duration::from_millis(200));
     let flooded = format!("{}flooded", other.url());
     add_endpoint(&pool, &flooded).await;
@@ -109,5 +114,5 @@ async fn case_21_endpoints_that_are_dead_or_flooded_change_nothing_for_others(po
             .fetch_one(&pool)
             .await
             .unwrap();
-    assert_eq!(answered, 0, "the dead were waited for");
+    assert_eq!(answered, 0, "an attempt at a dead endpoint has ended");
 }

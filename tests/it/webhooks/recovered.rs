@@ -1,4 +1,4 @@
-//! What an endpoint has missed or lost arrives when its owner has it recovered, whatever dies meanwhile.
+//! A recovery sends what an endpoint missed or lost, whatever process dies in the meantime.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use crate::support::{Received, eventually};
 
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Jobs of killed processes are given to others after two seconds.
+/// Other processes get the jobs of a killed process after two seconds.
 const SHORT_LEASE: [&str; 2] = ["--lease-seconds", "2"];
 
 fn delivery(request: &Received) -> String {
@@ -32,7 +32,8 @@ impl Service {
         id.into()
     }
 
-    /// Stores items whose acceptance the endpoint was not told within twelve attempts, one a millisecond from this time on.
+    /// Stores items, one per millisecond from this time on. For each, twelve attempts to deliver
+    /// the event of its acceptance failed.
     async fn fail(&self, from: DateTime<Utc>, items: i64) -> BTreeSet<String> {
         let endpoint = self.endpoint().await;
         let media = (0..items).map(|number| {
@@ -102,7 +103,7 @@ impl Service {
     }
 }
 
-/// Kills the service within the first slice, and as often as is said while deliveries are under way.
+/// Kills the service within the first slice, and then this many times while deliveries are sent.
 async fn recover_through_kills(pool: PgPool, items: i64, kills: i64) {
     let mut service = Service::with(pool, &SHORT_LEASE).await;
     let since = Utc::now() - TimeDelta::hours(1);
@@ -147,7 +148,7 @@ async fn recover_through_kills(pool: PgPool, items: i64, kills: i64) {
     }
     let arrived: BTreeSet<String> = arrived.into_values().collect();
     assert_eq!(arrived.len(), lost.len());
-    assert!(arrived == lost, "others than what was lost");
+    assert!(arrived == lost, "other deliveries arrived than were lost");
 }
 
 #[sqlx::test(migrations = false)]

@@ -1,5 +1,5 @@
-//! A secret that is rotated while deliveries are being retried: whoever knows either secret can verify them until the grace
-//! is over, and from then on only the new one counts.
+//! A secret that is rotated while deliveries are retried. Until the grace period ends, both secrets
+//! verify them. After that, only the new secret does.
 
 use std::{fs, time::Duration};
 
@@ -54,7 +54,7 @@ async fn case_17_both_secrets_verify_until_the_grace_ends_and_then_only_the_new_
     assert!(verifies(&first, "x-service-signature", &old));
     assert!(!first.headers.contains_key("x-service-signature-previous"));
 
-    // One that is to sign later does not sign yet, and another takes its place.
+    // A secret that will sign later does not sign yet, and a newer one replaces it.
     let later = rotate(&service, Some(Duration::from_hours(1))).await;
     let new = rotate(&service, None).await;
     service.receiver.answer(200, Duration::ZERO);
@@ -84,7 +84,7 @@ async fn case_17_both_secrets_verify_until_the_grace_ends_and_then_only_the_new_
     assert!(verifies_standard(&after, &new) && !verifies_standard(&after, &old));
     assert!(!after.headers.contains_key("x-service-signature-previous"));
 
-    // Of three, the two last sign.
+    // The last two of three secrets sign.
     let newest = rotate(&service, None).await;
     let media = service.submit().await;
     let last = service.receiver.event("media.created", &media, SOON).await;

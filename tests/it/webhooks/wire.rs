@@ -1,4 +1,5 @@
-//! What goes over the wire, to the byte, and what receivers conclude from it that do as `docs/webhooks.md` shows.
+//! The exact bytes that are sent, and what receivers conclude from them if they follow
+//! `docs/webhooks.md`.
 
 #[expect(unreachable_pub, reason = "as the document shows it")]
 #[path = "../../receivers/rust/by_hand.rs"]
@@ -62,7 +63,7 @@ fn case_16_receivers_conclude_what_the_vectors_say() {
             "{}",
             vector["name"]
         );
-        // The library's clock is the machine's: what was signed long ago is refused, whoever signed it.
+        // The library uses the machine's clock, so it refuses every old signature.
         assert!(library::verify(body, &headers, secret).is_err());
         let Some(signed_with) = vector["signed_with"].as_array() else {
             continue;
@@ -138,7 +139,7 @@ async fn case_16_a_request_is_to_the_byte_what_the_document_says(pool: PgPool) {
         );
         let lines: Vec<(&str, &str)> = lines.map(|line| line.split_once(": ").unwrap()).collect();
         let headers: BTreeMap<&str, &str> = lines.iter().copied().collect();
-        assert_eq!(headers.len(), lines.len(), "a header is there twice");
+        assert_eq!(headers.len(), lines.len(), "a header is repeated");
         let event: Value = serde_json::from_str(body).unwrap();
         let (name, at) = (&event["event"], event["timestamp"].as_str().unwrap());
         let ids =

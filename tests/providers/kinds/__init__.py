@@ -1,9 +1,9 @@
-"""The kinds of providers, each as its official SDKs see it. A case is one kind that looks at one thing."""
+"""The kinds of providers, each as its official SDKs describe it. A case is one kind with a text or an image."""
 
 from dataclasses import dataclass
 from importlib.metadata import version
 
-# What is asked about, and what is shown: the text, and nothing of the image but that it is a JPEG.
+# The submitted content. Of the image, only its format matters: JPEG.
 TEXT = "Is this seat taken? ✓ 漢字"
 KEY = "sk-of-the-tests"
 JPEG = b"\xff\xd8\xff"
@@ -16,31 +16,31 @@ def packages(*names):
 
 @dataclass
 class Case:
-    """One provider in the file of providers, and what must hold of what it is asked and of what it answers."""
+    """One provider in the file of providers, and what must be true for its requests and answers."""
 
     name: str
     # "text" or "image".
     modality: str
-    # Its members in the file of providers, but for its name and address.
+    # Its members in the file of providers, without its name and address.
     members: str
-    # What it answers a request; the bytes of JSON, made by the SDK's own models.
+    # Its answer to a request: JSON, as bytes, made with the SDK's own models.
     answer: object
-    # The scores that the service must read out of this answer.
+    # The scores that the service must read from this answer.
     scores: dict
-    # What stands behind its address.
+    # The path after its address.
     base: str = ""
-    # Raises where the SDK's models or its published schema would not have made this request.
+    # Raises an error if the SDK's models or its published schema do not allow this request.
     check: object = lambda request: None
-    # Has the SDK's client ask the same of the server at this URL, and raises where it does not read what was answered.
+    # Lets the SDK's client send the same request to the server at this URL, and raises an error if it cannot read the answer.
     ask: object = None
-    # Raises where the client's request and the service's differ: the service's first.
+    # Raises an error if the service's request (first argument) and the client's differ.
     compare: object = None
     request_valid_by: str = "no official SDK"
     answer_parsed_by: str = "no official SDK"
 
 
 def same_json(ours, theirs):
-    """The same place and the same JSON. What names the client may differ."""
+    """The same path and the same JSON. The client's name may differ."""
     assert ours.path == theirs.path, f"{ours.path}, but the SDK asks {theirs.path}"
     assert ours.is_json, f"the content type is {ours.headers.get('content-type')}"
     assert ours.json == theirs.json, f"{shown(ours.json)}, but the SDK sends {shown(theirs.json)}"
@@ -67,5 +67,5 @@ def shown(value):
 
 
 def near(said, expected):
-    """Whether these are the same scores, but for the last bits of a 32-bit number."""
+    """Whether these are the same scores, up to the last bits of a 32-bit number."""
     return said.keys() == expected.keys() and all(abs(said[name] - expected[name]) < 1e-6 for name in expected)

@@ -20,7 +20,7 @@ session = botocore.session.get_session()
 
 
 def read(shape, value):
-    """What a value on the wire is to botocore. A member that the description does not have is a mistake."""
+    """Converts a value on the wire to botocore's form. A member that the description does not contain is an error."""
     match shape.type_name:
         case "structure":
             unknown = value.keys() - shape.members.keys()
@@ -33,7 +33,7 @@ def read(shape, value):
         case "float" | "double":
             return float(value)
         case "string":
-            # The validator looks at none of this.
+            # The validator does not check this.
             assert not shape.enum or value in shape.enum, f"{shape.name} is {value}"
             pattern = shape.metadata.get("pattern")
             assert pattern is None or re.fullmatch(pattern, value), f"{shape.name} is {value}"
@@ -43,7 +43,7 @@ def read(shape, value):
 
 
 def write(shape, value):
-    """The other way, for answers: valid ones only."""
+    """Converts in the other direction, for answers. Only valid ones."""
     assert read(shape, value) == value
     report = ParamValidator().validate(value, shape)
     assert not report.has_errors(), report.generate_report()
@@ -51,7 +51,7 @@ def write(shape, value):
 
 
 def parameters(operation, request):
-    """The parameters that the operation's caller would have given."""
+    """The parameters that a caller of the operation would have given."""
     given = read(operation.input_shape, request.json)
     names = operation.http["requestUri"].split("/")
     for name, value in zip(names, request.path.split("/"), strict=True):
@@ -208,7 +208,7 @@ rekognition = case(
 
 
 def same_operation(ours, theirs):
-    """Their JSON has a content type of its own, with a version."""
+    """This JSON has its own content type, with a version."""
     assert ours.path == theirs.path and ours.json == theirs.json, "the requests differ"
     same_header("x-amz-target")(ours, theirs)
     same_header("content-type")(ours, theirs)

@@ -1,4 +1,4 @@
-"""Azure AI Content Safety. Its SDK speaks an older version of the API, whose requests and answers are the same."""
+"""Azure AI Content Safety. Its SDK uses an older version of the API with the same requests and answers."""
 
 import json
 
@@ -15,7 +15,7 @@ FINELY = {"Hate": 3, "SelfHarm": 1, "Sexual": 7, "Violence": 0}
 
 
 def known(model, value):
-    """Whether these are members of the SDK's model, and its own words."""
+    """Whether these are members and values of the SDK's model."""
     names = {field._rest_name for field in model({})._attr_to_rest_field.values()}
     unknown = value.keys() - names
     assert not unknown, f"{model.__name__} has no {unknown}"

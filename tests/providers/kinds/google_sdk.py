@@ -1,4 +1,4 @@
-"""Google's SafeSearch and text moderation, by the messages of Google's SDKs, which also ask over REST."""
+"""Google's SafeSearch and text moderation, with the messages of Google's SDKs. The SDKs can also use REST."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from . import JPEG, KEY, TEXT, Case, all_of, packages, same_header, shown
 
 
 def read(message, body):
-    """The message in this JSON. A member that the message does not have is a mistake."""
+    """The message in this JSON. A member that the message does not contain is an error."""
     return message.wrap(json_format.Parse(body, message.pb()(), ignore_unknown_fields=False))
 
 
@@ -20,13 +20,13 @@ def write(message):
 
 
 def client(client, transport, url):
-    """Shows the key in `x-goog-api-key`, as we do."""
+    """Sends the key in `x-goog-api-key`, like Gatehouse."""
     options = {"api_key": KEY, "api_endpoint": url.removeprefix("http://")}
     return client(transport=partial(transport, url_scheme="http"), client_options=options)
 
 
 def same_message(message):
-    """Their JSON spells enums as numbers."""
+    """This JSON contains enums as numbers."""
 
     def compare(ours, theirs):
         assert ours.path == theirs.path, f"{ours.path}, but the SDK asks {theirs.path}"

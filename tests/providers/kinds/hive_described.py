@@ -1,4 +1,4 @@
-"""Hive has no SDK on PyPI or npm: what is asked and answered here is what Hive's documentation describes."""
+"""Hive has no SDK on PyPI or npm. These requests and answers follow Hive's documentation."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""llama.cpp's own server, with a model of some kilobytes that is made here: what it says next depends on its last token alone."""
+"""llama.cpp's own server, with a model of a few kilobytes that is made here. Its next token depends only on the last token."""
 
 import atexit
 import os
@@ -17,7 +17,8 @@ from . import Case, packages
 from .openai_sdk import DOCUMENT, HAZARDS, check
 
 WIDTH = 16
-# What it says after a token, the likeliest first, as far as the server allows it. Of what stands in brackets all are as likely.
+# The tokens that can follow a token, the most likely first, as far as the server allows them. Tokens in the same brackets are
+# equally likely.
 AFTER = {
     "|": [["unsafe", "safe"]],
     "unsafe": ["<0x0A>"],
@@ -32,7 +33,7 @@ AFTER = {
 
 
 def tokens():
-    """The vocabulary: a token for each byte, and some more."""
+    """The vocabulary: a token for each byte, and a few more."""
     yield from (("<unk>", TokenType.UNKNOWN), ("<s>", TokenType.CONTROL), ("</s>", TokenType.CONTROL))
     yield from ((word, TokenType.USER_DEFINED) for word in ("unsafe", "safe", "S10"))
     yield from ((f"<0x{byte:02X}>", TokenType.BYTE) for byte in range(256))
@@ -44,7 +45,7 @@ def tokens():
 def write_model(path):
     names, kinds = zip(*tokens())
     ids = {name: position for position, name in enumerate(names)}
-    # Each token of the table has a direction of its own, and all others share one.
+    # Each token of the table has its own direction. All other tokens share one.
     embedding = numpy.zeros((len(names), WIDTH), dtype=numpy.float32)
     embedding[:, 0] = 1
     output = numpy.full((len(names), WIDTH), -4, dtype=numpy.float32)
@@ -90,7 +91,7 @@ starting = Lock()
 
 @cache
 def server():
-    """The server, and where it is."""
+    """The server, and its address."""
     directory = tempfile.TemporaryDirectory()
     atexit.register(directory.cleanup)
     path = os.path.join(directory.name, "tiny.gguf")
@@ -108,7 +109,7 @@ def server():
 
 
 def forward(request):
-    """What the server answers the same request."""
+    """The server's answer to the same request."""
     with starting:
         address = server()[1] + request.target
     headers = {"content-type": request.headers["content-type"]}
@@ -126,7 +127,7 @@ TRIED = {
     "request_valid_by": f"{SERVER}; {DOCUMENT}",
     "answer_parsed_by": "what it answered itself",
 }
-# As the recipe has it.
+# As in the recipe.
 CHAT = TRIED | {"scores": {"hate": 0.5, "spam": 0.5}}
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Mistral's moderations, and its chat endpoint by the settings of the recipe."""
+"""Mistral's moderations, and its chat endpoint with the settings of the recipe."""
 
 import json
 
@@ -21,7 +21,7 @@ def moderation(scores):
     return models.ModerationResponse(id="m-1", model="mistral-moderation", results=[judged])
 
 
-# The categories of mistral-moderation-2603, which the SDK lists, and those of the model before.
+# The categories of mistral-moderation-2603, which the SDK lists, and those of the previous model.
 NEW = dict.fromkeys(models.ModerationLlmv2CategoryThresholds.model_fields, 0.01) | {"criminal": 0.75, "sexual": 0.5}
 OLD = dict.fromkeys(models.ModerationLlmv1CategoryThresholds.model_fields, 0.01) | {
     "dangerous_and_criminal_content": 0.25
@@ -68,7 +68,7 @@ def judged(content):
 
 
 JSON = json.dumps(SCORES)
-# As models that think answer.
+# The form of answers from models that think.
 THOUGHT = [models.ThinkChunk(thinking=[models.TextChunk(text="Is it spam?")]), models.TextChunk(text=JSON)]
 
 
@@ -77,7 +77,7 @@ def check_chat(request):
     unknown = request.json.keys() - models.ChatCompletionRequest.model_fields.keys()
     assert not unknown, f"the SDK does not know {unknown}"
     assert asked.messages[-1].content == TEXT
-    # It takes words that it does not know.
+    # It accepts unknown values.
     assert asked.response_format.type in ("json_schema", "json_object"), asked.response_format.type
 
 
@@ -90,7 +90,7 @@ def ask_chat(answer):
 
 
 def same_but_defaults(ours, theirs):
-    """The SDK adds what it takes for granted."""
+    """The SDK adds its defaults."""
     assert ours.path == theirs.path
     assert all(theirs.json[name] == value for name, value in ours.json.items()), shown(theirs.json)
     added = {name: value for name, value in theirs.json.items() if name not in ours.json}
@@ -98,7 +98,7 @@ def same_but_defaults(ours, theirs):
 
 
 def chat(answer):
-    """What holds of a case whose model answers so."""
+    """The case of a model that gives this answer."""
     return {
         "answer": lambda _: answer.model_dump_json(by_alias=True).encode(),
         "check": check_chat,
@@ -109,7 +109,7 @@ def chat(answer):
     }
 
 
-# As the recipe has it.
+# As in the recipe.
 CHAT = chat(judged(JSON))
 
 CASES = [

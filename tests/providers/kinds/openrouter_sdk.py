@@ -1,4 +1,4 @@
-"""OpenRouter's chat endpoint, by the settings of the recipe."""
+"""OpenRouter's chat endpoint, with the settings of the recipe."""
 
 import json
 

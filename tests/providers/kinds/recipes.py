@@ -1,4 +1,4 @@
-"""The recipes for chat servers of docs/providers.md. Of each only the host and the key are others here."""
+"""The recipes for chat servers in docs/providers.md. Only their hosts and keys are replaced here."""
 
 import json
 import re
@@ -15,7 +15,7 @@ REPLACED = re.compile(r'(?m)^(\[\[provider\]\]|name = .*|url = .*|key_env = .*)\
 
 
 def recipes():
-    """The text of each recipe, by its name."""
+    """The text of each recipe, by name."""
     section = PAGE.read_text().split("\n## Recipes for chat servers\n")[1].split("\n## ")[0]
     for block in re.findall(r"```toml\n(.*?)```", section, re.DOTALL):
         [entry] = tomllib.loads(block)["provider"]
@@ -23,7 +23,7 @@ def recipes():
 
 
 def asks(path, absent=(), **members):
-    """Whether a request goes to this place, with these members and without those."""
+    """Whether a request goes to this path, with the first members and without the others."""
 
     def check(request):
         assert request.path == path, f"the path is {request.path}"
@@ -36,7 +36,7 @@ def asks(path, absent=(), **members):
 
 
 def shows(**headers):
-    """Whether a request has these headers. Of the key none besides."""
+    """Whether a request has these headers, and no other header with the key."""
 
     def check(request):
         for name, value in headers.items():
@@ -56,7 +56,7 @@ OPENAI = {
     "request_valid_by": openai_sdk.DOCUMENT,
     "answer_parsed_by": openai_sdk.DOCUMENT,
 }
-# What models say that nobody holds to a schema.
+# Answers of models without a schema.
 THOUGHT = '<think>Harmless? {"hate": 0, "spam": 0} would be wrong.</think>'
 POLITE = openai_sdk.completion(f"{THOUGHT}\nHere it is:\n```json\n{json.dumps(openai_sdk.SCORES)}\n```")
 

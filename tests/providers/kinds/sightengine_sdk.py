@@ -1,5 +1,5 @@
-"""Sightengine. Its own SDK, of Node.js, makes the form for images and gives back whatever comes; the models of the answer are those
-of somebody else's SDK. No SDK knows its texts."""
+"""Sightengine. Its own SDK for Node.js makes the form for images, and returns every answer unchecked. The models of the answer
+come from another author's SDK. No SDK supports texts."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ MODELS = packages("sightengine-async")
 
 
 def zeros(model):
-    """All that the model needs, at 0."""
+    """All members that the model requires, with 0."""
     values = {}
     for name, field in model.model_fields.items():
         if field.is_required():

@@ -18,7 +18,7 @@ def vectors(paths):
 
 
 def headers_of(vector):
-    """As frameworks have them: whatever the case of a name."""
+    """Headers as in web frameworks: the case of a name does not matter."""
     headers = Message()
     for name, value in vector["headers"].items():
         headers[name] = value

@@ -5,7 +5,7 @@ require_relative "extracted/by_hand"
 
 paths = ENV.fetch("VECTORS").split(":") << ENV.fetch("RECEIVED")
 vectors = paths.flat_map { |path| JSON.parse(File.read(path))["vectors"] }
-# As frameworks have them: whatever the case of a name.
+# Headers as in web frameworks: the case of a name does not matter.
 headers_of = ->(vector) { vector["headers"].to_h { |name, value| [name.split("-").map(&:capitalize).join("-"), value] } }
 wrong = vectors.reject do |vector|
   genuine?(vector["body"], headers_of.(vector), vector["secret"]) == (vector["expected"]["service"] == "valid")

@@ -21,7 +21,7 @@ function vectors(...variables: string[]): Vector[] {
   return paths.flatMap((path) => JSON.parse(readFileSync(path, "utf8")).vectors);
 }
 
-/** As Node.js has them: with names in lower case. */
+/** Headers as in Node.js: names are in lower case. */
 function headersOf({ headers }: Vector) {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -1,4 +1,5 @@
-//! A moderator's and an operator's work, with a client that progenitor generates from openapi/management.json.
+//! A moderator's and an operator's work, with a client that progenitor generates from
+//! openapi/management.json.
 
 use std::{collections::HashSet, num::NonZeroU64};
 

@@ -1,5 +1,5 @@
-//! The README's quickstart, and the errors that every application meets, with a client that progenitor generates from
-//! openapi/public.json.
+//! The README's quickstart, and the errors that every application meets, with a client that
+//! progenitor generates from openapi/public.json.
 
 use gatehouse_client_rust::{
     Demo,

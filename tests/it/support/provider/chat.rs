@@ -3,12 +3,11 @@
 use serde_json::{Value, json};
 
 use super::own::scores;
-use super::wire::{HIGH, LOW};
-use super::{Picture, Refusal, Shown};
+use super::{HIGH, LOW, Picture, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "invalid_request_error");
 
-/// What a model's question must be like.
+/// The form of a question to a model.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
     /// In the words of Llama Guard's template, with probabilities.
@@ -25,7 +24,7 @@ pub(super) fn read(request: &Value, asked: Asked) -> Result<Shown, Refusal> {
     let is_right = match asked {
         Asked::LlamaGuard => request["logprobs"] == true && format.is_none(),
         Asked::Schema => format == Some("json_schema"),
-        // A server of this kind refuses what it does not know.
+        // A server of this kind refuses unknown members.
         Asked::Object => {
             format == Some("json_object")
                 && request["max_tokens"].is_null()
@@ -63,7 +62,7 @@ pub(super) fn well(shown: &Shown, asked: Asked) -> Value {
             let scores = scores(shown, &schema["required"]);
             completion(&scores.to_string(), "stop")
         }
-        // Without a schema, models are polite.
+        // Without a schema, models add words around the JSON.
         Asked::Object => {
             let scores = scores(shown, &named(&shown.request));
             completion(&format!("Here you are:\n```json\n{scores}\n```"), "stop")

@@ -1,5 +1,5 @@
-//! What servers do that is no answer: to the connection, to HTTP, and to the body. Each is sent by hand, because no library for
-//! servers would.
+//! Faults of servers: in the connection, in HTTP, and in the body. Each is sent by hand, because no
+//! server library sends such answers.
 
 mod all;
 mod shape;
@@ -23,57 +23,57 @@ pub(super) use stream::{refuse, request};
 
 /// 64 MiB of zeros.
 const BOMB: &[u8] = include_bytes!("../../../fixtures/bomb.gz");
-/// Where clouds tell machines their secrets.
+/// The address at which clouds give machines their credentials.
 const METADATA: &str = "http://169.254.169.254/latest/meta-data/iam/security-credentials/";
-/// How often a server says something that says nothing.
+/// The pause between two pieces of an endless answer.
 const MORE: Duration = Duration::from_millis(1);
 
-/// What is wrong with an answer.
+/// A fault in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The connection is closed, and nothing was read.
+    /// The connection is closed before anything was read.
     ClosedAtOnce,
-    /// It is reset when the request was read.
+    /// The connection is reset after the request was read.
     Reset,
-    /// Nothing comes.
+    /// Nothing is sent.
     Hang,
-    /// These bytes come, and then the end.
+    /// These bytes are sent, and then the connection ends.
     Bytes(&'static [u8]),
-    /// These come again and again.
+    /// The first text is sent once, then the second again and again.
     Endless(&'static str, &'static str),
-    /// Half of the body that was announced comes, and then the end.
+    /// Half of the announced body is sent, and then the connection ends.
     CutOff,
     /// The same, and then a reset.
     ResetInBody,
-    /// The body is longer than was announced.
+    /// The body is longer than announced.
     ShortLength,
-    /// The length is this.
+    /// `Content-Length` has this value.
     Length(&'static str),
-    /// There are two lengths.
+    /// There are two different lengths.
     TwoLengths,
-    /// A byte of the answer comes each second.
+    /// One byte of the answer is sent per second.
     Drip,
-    /// A byte of the body does.
+    /// One byte of the body is sent per second.
     DripBody,
-    /// There are so many headers.
+    /// There are this many headers.
     Headers(usize),
-    /// The body comes in chunks, of which the last one never does.
+    /// The body is sent in chunks, but the last chunk is never sent.
     OpenChunks,
-    /// The same, and then the end.
+    /// The same, and then the connection ends.
     CutChunks,
-    /// A body comes compressed, although nobody asked for that.
+    /// The body is compressed, although the request did not allow it.
     Bomb,
-    /// The right answer comes after these bytes.
+    /// The right answer follows these bytes.
     After(&'static str),
-    /// The right answer to something calm comes behind an error.
+    /// The right answer for calm content follows an error.
     Behind,
-    /// The answer is at another address.
+    /// A redirect to another address.
     Redirect(u16, &'static str),
-    /// The answer is at this address, for a second request.
+    /// A redirect to the same address.
     Loop(u16),
     /// An error of this status, with these headers.
     Error(u16, &'static [(&'static str, &'static str)]),
-    /// With this status a body.
+    /// A body with this status.
     Body(u16, Shape),
 }
 
@@ -83,15 +83,16 @@ impl Fault {
         Self::Endless("HTTP/1.1 200 OK\r\n\r\n", "{\"a\":[1,2,3,4,5],");
     /// A body of brackets.
     pub(crate) const DEEP: Self = Self::Body(200, Shape::Deep(200_000));
-    /// A redirection to where clouds tell machines their secrets.
+    /// A redirect to the address at which clouds give machines their credentials.
     pub(crate) const METADATA: Self = Self::Redirect(307, METADATA);
 
-    /// Whether it is one for this format: Llama Guard's score is a logarithm.
+    /// Whether it is a fault in this format. Llama Guard's score is a logarithm, which may be
+    /// negative.
     pub(crate) fn is_for(self, wire: Wire) -> bool {
         wire != Wire::LlamaGuard || self != Self::Body(200, Shape::Score("-0.5"))
     }
 
-    /// Answers a request that is as it should be.
+    /// Answers a correct request.
     pub(super) async fn answer(
         self,
         wire: Wire,
@@ -198,7 +199,7 @@ impl Fault {
     }
 }
 
-/// So many headers, each with a name of its own.
+/// This many headers, each with another name.
 fn numbered(count: usize) -> String {
     let mut headers = String::new();
     for n in 0..count {

@@ -9,7 +9,7 @@ use super::{FakeProvider, Picture, Refusal, Shown, sigv4};
 const INVALID: Refusal = Refusal(400, "ValidationException");
 /// Characters of a text: 25 units of 1,000.
 const LONGEST: usize = 25_000;
-/// The filters that the guardrail has.
+/// The filters of the guardrail.
 const FILTERS: [&str; 6] = [
     "SEXUAL",
     "VIOLENCE",
@@ -79,7 +79,7 @@ fn filter(kind: &str, is_found: bool) -> Value {
     })
 }
 
-/// A guardrail without the filter that is asked for.
+/// The answer of a guardrail without the requested filter.
 pub(super) fn unsure() -> Value {
     assessed(&[filter("SEXUAL", false)], false)
 }
@@ -110,7 +110,7 @@ fn assessed(filters: &[Value], intervenes: bool) -> Value {
     })
 }
 
-/// Its code stands in the header `x-amzn-errortype`.
+/// The code is in the header `x-amzn-errortype`.
 pub(super) fn error() -> Value {
     json!({ "message": "told in the header" })
 }

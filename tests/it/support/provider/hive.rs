@@ -4,8 +4,7 @@ use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
 use super::form::Form;
-use super::wire::{HIGH, LOW};
-use super::{FakeProvider, Picture, Refusal, Shown, knows_key};
+use super::{FakeProvider, HIGH, LOW, Picture, Refusal, Shown, knows_key};
 
 const INVALID: Refusal = Refusal(400, "invalid");
 /// Characters of a text.
@@ -104,7 +103,7 @@ fn classes(shown: &Shown) -> Vec<Value> {
     classes
 }
 
-/// What it says of each part of a text, or of the image.
+/// The classes of each part of a text, or of the image.
 pub(super) fn task(moments: &[Vec<Value>]) -> Value {
     let output: Vec<Value> = moments
         .iter()
@@ -124,7 +123,7 @@ pub(super) fn task(moments: &[Vec<Value>]) -> Value {
     })
 }
 
-/// A text in two languages, of which it knows one.
+/// A text in two languages. It knows only one of them.
 pub(super) fn unsure(shown: &Shown) -> Value {
     if !shown.is_text() {
         return well(shown);

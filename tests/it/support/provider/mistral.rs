@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::wire::{HIGH, LOW};
-use super::{Refusal, Shown};
+use super::{HIGH, LOW, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(422, "invalid_request_error");
 
-/// `input` is a text or texts.
+/// `input` is one text or a list of texts.
 pub(super) fn read(request: &Value) -> Result<Shown, Refusal> {
     let model = request["model"].as_str().ok_or(INVALID)?;
     if !model.starts_with("mistral-moderation-") {

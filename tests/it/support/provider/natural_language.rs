@@ -4,8 +4,7 @@ use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
 use super::vision::knows_google_key;
-use super::wire::{HIGH, LOW};
-use super::{Refusal, Shown};
+use super::{HIGH, LOW, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "INVALID_ARGUMENT");
 /// Bytes of a document.
@@ -66,7 +65,7 @@ pub(super) fn moderated(categories: &[Value]) -> Value {
     json!({ "moderationCategories": categories, "languageCode": "en", "languageSupported": true })
 }
 
-/// It does not know the language, and answers nevertheless. proto3 leaves false out of JSON.
+/// It does not know the language, but answers. proto3 leaves `false` out of JSON.
 pub(super) fn unsure(shown: &Shown) -> Value {
     let mut answer = well(shown);
     answer["languageCode"] = "tlh".into();

@@ -2,14 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Picture, Refusal, Shown,
-    wire::{HIGH, LOW},
-};
+use super::{HIGH, LOW, Picture, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "invalid_request_error");
 
-/// `input` is a text, texts, or parts, of which one may be an image.
+/// `input` is a text, a list of texts, or a list of parts. One part may be an image.
 pub(super) fn read(request: &Value) -> Result<Shown, Refusal> {
     request["model"].as_str().ok_or(INVALID)?;
     let input = request["input"].as_array().ok_or(INVALID)?;
@@ -48,7 +45,7 @@ pub(super) fn moderation(results: &[Value]) -> Value {
     json!({ "id": "modr-1", "model": "omni-moderation-latest", "results": results })
 }
 
-/// Its categories, and whether they are looked for in images.
+/// Its categories, and whether it scores images for them.
 const CATEGORIES: [(&str, bool); 13] = [
     ("harassment", false),
     ("harassment/threatening", false),
@@ -65,7 +62,7 @@ const CATEGORIES: [(&str, bool); 13] = [
     ("violence/graphic", true),
 ];
 
-/// Of an image most are not looked for, and are 0.
+/// It does not score images for most categories. Their score is 0.
 fn judged(is_text: bool, violence: f64) -> Value {
     let (mut flags, mut scores, mut types) = (Map::new(), Map::new(), Map::new());
     for (name, is_seen) in CATEGORIES {
@@ -91,8 +88,8 @@ fn judged(is_text: bool, violence: f64) -> Value {
     })
 }
 
-/// It did not look for what is illicit in a text, as models before the present one, and in an image neither for violence nor for
-/// what is sexual.
+/// It did not score a text for `illicit`, like older models, and an image neither for violence nor
+/// for sexual content.
 pub(super) fn unsure(shown: &Shown) -> Value {
     let mut answer = well(shown);
     let forgotten: &[&str] = if shown.is_text() {
@@ -106,7 +103,8 @@ pub(super) fn unsure(shown: &Shown) -> Value {
     answer
 }
 
-/// It did not look for a category and what belongs to it: of texts it says null, of images 0, and that it applies to nothing.
+/// It did not score a category and its subcategories. For texts they are null. For images they are
+/// 0 and apply to no input.
 pub(super) fn forget(answer: &mut Value, category: &str, is_text: bool) {
     let result = &mut answer["results"][0];
     let below = format!("{category}/");

@@ -2,12 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::wire::{HIGH, LOW};
-use super::{Picture, Refusal, Shown};
+use super::{HIGH, LOW, Picture, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "invalid_request_error");
 
-/// A text or an image, and nothing besides but the categories.
+/// A text or an image, and the categories. No other members.
 pub(super) fn read(request: &Value) -> Result<Shown, Refusal> {
     let members = request.as_object().ok_or(INVALID)?;
     request["categories"].as_array().ok_or(INVALID)?;
@@ -29,7 +28,7 @@ pub(super) fn well(shown: &Shown) -> Value {
     json!({ "scores": scores(shown, &shown.request["categories"]) })
 }
 
-/// It cannot tell of any.
+/// It cannot score any category.
 pub(super) fn unsure(shown: &Shown) -> Value {
     let names = shown.request["categories"].as_array().unwrap().iter();
     let scores: Map<String, Value> = names

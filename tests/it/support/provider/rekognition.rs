@@ -66,7 +66,7 @@ pub(super) fn labelled(labels: &[Value], version: &str) -> Value {
     json!({ "ModerationLabels": labels, "ModerationModelVersion": version, "ContentTypes": [] })
 }
 
-/// It throttles, and the status is 400.
+/// It throttles with the status 400.
 pub(super) fn hidden() -> (u16, Value) {
     (400, error("ProvisionedThroughputExceededException"))
 }

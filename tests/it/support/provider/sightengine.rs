@@ -4,8 +4,7 @@ use hyper::http::request::Parts;
 use serde_json::{Value, json};
 
 use super::form::Form;
-use super::wire::{HIGH, LOW};
-use super::{FakeProvider, Picture, Refusal, Shown};
+use super::{FakeProvider, HIGH, LOW, Picture, Refusal, Shown};
 
 const INVALID: Refusal = Refusal(400, "argument_error");
 const MODELS: [&str; 5] = [
@@ -130,7 +129,7 @@ pub(super) fn foreign(shown: &Shown) -> Value {
     json!({ "status": "success", "request": request, "weapon": { "prob": LOW } })
 }
 
-/// The limit is used up, and the status is 200.
+/// The limit is used up, but the status is 200.
 pub(super) fn hidden() -> (u16, Value) {
     (200, error("usage_limit"))
 }

@@ -1,4 +1,5 @@
-//! AWS's Signature Version 4, checked by the published algorithm: a canonical request, a text to sign, a derived key.
+//! AWS Signature Version 4, checked with the published algorithm: a canonical request, a string to
+//! sign, a derived key.
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use super::Refusal;
 
 const FORGED: Refusal = Refusal(400, "InvalidSignatureException");
 
-/// Who may ask for what.
+/// A key, and what it is valid for.
 pub(super) struct Key {
     pub(super) id: &'static str,
     pub(super) secret: &'static str,

@@ -26,7 +26,7 @@ pub(super) fn read(parts: &Parts, body: &[u8], request: &Value) -> Result<Shown,
     Ok(Shown::picture(request, &picture))
 }
 
-/// Who has another key is told so with 400.
+/// A wrong key gets 400.
 pub(super) fn knows_google_key(parts: &Parts) -> Result<(), Refusal> {
     knows_key(parts, "x-goog-api-key", FakeProvider::KEY)
         .map_err(|_| Refusal(400, "API_KEY_INVALID"))
@@ -48,7 +48,7 @@ pub(super) fn annotated(image: &Value) -> Value {
     json!({ "responses": [image] })
 }
 
-/// Resources are exhausted, and the status is 200.
+/// Resources are exhausted, but the status is 200.
 pub(super) fn hidden() -> (u16, Value) {
     let error = json!({ "code": 8, "message": "Quota exceeded." });
     (200, annotated(&json!({ "error": error })))

@@ -1,4 +1,4 @@
-//! An endpoint with pages for it, made without submitting, and workers.
+//! An endpoint and pages for it, created without submissions, and workers.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl Stage {
         }
     }
 
-    /// Another endpoint of the same site, which leads to the same place.
+    /// Another endpoint of the same site, with the same URL.
     pub(super) async fn sibling(&self) -> Self {
         let endpoint: Uuid = sqlx::query_scalar(
             "insert into webhook_endpoints (id, site_id, url, events)
@@ -76,7 +76,7 @@ impl Stage {
         Worker::launch(command).await
     }
 
-    /// Items, each with the deliveries of its acceptance and of its verdict.
+    /// Creates items, each with the deliveries of its acceptance and of its verdict.
     pub(super) async fn items(&self, count: usize) -> Vec<Vec<DeliveryId>> {
         let mut items = Vec::new();
         for _ in 0..count {
@@ -115,7 +115,7 @@ impl Stage {
         items
     }
 
-    /// Items of whose acceptance alone the endpoint is to be told.
+    /// Creates items, each with the delivery of its acceptance only.
     pub(super) async fn singles(&self, count: usize) -> Vec<Vec<DeliveryId>> {
         let items = self.items(count).await;
         sqlx::query("delete from deliveries d using events e where e.id = d.event_id and e.kind = 'media.moderated'")
@@ -174,7 +174,7 @@ impl Stage {
         .await;
     }
 
-    /// State and attempts of a delivery.
+    /// The state of a delivery, and its number of attempts.
     pub(super) async fn standing(&self, delivery: DeliveryId) -> (String, i16) {
         sqlx::query_as("select state, attempts from deliveries where id = $1")
             .bind(delivery.as_uuid())
@@ -183,7 +183,7 @@ impl Stage {
             .unwrap()
     }
 
-    /// How many live jobs name a delivery.
+    /// The number of live jobs that name a delivery.
     pub(super) async fn jobs_of(&self, delivery: DeliveryId) -> i64 {
         sqlx::query_scalar(
             "select count(*) from queue.jobs where position($1 in payload::text) > 0",
@@ -222,7 +222,7 @@ impl Stage {
         sqlx::query(statement).execute(&self.pool).await.unwrap();
     }
 
-    /// How many pages a worker spread for this reason.
+    /// The number of pages that a worker split for this reason.
     pub(super) async fn spread(&self, reason: &str, worker: &Worker) -> u64 {
         let metrics = http().get(&worker.metrics_url).send().await.unwrap();
         let metrics = metrics.text().await.unwrap();

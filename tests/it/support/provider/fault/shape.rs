@@ -1,4 +1,4 @@
-//! Bodies that are no answer.
+//! Bodies that are no proper answer.
 
 use serde_json::Value;
 
@@ -19,17 +19,17 @@ pub(crate) enum Shape {
     Utf16,
     /// The body contains a byte that is not valid UTF-8.
     BadUtf8,
-    /// Brackets in brackets, so many.
+    /// This many nested brackets.
     Deep(usize),
-    /// A text of so many bytes.
+    /// A text of this many bytes.
     Long(usize),
-    /// What is documented, behind so many spaces.
+    /// What is documented, after this many spaces.
     Late(usize),
     /// This instead of the score.
     Score(&'static str),
-    /// The score is there twice: the right one, and that of something calm.
+    /// There are two scores: the right one, and the one for calm content.
     Twice,
-    /// Where there is a list of results, those for something calm are in it, too.
+    /// A list of results also contains the results for calm content.
     Twin,
     /// Half of what was asked for.
     Half,
@@ -37,11 +37,11 @@ pub(crate) enum Shape {
     Foreign,
     /// An error.
     Error,
-    /// What is documented, and this behind it.
+    /// What is documented, followed by this.
     Before(&'static str),
     /// What is documented, twice.
     Again,
-    /// What is documented, in a call of a function.
+    /// What is documented, as the argument of a function call.
     Script,
 }
 
@@ -65,7 +65,7 @@ impl Shape {
             Self::Long(length) => format!("\"{}\"", "x".repeat(length)).into(),
             Self::Late(spaces) => (" ".repeat(spaces) + well).into(),
             Self::Score(score) => {
-                // Within a text of JSON, quotes would end it.
+                // Quotes would end a JSON string.
                 let quote = if place.key.contains('\\') {
                     "\\\""
                 } else {

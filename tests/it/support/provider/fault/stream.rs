@@ -1,4 +1,4 @@
-//! Requests and answers by hand.
+//! Requests and answers without a library.
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 use crate::support::provider::{Refusal, wire::Wire};
 
-/// How long it takes for a byte.
+/// The time for one byte.
 const DRIP: Duration = Duration::from_secs(1);
 
 /// Reads a request from a connection.

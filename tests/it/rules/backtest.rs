@@ -1,0 +1,128 @@
+//! A backtest whose workers are killed.
+
+use reqwest::Method;
+use serde_json::json;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use super::{LONG, Management, default_group, word};
+use crate::support::{Api, Worker, admin, eventually, gatehouse, new_site, text};
+
+/// Stores decided items. Every second one contains the word, and a person rejected every tenth of
+/// these.
+async fn fill(pool: &PgPool, site: &str, group: &str, items: usize) {
+    let ids: Vec<Uuid> = (0..items).map(|_| Uuid::now_v7()).collect();
+    sqlx::query(
+        "insert into media (id, team_id, site_id, status, content_type, body, group_versions, verdict)
+         select i.id, s.team_id, s.id, 'approved', 'text',
+             case when i.n % 2 = 0 then 'a blockedword' else 'a text' end,
+             array[g.live_version_id], 1
+         from unnest($1::uuid []) with ordinality as i (id, n), sites s, rule_groups g
+         where s.id = $2::uuid and g.id = $3::uuid",
+    )
+    .bind(&ids)
+    .bind(site)
+    .bind(group)
+    .execute(pool)
+    .await
+    .unwrap();
+    sqlx::query(
+        "insert into verdicts (media_id, number, status, previous_status, moderation_type, details, trace)
+         select id, 1, 'approved', 'pending', 'rule', '{}'::json, '{}'::json from unnest($1::uuid []) as id
+         union all
+         select id, 2, 'rejected', 'approved', 'manual', '{}', '{}'
+         from unnest($1::uuid []) with ordinality as i (id, n) where n % 20 = 0",
+    )
+    .bind(&ids)
+    .execute(pool)
+    .await
+    .unwrap();
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_backtest_whose_workers_are_killed_counts_every_item_once(pool: PgPool) {
+    const ITEMS: usize = 10_000;
+    let site = new_site(&pool);
+    let group = default_group(&pool).await;
+    fill(&pool, &site.id, &group, ITEMS).await;
+    let team: Uuid = sqlx::query_scalar("select id from teams")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    let team = team.to_string();
+    let token = admin(
+        &pool,
+        &[
+            "create-token",
+            "--name",
+            "t",
+            "--team",
+            &team,
+            "--scopes",
+            "all",
+        ],
+    );
+    let api = Api::start(&pool).await;
+    let management = Management {
+        base: api.base_url.replace("/functions/", "/management/"),
+        token: text(&token, "management_token"),
+    };
+    let path = format!("/rule-groups/{group}");
+    let draft = management.get(&format!("{path}/draft")).await;
+    let change = json!({ "rules": [word("w", "blockedword")], "revision": draft["revision"] });
+    management
+        .ask(Method::PUT, &format!("{path}/draft"), change)
+        .await;
+    let wanted = json!({ "limit": 100_000 });
+    let started = management
+        .ask(Method::POST, &format!("{path}/backtests"), wanted)
+        .await;
+    assert_eq!(started["total"], ITEMS);
+    let own = format!("/backtests/{}", text(&started, "id"));
+
+    let mut kills = 0;
+    let mut reached = 0;
+    let report = loop {
+        let mut command = gatehouse(&pool);
+        command.env("GATEHOUSE_LEASE_SECONDS", "1");
+        let worker = Worker::launch(command).await;
+        let report = eventually("the replay goes on", LONG, async || {
+            let report = management.get(&own).await;
+            let looked_at = report["looked_at"].as_u64().unwrap();
+            (looked_at > reached + 2_000 || report["state"] != "running").then_some(report)
+        })
+        .await;
+        reached = report["looked_at"].as_u64().unwrap();
+        worker.kill();
+        drop(worker);
+        if report["state"] != "running" {
+            break report;
+        }
+        kills += 1;
+    };
+    assert!(kills > 2, "{kills}");
+    assert_eq!(report["state"], "finished", "{report}");
+    assert_eq!(
+        [&report["looked_at"], &report["judged"], &report["changed"]],
+        [ITEMS, ITEMS, ITEMS / 2],
+        "{report}"
+    );
+    let count = |new: &str, decided: &str, items: usize| json!({ "old_status": "approved", "new_status": new, "decided": decided, "items": items });
+    assert_eq!(
+        report["counts"],
+        json!([
+            count("approved", "nobody", ITEMS / 2),
+            count("rejected", "nobody", ITEMS / 2 - ITEMS / 20),
+            count("rejected", "rejected", ITEMS / 20),
+        ])
+    );
+    let after = &report["agreement_after"][0];
+    assert_eq!(
+        (&after["kind"], &after["precision"], &after["recall"]),
+        (&json!("rejected"), &json!(1.0), &json!(1.0))
+    );
+    assert_eq!(report["agreement_before"][0]["recall"], 0.0);
+    let listed = "select count(*) from backtest_changes";
+    let listed: i64 = sqlx::query_scalar(listed).fetch_one(&pool).await.unwrap();
+    assert_eq!(usize::try_from(listed).unwrap(), ITEMS / 2);
+}
