@@ -1,7 +1,8 @@
 //! Hashing passwords with Argon2id: 19 MiB, two passes, one lane, as OWASP recommends.
 //!
-//! It costs memory and tens of milliseconds of a processor, and whoever can sign in can ask for it. So two are hashed at once, on
-//! threads of a low priority. Addresses take turns: one that keeps trying delays the next one by one hash.
+//! A hash costs memory and tens of milliseconds of processor time, and anyone can cause one by
+//! trying to sign in. So at most two run at once, on threads of a low priority. Addresses take
+//! turns: an address that keeps trying delays the next address by one hash.
 
 use std::{
     net::IpAddr,
@@ -28,9 +29,9 @@ const SALT: usize = 16;
 
 /// How many are hashed at once.
 const AT_ONCE: usize = 2;
-/// How many addresses may wait, and how many hashes of one of them.
+/// How many addresses can wait, and how many hashes of one address.
 const WAITING: usize = 1_000;
-/// How long somebody waits for a turn.
+/// How long a hash waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Hashes passwords. Clones are the same one.
@@ -38,7 +39,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Passwords {
     /// Started when the first password is hashed.
     threads: Arc<LazyLock<Threads>>,
-    /// Of an address: of a network where addresses are so many that one client has a whole network of them.
+    /// The unit that takes turns: an IPv4 address, or an IPv6 network, because one client has a
+    /// whole network of addresses.
     turns: Arc<Shares<IpAddr>>,
     waiting: Arc<Shares<IpAddr>>,
 }
@@ -54,10 +56,10 @@ impl Default for Passwords {
 }
 
 impl Passwords {
-    /// What is stored of a new password, as a PHC string.
+    /// The hash of a new password, as a PHC string.
     ///
     /// # Errors
-    /// It is not the address's turn in time.
+    /// The address's turn did not come in time.
     pub(crate) async fn hash(
         &self,
         address: IpAddr,
@@ -67,10 +69,11 @@ impl Passwords {
         self.work(address, move || hash(&password)).await?
     }
 
-    /// Whether this is the password that was stored. If none was, because there is no such account, it takes as long to say no.
+    /// Whether this password belongs to the stored hash. Without a hash, because there is no such
+    /// account, the answer is no and takes as long.
     ///
     /// # Errors
-    /// It is not the address's turn in time.
+    /// The address's turn did not come in time.
     pub(crate) async fn verify(
         &self,
         address: IpAddr,
@@ -97,7 +100,7 @@ impl Passwords {
         let turn = timeout(PATIENCE, self.turns.take(address, 1, Limit::Fair))
             .await
             .map_err(|_| Refused::Overloaded)?;
-        // When the client goes away, the work goes on to its end, and its turn lasts as long.
+        // If the client disconnects, the work still runs to its end and keeps its turn until then.
         let working = self.threads.run(move || {
             let done = work();
             drop(turn);
@@ -107,7 +110,7 @@ impl Passwords {
     }
 }
 
-/// What nobody's password has as its hash: an account that does not exist is tried against it.
+/// A hash that no password has. A password for an account that does not exist is compared with it.
 static DUMMY: LazyLock<String> = LazyLock::new(|| {
     let random: [u8; 32] = rand::random();
     let hash = argon2().hash_password_with_salt(&random, &random[..SALT]);
