@@ -1,13 +1,18 @@
-//! The operating system's account that `up` runs as. Root starts `up` where a port below 1024 is wanted, or out of habit;
-//! the interface, the image decoders and the HTTP client never run with root's rights. They are given up, for good, before
-//! the first thread starts.
+//! The account of the operating system that `up` runs as. Some start `up` as root, for a port below
+//! 1024 or out of habit. The interface, the image decoders and the HTTP client never run with
+//! root's rights: `up` gives them up for good before the first thread starts.
+
+mod id;
+mod reach;
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context as _, bail, ensure};
-use rustix::process::{Gid, Uid, geteuid, getgroups};
+use anyhow::{Context as _, ensure};
+use rustix::process::{Gid, Uid, geteuid};
+
+use id::{ask_id, parse};
+
+pub(crate) use id::own_groups;
 
 /// The account that root runs `up` as. `scripts/setup` creates it. It is never the distribution's `postgres`: the superuser of
 /// another database on that machine would own ours.
@@ -23,10 +28,10 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// The account that root gives its rights up for.
+    /// The account that `up` runs as if root starts it.
     ///
     /// # Errors
-    /// One line that says how to make it: there is none, or it is root's own.
+    /// One line that says how to create the account: it does not exist, or it is root itself.
     pub(crate) fn for_root(name: &str) -> anyhow::Result<Self> {
         let account = Self::look_up(name).with_context(|| {
             format!(
@@ -71,11 +76,12 @@ impl Account {
         self.groups.iter().map(|group| group.as_raw()).collect()
     }
 
-    /// Gives up root's rights for those of this account. To be called while the process has one thread: the kernel changes
-    /// the thread that asks, and threads begin with the rights of the one that starts them.
+    /// Gives up root's rights and continues as this account. Call it while the process has one
+    /// thread: the kernel changes only the calling thread, and new threads get the rights of the
+    /// thread that starts them.
     ///
     /// # Errors
-    /// There are more threads already, or something of root's rights is left.
+    /// The process has more threads, or some of root's rights remain.
     #[cfg(target_os = "linux")]
     pub(crate) fn assume(&self) -> anyhow::Result<()> {
         use rustix::thread::{
@@ -94,7 +100,7 @@ impl Account {
         set_thread_groups(&self.groups)
             .and_then(|()| set_thread_res_gid(gid, gid, gid))
             .and_then(|()| set_thread_res_uid(uid, uid, uid))
-            // No program with the set-user-ID bit gives them back.
+            // A program with the set-user-ID bit cannot give them back.
             .and_then(|()| set_no_new_privs(true))
             .with_context(|| format!("cannot become the user `{}`", self.name))?;
         let status = fs::read_to_string("/proc/self/status")?;
@@ -106,7 +112,7 @@ impl Account {
         Ok(())
     }
 
-    /// Only Linux has what this needs.
+    /// Only Linux supports this.
     ///
     /// # Errors
     /// Always.
@@ -117,89 +123,9 @@ impl Account {
             self.name
         )
     }
-
-    /// Makes sure that this account can pass through a directory and everything above it.
-    ///
-    /// # Errors
-    /// One line that names the closed directory and says what to do.
-    pub(crate) fn reach(&self, directory: &Path) -> anyhow::Result<()> {
-        use std::os::unix::fs::MetadataExt as _;
-
-        for step in directory.ancestors() {
-            let metadata = fs::metadata(step)
-                .with_context(|| format!("cannot look into {}", step.display()))?;
-            let passable = if metadata.uid() == self.uid.as_raw() {
-                0o100
-            } else if self
-                .groups
-                .iter()
-                .any(|group| group.as_raw() == metadata.gid())
-            {
-                0o010
-            } else {
-                0o001
-            };
-            if metadata.mode() & passable == 0 {
-                bail!(
-                    "the user `{0}`, as whom Gatehouse runs, cannot enter {1}: choose a --data-dir elsewhere, such as \
-                     /var/lib/gatehouse, or open the way with `chmod o+x {1}`",
-                    self.name,
-                    step.display()
-                );
-            }
-        }
-        Ok(())
-    }
 }
 
-/// The groups that this process is in, its own first.
-pub(crate) fn own_groups() -> Vec<u32> {
-    let others = getgroups().unwrap_or_default();
-    let own = rustix::process::getegid();
-    std::iter::once(own)
-        .chain(others)
-        .map(Gid::as_raw)
-        .collect()
-}
-
-fn ask_id(arguments: &[&str]) -> anyhow::Result<String> {
-    let output = Command::new("id")
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .output()
-        .context("cannot run `id`")?;
-    ensure!(
-        output.status.success(),
-        "`id {}` failed",
-        arguments.join(" ")
-    );
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Reads `uid=101(gatehouse) gid=104(gatehouse) groups=...`, and the numbers of all groups.
-fn parse(names: &str, numbers: &str) -> Option<Account> {
-    let mut fields = names.split_whitespace();
-    let (uid, name) = fields
-        .next()?
-        .strip_prefix("uid=")?
-        .strip_suffix(')')?
-        .split_once('(')?;
-    let gid = fields.next()?.strip_prefix("gid=")?;
-    let gid = gid.split_once('(').map_or(gid, |(number, _)| number);
-    let groups: Result<Vec<_>, _> = numbers
-        .split_whitespace()
-        .map(|number| number.parse().map(Gid::from_raw))
-        .collect();
-    Some(Account {
-        name: name.to_owned(),
-        uid: Uid::from_raw(uid.parse().ok()?),
-        gid: Gid::from_raw(gid.parse().ok()?),
-        groups: groups.ok()?,
-    })
-}
-
-/// Whether the kernel's list of a thread's rights (`/proc/self/status`) has no capability that counts now or could be used
-/// later.
+/// Whether a thread has no capabilities, now or later, according to `/proc/self/status`.
 #[cfg(target_os = "linux")]
 fn has_no_capabilities(status: &str) -> bool {
     ["CapPrm:", "CapEff:", "CapAmb:"].iter().all(|set| {

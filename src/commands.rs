@@ -3,7 +3,6 @@
 mod admin;
 mod api;
 mod check;
-pub(crate) mod face;
 mod listen;
 mod queue;
 mod up;
@@ -16,7 +15,7 @@ use store::schema;
 
 use crate::{
     config::{self, ApiOptions, CheckOptions, DatabaseOptions, UpOptions, WorkerOptions},
-    demo, service, telemetry,
+    demo_file, service, telemetry,
 };
 
 /// A self-hosted content moderation service.
@@ -46,9 +45,9 @@ pub(crate) enum Command {
     Api(ApiOptions),
     /// Run workers
     Worker(WorkerOptions),
-    /// Bring the database to this binary's schema
+    /// Upgrade the database to this binary's schema
     Migrate(DatabaseOptions),
-    /// Check the configuration and what it refers to; the exit code tells
+    /// Check the configuration and what it refers to. The exit code is 0 if everything is in order
     Check(CheckOptions),
     /// Print an OpenAPI document
     Openapi {
@@ -77,7 +76,7 @@ pub(crate) enum Document {
 pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Up(options) => {
-            // Here root's rights are given up, before there are threads, which would keep them.
+            // Gives up root's rights before there are threads: threads would keep them.
             let prepared = up::prepare(*options)?;
             in_runtime(up::run(prepared))?;
         }
@@ -91,7 +90,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Listen(args) => {
             let defaults = listen::Defaults {
                 secret: config::webhook_secret()?,
-                demo: config::data_dir()?.map(|directory| directory.join(demo::FILE)),
+                demo: config::data_dir()?.map(|directory| directory.join(demo_file::FILE)),
             };
             in_runtime(listen::run(args, defaults))?;
         }
@@ -116,8 +115,8 @@ async fn migrate(options: DatabaseOptions) -> anyhow::Result<()> {
 
 fn print_document(document: Document) -> anyhow::Result<()> {
     let text = match document {
-        Document::Public => ::api::openapi::public_document(),
-        Document::Management => ::api::openapi::management_document(),
+        Document::Public => ::api::documents::public(),
+        Document::Management => ::api::documents::management(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())

@@ -1,10 +1,8 @@
-//! The demo team and site that `gatehouse up` makes, and `demo.json`, which tells how to use them.
-
-use std::{fs, path::Path};
+//! The demo team and site that `gatehouse up` creates.
 
 use anyhow::{Context as _, bail};
 use domain::{
-    id::{EndpointId, RuleGroupId, SiteId, TeamId},
+    id::{EndpointId, SiteId},
     webhook::EndpointUrl,
 };
 use management::{
@@ -12,50 +10,20 @@ use management::{
     endpoints::{self, EndpointChange, NewEndpoint},
     set_up::{self, Access, NewSite, NewTenant},
 };
-use serde::{Deserialize, Serialize};
 use store::{PgConnection, seal::MasterKey, site, team};
 use url::Url;
-use workers::outbound::{Exemption, HostPort};
 
 use crate::{
-    commands::face::told,
-    data_dir::{Audience, DataDir},
+    data_dir::DataDir,
+    demo_file::{self, Demo},
+    face::told,
     rule_file,
 };
 
-/// Its name in the data directory.
-pub(crate) const FILE: &str = "demo.json";
 const TEAM: &str = "Demo";
 const SITE: &str = "Demo site";
 
-/// What `demo.json` holds: everything that a first request needs.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Demo {
-    /// Where the interface is, with its prefix.
-    pub(crate) base_url: String,
-    /// Where the metrics are.
-    pub(crate) metrics_url: String,
-    /// The demo team.
-    pub(crate) team_id: TeamId,
-    /// The demo site.
-    pub(crate) site_id: SiteId,
-    /// Its default rule group.
-    pub(crate) rule_group_id: RuleGroupId,
-    /// A key for the site.
-    pub(crate) site_key: String,
-    /// What the site's webhooks are signed with.
-    pub(crate) webhook_secret: String,
-    /// A token for the management interface.
-    pub(crate) management_token: String,
-    /// The endpoint that `--webhook-url` made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) endpoint_id: Option<EndpointId>,
-    /// Where it is; its host and port are exempt from the egress guard for the demo team.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) webhook_url: Option<Url>,
-}
-
-/// Where this process listens, as `demo.json` tells it.
+/// Where this process listens, for `demo.json`.
 #[derive(Debug)]
 pub(crate) struct Addresses {
     /// See [`Demo::base_url`].
@@ -64,27 +32,17 @@ pub(crate) struct Addresses {
     pub(crate) metrics_url: String,
 }
 
-/// When demo data may be made.
+/// When demo data can be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// The database is ours, or its owner asked for them.
+    /// The database is private, or the operator asked for demo data.
     Given,
     /// Only if the database is empty.
     IfEmpty,
 }
 
-impl Demo {
-    /// The host and port that the demo team's webhooks, and nobody else's, may reach although they are not public.
-    pub(crate) fn exemption(&self) -> Option<Exemption> {
-        Some(Exemption {
-            target: HostPort::of(self.webhook_url.as_ref()?)?,
-            team: Some(self.team_id),
-        })
-    }
-}
-
-/// Finds or makes the demo data and writes `demo.json`. The use cases have the master key, and permit the webhook URL. None: the
-/// database is in use and nobody asked for a demo.
+/// Finds or creates the demo data and writes `demo.json`. `management` must have the master key and
+/// permit the webhook URL. `None`: the database is in use and nobody asked for a demo.
 pub(crate) async fn prepare(
     data: &DataDir,
     management: &Management,
@@ -96,14 +54,14 @@ pub(crate) async fn prepare(
     let key = management.master_key().map_err(told)?;
     let mut conn = management.pool.acquire().await?;
     let found = site::find_named(&mut conn, TEAM, SITE).await?;
-    let known = read(data.path())?
+    let known = demo_file::read(data.path())?
         .filter(|demo| found.as_ref().is_some_and(|site| site.id == demo.site_id));
     let endpoint = webhook_url.as_ref().map(|url| url.as_str().parse());
     let endpoint: Option<EndpointUrl> = endpoint.transpose()?;
-    // Each of these is made whole or not at all: an interrupted first start leaves no half of a demo.
+    // Each of these is one transaction, so an interrupted first start leaves no incomplete demo.
     let (access, webhook_url) = match (known, found) {
         (Some(demo), _) => {
-            // It may have been rotated since.
+            // The secret may have been rotated meanwhile.
             let webhook_secret = current_secret(&mut conn, key, demo.site_id).await?;
             drop(conn);
             let mut demo = Demo {
@@ -116,7 +74,7 @@ pub(crate) async fn prepare(
                 demo.endpoint_id = Some(move_endpoint(management, &caller, &demo, url).await?);
                 demo.webhook_url = webhook_url;
             }
-            write(data, &demo)?;
+            demo_file::write(data, &demo)?;
             return Ok(Some(demo));
         }
         (None, Some(site)) if consent == Consent::Given => {
@@ -148,7 +106,7 @@ pub(crate) async fn prepare(
     let access = access.map_err(told)?;
     let webhook_secret = current_secret(&mut conn, key, access.site).await?;
     let demo = described(&access, webhook_secret, addresses, webhook_url);
-    write(data, &demo)?;
+    demo_file::write(data, &demo)?;
     Ok(Some(demo))
 }
 
@@ -183,7 +141,7 @@ async fn current_secret(
     Ok(secrets.current.expose().to_owned())
 }
 
-/// Moves the demo's endpoint to this URL and enables it, or makes one if there is none.
+/// Moves the demo's endpoint to this URL and enables it, or creates one if there is none.
 async fn move_endpoint(
     management: &Management,
     caller: &Caller,
@@ -207,27 +165,4 @@ async fn move_endpoint(
     let new = NewEndpoint::at(url);
     let endpoint = endpoints::create(management, caller, demo.site_id, new).await;
     Ok(endpoint.map_err(told)?.id)
-}
-
-/// What a data directory's `demo.json` holds; none: there is none.
-pub(crate) fn read(directory: &Path) -> anyhow::Result<Option<Demo>> {
-    let path = directory.join(FILE);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
-    };
-    let demo = serde_json::from_str(&text).with_context(|| {
-        format!(
-            "{} cannot be read; remove it, and the next start issues a new key",
-            path.display()
-        )
-    })?;
-    Ok(Some(demo))
-}
-
-fn write(data: &DataDir, demo: &Demo) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(demo)?;
-    text.push('\n');
-    data.write(FILE, text.as_bytes(), Audience::Owner)
 }

@@ -1,13 +1,14 @@
-//! The private Postgres of `gatehouse up`: found on the machine or downloaded, made, served and kept alive in the data
-//! directory. It runs as the user who runs Gatehouse, and is reached over a Unix socket by that user and by root, without a
-//! password.
+//! The private Postgres of `gatehouse up`: found on the machine or downloaded, and kept running in
+//! the data directory. It runs as the user who runs Gatehouse, and is reached over a Unix socket by
+//! that user and by root, without a password.
 //!
-//! It is an ordinary durable Postgres: whatever ends `up`, a crash, a SIGKILL or a power cut, the next start finds
-//! everything that was committed.
+//! It is an ordinary durable Postgres: after a crash, a SIGKILL or a power cut, the next start
+//! finds everything that was committed.
 
 mod binaries;
 mod cluster;
 mod leftovers;
+mod pid_file;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -15,24 +16,24 @@ mod tests;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use sqlx::Postgres;
-use sqlx::migrate::MigrateDatabase as _;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep};
+use sqlx::{Postgres, migrate::MigrateDatabase as _};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use self::cluster::Cluster;
-use self::server::Server;
+use self::{cluster::Cluster, leftovers::settle, server::Server};
 use crate::data_dir::DataDir;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// A Postgres that lived this long was well: its end starts a new series of pauses.
+/// If Postgres ran for this long, its end starts a new series of pauses.
 const WELL: Duration = Duration::from_mins(1);
 
-/// A running private Postgres. Should it die, it is started again under the same URL until [`stop`](Self::stop) is
-/// called. Dropping it stops Postgres too, but does not wait for that.
+/// A running private Postgres. If it dies, it is started again under the same URL, until
+/// [`stop`](Self::stop) is called. Dropping it stops Postgres too, but does not wait for that.
 #[derive(Debug)]
 pub(crate) struct EmbeddedPostgres {
     url: String,
@@ -41,14 +42,14 @@ pub(crate) struct EmbeddedPostgres {
 }
 
 impl EmbeddedPostgres {
-    /// Starts it, making the database `gatehouse` if it is missing. A Postgres that an earlier, killed process left
-    /// running in the directory is stopped first.
+    /// Starts it, and creates the database `gatehouse` if it is missing. A Postgres that an
+    /// earlier, killed process left running in the directory is stopped first.
     ///
     /// # Errors
     /// One line that says what to do: nothing to run, a directory that Postgres cannot use, a full disk, damaged files.
     pub(crate) async fn start(data: &DataDir) -> anyhow::Result<Self> {
         let cluster = Cluster::prepare(data).await?;
-        let server = Server::start(&cluster).await?;
+        let server = serve(&cluster).await?;
         let url = cluster.url.clone();
         let stop = CancellationToken::new();
         let keeper = tokio::spawn(keep(cluster, server, stop.clone()));
@@ -88,7 +89,13 @@ impl Drop for EmbeddedPostgres {
     }
 }
 
-/// Starts Postgres again whenever it ends, until it is to stop.
+/// Starts Postgres after removing what an earlier process left behind.
+async fn serve(cluster: &Cluster) -> anyhow::Result<Server> {
+    settle(&cluster.directory, &cluster.socket).await?;
+    Server::start(cluster).await
+}
+
+/// Starts Postgres again whenever it ends, until [`EmbeddedPostgres::stop`] is called.
 async fn keep(cluster: Cluster, mut server: Server, stop: CancellationToken) {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -114,7 +121,7 @@ async fn restart(cluster: &Cluster, pause: &mut Duration) -> Server {
     loop {
         sleep(*pause).await;
         *pause = (*pause * 2).min(LONGEST_PAUSE);
-        match Server::start(cluster).await {
+        match serve(cluster).await {
             Ok(server) => {
                 info!("Postgres is back");
                 return server;

@@ -6,8 +6,10 @@ mod commands;
 mod config;
 mod data_dir;
 mod demo;
+mod demo_file;
 mod duration;
 mod embedded_postgres;
+mod face;
 mod open_files;
 mod panics;
 mod rule_file;
@@ -16,7 +18,7 @@ mod telemetry;
 
 use std::process::ExitCode;
 
-/// A request makes and drops some hundred small things, on whichever thread is free.
+/// A request allocates and frees some hundred small objects, on changing threads.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

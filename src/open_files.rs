@@ -1,4 +1,4 @@
-//! How many files and sockets this process may have open, and who may have how many of them.
+//! How many files and sockets this process can have open, and how they are divided.
 //!
 //! Every connection takes a file descriptor: those of clients, those to webhook receivers and image servers, those to
 //! Postgres and to providers. If one kind took them all, nothing else would work. So the system's limit is divided among
@@ -8,25 +8,25 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::warn;
 use workers::outbound::Bounds;
 
-/// Standard streams, listeners, event queues, log files, and whatever else is opened for a moment.
+/// Standard streams, listeners, event queues, log files, and files that are open for a moment.
 const SPARE: usize = 64;
-/// What a name lookup has open at a time: a socket, and a file of the system's.
+/// What a DNS lookup has open at a time: a socket, and a file of the system.
 const EACH_LOOKUP: usize = 2;
 /// The fewest descriptors that are left to divide.
 const FEWEST: usize = 64;
 
-/// What a process would like to open.
+/// How many descriptors a process would like to use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// Connections of clients.
     pub(crate) clients: usize,
     /// On behalf of tenants.
     pub(crate) outbound: Bounds,
-    /// Of its own: to Postgres, to providers, and to whoever reads its metrics.
+    /// Its own connections: to Postgres, to providers, and from readers of its metrics.
     pub(crate) own: usize,
 }
 
-/// What it may open.
+/// How many descriptors it can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
     /// Connections of clients.
@@ -35,7 +35,7 @@ pub(crate) struct Division {
     pub(crate) outbound: Bounds,
 }
 
-/// Raises the process's limit of open files as far as it may, and divides it.
+/// Raises the process's limit of open files as far as possible, and divides it.
 ///
 /// # Errors
 /// The limit is too low for the process to work.
@@ -58,7 +58,7 @@ pub(crate) fn divide(wanted: Wanted) -> anyhow::Result<Division> {
     Ok(division)
 }
 
-/// All parts, with what the process has of its own, are at most `files`.
+/// All parts together, including its own, are at most `files`.
 fn division(files: usize, wanted: Wanted) -> anyhow::Result<Division> {
     let Wanted {
         clients,
@@ -66,7 +66,7 @@ fn division(files: usize, wanted: Wanted) -> anyhow::Result<Division> {
         own,
     } = wanted;
     let lookups = outbound.lookups.min((files / 32).max(2));
-    // One client is accepted before it waits for its place.
+    // One client is accepted before it waits for a free place.
     let fixed = SPARE + own + EACH_LOOKUP * lookups + usize::from(clients > 0);
     let rest = files.saturating_sub(fixed);
     anyhow::ensure!(
@@ -92,8 +92,9 @@ fn division(files: usize, wanted: Wanted) -> anyhow::Result<Division> {
     })
 }
 
-/// Raises this process's limit of open files as far as it may, and says where it is; none: it has no limit. Many systems
-/// start processes with 1,024, for the sake of programs that use `select`.
+/// Raises this process's limit of open files as far as possible, and returns it. `None`: there is
+/// no limit. Many systems start processes with 1,024, because programs that use `select` cannot
+/// handle more.
 fn allow_files() -> Option<usize> {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

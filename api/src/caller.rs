@@ -1,4 +1,5 @@
-//! Who calls, and whether so often: the site key of a request, which stands in its body (or query) and nowhere else.
+//! The caller of the public interface, and its rate limit. The site key is in the body (or the
+//! query) of a request and nowhere else.
 
 use domain::{
     key::{SecretHash, SiteKey},
@@ -8,7 +9,6 @@ use poem::{
     FromRequest, Request, RequestBody, Result,
     http::{HeaderValue, header},
 };
-
 use store::rate::Admission;
 
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
     text::{self, Text},
 };
 
-/// Whether the request has an `Authorization: Bearer` header. It authenticates nobody; without an `api_key` it earns its
-/// sender a better explanation.
+/// Whether the request has an `Authorization: Bearer` header. It does not authenticate anybody.
+/// Without an `api_key`, the sender gets a better explanation.
 #[derive(Clone, Copy)]
 pub(crate) struct Bearer(bool);
 
@@ -34,7 +34,7 @@ impl<'a> FromRequest<'a> for Bearer {
     }
 }
 
-/// The hash of the request's key. A malformed one is answered like an unknown one.
+/// The hash of the request's key. A malformed key gets the same answer as an unknown one.
 pub(crate) fn key(api_key: Option<&Text>, bearer: Bearer) -> Result<SecretHash, Refusal> {
     if api_key == Some(&Text::IsNot) {
         return Err(Refusal::invalid_field("api_key", text::MUST_BE));

@@ -1,5 +1,5 @@
-//! Bounds that no single address can use up: of connections to a listener, and of memory for bodies. Each address has a
-//! share of them ([`shares`]).
+//! Bounds that no single address can use up: connections to a listener, and memory for bodies. Each
+//! address has a share of them ([`shares`]).
 
 use std::{net::IpAddr, sync::Arc};
 

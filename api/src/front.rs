@@ -1,7 +1,7 @@
 //! What every request passes on its way in and out: its id, its deadline, its metrics and log line, and the rendering of
 //! errors and panics as problem documents.
 //!
-//! Logged are method, route, status and time: never the query, a header, a key or content.
+//! The log has method, route, status and time, but never the query, headers, keys or content.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -31,13 +31,13 @@ pub(crate) struct Front<E> {
     pub(crate) deadline: Duration,
 }
 
-/// Longer than a body and an outage that is waited out take together.
+/// Longer than a slow body and a short outage of the database together.
 pub const DEADLINE: Duration = Duration::from_mins(1);
 
 impl<E: Endpoint<Output = Response>> Endpoint for Front<E> {
     type Output = Response;
 
-    /// Never fails: whatever happens inside is an answer.
+    /// Never fails: every error inside becomes an answer.
     async fn call(&self, mut request: Request) -> Result<Response> {
         let started = Instant::now();
         let id = RequestId::of(request.headers());

@@ -11,7 +11,7 @@ use crate::problem::Refusal;
 
 const HEADER: &str = "Idempotency-Key";
 
-/// The header as it came: only who has a valid site key learns what is wrong with it.
+/// The header as received. Only callers with a valid site key see what is wrong with it.
 pub(crate) struct IdempotencyHeader(Vec<HeaderValue>);
 
 impl IdempotencyHeader {
@@ -22,7 +22,7 @@ impl IdempotencyHeader {
             [value] => value,
             [_, _, ..] => return Err(Refusal::invalid_field(HEADER, "is given twice")),
         };
-        // Not ASCII is not a key either.
+        // Characters other than ASCII are not valid either.
         let key = value.to_str().unwrap_or_default().parse();
         key.map(Some)
             .map_err(|error: domain::idempotency::MalformedIdempotencyKey| {

@@ -1,5 +1,5 @@
-//! The listener for the world: the public interface and the management interface, each with its document and its Swagger
-//! UI, the page that leads to these, and the probes.
+//! The main listener: the public interface and the management interface, each with its document and
+//! its Swagger UI, an index page, and the probes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,8 +12,9 @@ use crate::{
     BodySettings, Readiness, RefusalSettings,
     access::Routes,
     body::BodyReader,
+    documents,
     front::Front,
-    management, openapi, pages, probes,
+    management, pages, probes,
     public::{self, Public},
     query::Taken,
     refusals::Unhurried,
@@ -56,7 +57,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         public::PREFIX,
         (pages::PUBLIC_DOCS, "Gatehouse: interface for applications"),
         public::service(),
-        openapi::public_document(),
+        documents::public(),
         public,
         reader.clone(),
     );
@@ -64,7 +65,7 @@ pub fn interface(interface: Interface) -> impl Endpoint<Output = Response> + 'st
         management::PREFIX,
         (pages::MANAGEMENT_DOCS, "Gatehouse: management interface"),
         management::service(),
-        openapi::management_document(),
+        documents::management(),
         management,
         reader,
     );

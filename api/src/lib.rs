@@ -1,14 +1,16 @@
 //! The HTTP interfaces: the public one that applications call, the management interface for operators and teams, and the
 //! monitoring endpoints of every process.
 //!
-//! A request passes [`serve`] (connections and time limits), the front (request ids, problem documents, metrics, the
-//! access log) and a handler under `public/` or `management/`. Only this crate knows HTTP: below it there are typed values and
-//! neutral errors, and what they mean as status codes stands in one file, `problem/code.rs`.
+//! A request passes [`serve`] (connections and time limits), the front (request ids, problem
+//! documents, metrics, the access log) and a handler under `public/` or `management/`. Only this
+//! crate knows HTTP. The crates below it have typed values and neutral errors; `problem/code.rs`
+//! alone maps these to status codes.
 
 mod access;
 mod answer;
 mod body;
 mod caller;
+pub mod documents;
 mod fair;
 mod front;
 mod idempotency;
@@ -17,7 +19,7 @@ mod limited;
 pub mod management;
 mod member;
 pub mod monitoring;
-pub mod openapi;
+mod openapi;
 mod pages;
 mod path;
 mod payload;

@@ -14,7 +14,7 @@ use poem_openapi::{
 pub(crate) const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 pub(crate) const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// An answer, and where its site key and its team stand in the present minute.
+/// An answer, with the rate limits of its site key and its team in the present minute.
 pub(crate) struct Limited<T> {
     pub(crate) rate: RateStanding,
     pub(crate) answer: T,
@@ -38,7 +38,8 @@ impl<T: ApiResponse> ApiResponse for Limited<T> {
     }
 }
 
-/// Adds both headers. `RateLimit` tells of one limit, the one that is nearer; `RateLimit-Policy` of both.
+/// Adds both headers. `RateLimit` has the limit with fewer requests left. `RateLimit-Policy` has
+/// both.
 pub(crate) fn declare(headers: &mut HeaderMap, rate: &RateStanding) {
     let nearer = rate.tighter();
     let stands = format!(

@@ -1,12 +1,12 @@
-//! The management interface: what operators and teams call, with a token, to set up and to watch what the public interface
-//! works by.
+//! The management interface: operators and teams call it with a token to configure and monitor
+//! moderation.
 //!
-//! What an operation does is in the crate `management`. Here is its face: a noun is a file with its operations, the shapes
-//! of its requests and answers, and what the document says of them beyond that.
+//! The crate `management` has the use cases. Here, each noun has a file with its operations, the
+//! shapes of its requests and answers, and what the document says beyond these.
 
 mod audit_log;
 mod caller;
-pub(crate) mod document;
+mod document;
 mod hash_lists;
 mod keys;
 mod list;
@@ -24,13 +24,14 @@ mod usage;
 mod webhooks;
 
 use poem_openapi::{OpenApiService, Tags};
+use serde_json::Value;
 
 use crate::public::Pings;
 
-/// The path under which the operations stand: the version is part of it.
+/// The path of all operations. It contains the version.
 pub(crate) const PREFIX: &str = "/management/v1";
 
-/// The operations, noun by noun. All operations of one path stand in one of these.
+/// The operations, noun by noun. All operations of one path must be in the same noun.
 type Nouns = (
     teams::Teams,
     plans::Plans,
@@ -72,7 +73,13 @@ pub(crate) fn service() -> OpenApiService<Nouns, Pings> {
         .webhooks::<Pings>()
 }
 
-/// What the document says of each operation, in the same order.
+/// Finishes the document that poem-openapi generated.
+pub(crate) fn finish_document(document: &mut Value) {
+    document::finish(document, described());
+    rule_groups::document(document);
+}
+
+/// What the document says about each operation, in the same order.
 fn described() -> Vec<document::Operation> {
     [
         teams::described(),
@@ -96,38 +103,38 @@ fn described() -> Vec<document::Operation> {
 
 #[derive(Tags)]
 enum Tag {
-    /// The tenants.
+    /// The tenants of the installation.
     Teams,
-    /// How much the teams that subscribe to them may use.
+    /// How much a team can use: quotas and limits.
     Plans,
-    /// Which plan a team has, and how it stands with it.
+    /// The plan of each team, and whether its subscription is active.
     Subscriptions,
-    /// How much of their plans teams have used.
+    /// How much of its plan each team has used.
     Usage,
-    /// The applications that submit media.
+    /// Applications that submit media.
     Sites,
-    /// What applications submit with.
+    /// Keys with which applications submit media and read their status.
     #[oai(rename = "Site keys")]
     SiteKeys,
-    /// What submissions are judged by.
+    /// Rules that judge submissions.
     #[oai(rename = "Rule groups")]
     RuleGroups,
-    /// Rules tried over what was judged before.
+    /// Tests of rules with items that were judged before.
     Backtests,
-    /// Known images, by their hashes.
+    /// Hashes of known images.
     #[oai(rename = "Hash lists")]
     HashLists,
-    /// Where events go, what signs them, and what became of them.
+    /// Endpoints, signing secrets, events and deliveries.
     Webhooks,
-    /// Who scores texts.
+    /// Services and models that score texts and images.
     Providers,
-    /// What applications submitted, and what became of it.
+    /// Submitted items, with their analyses, verdicts and events.
     Media,
-    /// Who may use this interface, and for what.
+    /// Credentials for this interface.
     Tokens,
-    /// Who signs in, what they may do, and where they are signed in.
+    /// People who sign in: their roles, invitations and sessions.
     People,
-    /// Who changed what.
+    /// A record of every change.
     #[oai(rename = "Audit log")]
     AuditLog,
 }

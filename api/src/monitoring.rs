@@ -15,7 +15,7 @@ use crate::{
 pub struct Monitoring {
     /// The metrics.
     pub metrics: PrometheusHandle,
-    /// Sets the gauges that are sampled rather than counted; called before each rendering, so it must be quick.
+    /// Updates the sampled gauges. It is called before each rendering, so it must be quick.
     pub sample: Box<dyn Fn() + Send + Sync>,
     /// Whether the process can work.
     pub ready: watch::Receiver<Readiness>,

@@ -1,4 +1,4 @@
-//! The pages for people: `/`, which leads to the descriptions, and a description of each interface.
+//! The pages for people: `/`, which links to the documents, and a page for each interface.
 
 use poem::{
     Endpoint, IntoResponse as _, Request, Response,
@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use crate::{answer::Json, management, probes, protection, public};
 
-/// Where somebody begins who knows nothing but the address.
+/// The path where somebody begins who knows only the address.
 pub(crate) const INDEX: &str = "/";
 pub(crate) const PUBLIC_DOCS: &str = "/docs";
 pub(crate) const MANAGEMENT_DOCS: &str = "/docs/management";
 
-/// What `/` tells a program.
+/// The answer of `/` to a program.
 #[derive(Serialize)]
 struct Index {
     name: &'static str,
@@ -26,7 +26,7 @@ struct Index {
     readyz: &'static str,
 }
 
-/// Where an interface is, and where it is described.
+/// The path of an interface, and of its document.
 #[derive(Serialize)]
 struct Description {
     base: &'static str,
@@ -45,12 +45,12 @@ impl Description {
     }
 }
 
-/// Where the document of the interface with this prefix is.
+/// The path of the document of the interface with this prefix.
 pub(crate) fn document_path(prefix: &str) -> String {
     format!("{prefix}/openapi.json")
 }
 
-/// `/`: a page for a client that takes HTML, as browsers do, and JSON for others.
+/// `/`: a page for clients that accept HTML, such as browsers, and JSON for others.
 pub(crate) fn index() -> impl Endpoint<Output = Response> {
     let [healthz, readyz] = probes::PATHS;
     let index = Index {
@@ -99,7 +99,7 @@ pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
     let html = service
         .swagger_ui_html()
         .replacen(&service.spec(), document, 1);
-    // Its own frame is not valid HTML: it has no doctype, so browsers would draw it as they drew pages in the nineties.
+    // The page of poem-openapi has no doctype, so browsers would use their quirks mode.
     let parts = html
         .split_once("<title>Swagger UI</title>")
         .and_then(|(_, rest)| rest.split_once("\n</head>\n<body>\n"))
@@ -111,7 +111,7 @@ pub(crate) fn swagger_ui<Api: OpenApi, Hooks: Webhook>(
     Page::new(title, &head, &format!("{NAVIGATION}{body}"))
 }
 
-/// What stands above every document: the way to the others.
+/// The links above every document.
 const NAVIGATION: &str = r#"<nav style="padding: 1em 2em; font-family: sans-serif">
 <a href="/docs">Interface for applications</a> |
 <a href="/docs/management">Management interface</a>
@@ -126,7 +126,7 @@ pub(crate) struct Page {
 
 impl Page {
     fn new(title: &str, head: &str, body: &str) -> Self {
-        // A browser asks for an icon unless the page brings one.
+        // Without an icon in the page, browsers request one.
         let html = format!(
             "<!doctype html>
 <html lang=\"en\">

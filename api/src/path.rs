@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::problem::{Code, Refusal};
 
-/// The id of a thing, as a part of the path. What is no UUID is the id of nothing. (poem-openapi's macro knows parameters of
-/// paths by this type's name.)
+/// The id of a thing, as a part of the path. A text that is not a UUID is an id of nothing.
+/// (poem-openapi's macro recognises path parameters by the name of this type.)
 pub(crate) struct Path<Id>(pub(crate) Id);
 
 impl<'a, Id: From<Uuid>> ApiExtractor<'a> for Path<Id> {

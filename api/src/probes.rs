@@ -12,9 +12,9 @@ use crate::{
 /// Whether a process can do its work at the moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It can.
+    /// The process can do its work.
     Ready,
-    /// It cannot; why, for an operator.
+    /// It cannot. The text says why, for operators.
     NotReady(String),
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn mount(routes: Route, ready: watch::Receiver<Readiness>) -> Route {
         .at(readyz, get(readiness(ready)))
 }
 
-/// The paths of [`mount`] as a table of routes wants them.
+/// The paths of [`mount`], for the table of routes.
 pub(crate) fn paths() -> impl Iterator<Item = (String, Vec<Method>)> {
     PATHS
         .into_iter()

@@ -1,12 +1,12 @@
-//! Headers that protect what is answered: nobody keeps it, nobody guesses what it is, and the pages with Swagger UI run
-//! nothing but their own scripts, in no frame.
+//! Headers that protect answers: no cache stores them, no browser guesses their type, and the pages
+//! with Swagger UI run only their own scripts, outside of frames.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 use sha2::{Digest as _, Sha256};
 
-/// Adds what every answer has. Most answers of both interfaces hold content, and some a key that is shown once or stand at a
-/// URL with one in it: no cache may keep them.
+/// Adds the headers of every answer. Most answers contain content, and some contain a key or have a
+/// URL with a key. So no cache may store them.
 pub(crate) fn protect(headers: &mut HeaderMap) {
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(
@@ -15,8 +15,9 @@ pub(crate) fn protect(headers: &mut HeaderMap) {
     );
 }
 
-/// What a page with Swagger UI has beside that. Its scripts are known, so they are named by their hashes; its styles are not,
-/// because it writes some into elements. It talks to this service only, and draws what stands in the page itself.
+/// The additional headers of a page with Swagger UI. Its scripts are known, so the policy has their
+/// hashes. Its styles are not, because it sets some on elements. It can connect only to this
+/// service, and show only images in the page itself.
 pub(crate) fn of_page(html: &str) -> [(HeaderName, HeaderValue); 3] {
     let scripts: Vec<String> = scripts(html)
         .map(|script| {
@@ -38,12 +39,12 @@ pub(crate) fn of_page(html: &str) -> [(HeaderName, HeaderValue); 3] {
             header::REFERRER_POLICY,
             HeaderValue::from_static("no-referrer"),
         ),
-        // For browsers that do not know `frame-ancestors`.
+        // For browsers that do not support `frame-ancestors`.
         (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     ]
 }
 
-/// The texts of the scripts that stand in a page.
+/// The texts of the scripts in a page.
 fn scripts(html: &str) -> impl Iterator<Item = &str> {
     let mut rest = html;
     std::iter::from_fn(move || {

@@ -42,7 +42,7 @@ pub struct Public {
     pub limits: SubmissionLimits,
 }
 
-/// The path under which the operations stand: the version is part of it.
+/// The path of all operations. It contains the version.
 pub(crate) const PREFIX: &str = "/functions/v1";
 
 pub(crate) fn service() -> OpenApiService<PublicApi, Events> {
@@ -57,7 +57,7 @@ enum Tag {
     Media,
 }
 
-/// The operations; what they work with comes with each request.
+/// The operations. Their state comes with each request.
 pub(crate) struct PublicApi;
 
 #[OpenApi(tag = "Tag::Media")]
@@ -112,7 +112,7 @@ impl PublicApi {
         &self,
         public: Data<&Arc<Public>>,
         bearer: Bearer,
-        /// The site key. Better send it in the body of a POST.
+        /// The site key. It is safer to send it in the body of a POST.
         #[oai(deprecated)]
         api_key: QueryField<String>,
         /// The item's id.

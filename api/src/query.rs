@@ -1,4 +1,4 @@
-//! Query parameters that may be given once, and which ones an operation takes.
+//! Query parameters: each can be given once, and an operation refuses those that it does not have.
 
 use std::{
     marker::PhantomData,
@@ -18,7 +18,7 @@ use crate::{
     problem::{FieldProblem, Refusal},
 };
 
-/// A parameter as text, if it was given; the document describes it as a required `Shape`.
+/// A parameter as text, if it was given. The document describes it as a required `Shape`.
 pub(crate) struct QueryField<Shape> {
     pub(crate) text: Option<String>,
     shape: PhantomData<fn() -> Shape>,
@@ -54,7 +54,7 @@ impl<'a, Shape: Type> ApiExtractor<'a> for QueryField<Shape> {
     }
 }
 
-/// A parameter that need not be given, read as a `T`.
+/// An optional parameter, read as a `T`.
 pub(crate) struct Query<T>(pub(crate) Option<T>);
 
 impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
@@ -88,24 +88,24 @@ impl<'a, T: Described + FromStr> ApiExtractor<'a> for Query<T> {
     }
 }
 
-/// The parameters that an operation takes, as it asks for them, one after the other, before it begins. The router gives one to
-/// each request that has a query.
+/// The parameters that an operation has. It asks for them one after the other, before it begins.
+/// The router adds one list to each request with a query.
 #[derive(Clone, Default)]
 pub(crate) struct Taken(Arc<Mutex<Vec<&'static str>>>);
 
-/// The parameters that a request gives, to be held against those that its operation takes.
+/// The parameters of a request, to compare with those of its operation.
 pub(crate) struct Parameters {
-    /// Each once, as they are given, the first few.
+    /// Each once, in their order, up to a limit.
     given: Vec<String>,
     taken: Taken,
 }
 
 impl Parameters {
-    /// How many unknown ones are told, and how much of each: its author made it up.
+    /// How many unknown parameters are reported, and how many characters of each.
     const TOLD: usize = 20;
     const LONGEST_TOLD: usize = 100;
 
-    /// Those of a request; none if it has no query.
+    /// The parameters of a request. `None` if it has no query.
     pub(crate) fn of(request: &Request) -> Result<Option<Self>> {
         let Some(taken) = request.data::<Taken>() else {
             return Ok(None);
@@ -123,10 +123,10 @@ impl Parameters {
         }))
     }
 
-    /// More than any operation takes.
+    /// More than any operation has.
     const MOST: usize = 50;
 
-    /// What is wrong with those that the operation does not take.
+    /// The problems with parameters that the operation does not have.
     pub(crate) fn not_taken(&self) -> Vec<FieldProblem> {
         let taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
         let unknown = self.given.iter();
@@ -146,7 +146,8 @@ impl Parameters {
     }
 }
 
-/// Given twice it is refused, since whoever reads the request before or after us may take the other one.
+/// A parameter that is given twice is refused, because a proxy or another reader could use the
+/// other value.
 pub(crate) fn given_once(request: &Request, name: &'static str) -> Result<Option<String>> {
     if let Some(Taken(taken)) = request.data() {
         taken

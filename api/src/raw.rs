@@ -1,4 +1,4 @@
-//! JSON that passes through unread and unchanged, yet is documented.
+//! JSON that passes through unread and unchanged, but is described in the document.
 
 use std::{borrow::Cow, marker::PhantomData};
 

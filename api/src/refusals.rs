@@ -13,9 +13,9 @@ use crate::body::sender;
 /// How quickly refusals are answered.
 #[derive(Clone, Debug)]
 pub struct RefusalSettings {
-    /// Those of one address in a second. Twice as many may come at once.
+    /// Refusals to one address per second. Twice as many can be sent at once.
     pub per_second: u32,
-    /// Whose addresses stand for many clients, so that they have ten times as many.
+    /// Proxies, whose addresses stand for many clients and have ten times as many.
     pub proxies: Proxies,
 }
 
@@ -31,10 +31,10 @@ impl Default for RefusalSettings {
 
 /// How many clients an address of a proxy counts for.
 const CLIENTS_OF_A_PROXY: f64 = 10.0;
-/// The longest that an answer waits: clients should not take it for lost.
+/// The longest delay of an answer, short enough that clients do not give up.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// Wraps what answers.
+/// Wraps an endpoint and delays its refusals.
 pub(crate) struct Unhurried<E> {
     inner: E,
     settings: RefusalSettings,
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// How long so many answers take that come one after another.
+    /// How long this many answers take, one after another.
     async fn asked(status: StatusCode, times: u32, settings: RefusalSettings) -> Duration {
         let endpoint = Unhurried::new(make_sync(move |_| Response::from(status)), settings);
         let started = Instant::now();
@@ -114,7 +114,7 @@ mod tests {
             let took = asked(refused, 125, settings.clone()).await;
             assert!(took >= Duration::from_millis(450), "{took:?}");
         }
-        // Not timed: these would take minutes.
+        // Without measuring: these would take minutes.
         for answered in [StatusCode::OK, StatusCode::SERVICE_UNAVAILABLE] {
             asked(answered, 10_000, settings.clone()).await;
         }

@@ -1,4 +1,4 @@
-//! Request ids: taken from the client when they are harmless, made here otherwise.
+//! Request ids: those of the client if they are harmless, otherwise new ones.
 
 use poem::http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
@@ -8,12 +8,12 @@ pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 const LONGEST: usize = 64;
 
-/// What a request is called in logs and in answers: 1 to 64 of `A-Z a-z 0-9 _ -`.
+/// The id of a request in logs and answers: 1 to 64 of `A-Z a-z 0-9 _ -`.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// The client's own id if it has that form; else a new UUID, version 7.
+    /// The client's own id if it has that form; otherwise a new UUID, version 7.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         match headers.get(HEADER) {
             Some(given) if is_sane(given.as_bytes()) => Self(given.clone()),

@@ -1,8 +1,8 @@
-//! The accept loop: HTTP/1.1 with bounds of time and number on connections, and a shutdown that refuses nobody who did not
-//! know of it and lets running requests finish.
+//! The accept loop: HTTP/1.1 with limits for the time and the number of connections. A shutdown
+//! lets running requests finish, and refuses no client that could not know of it.
 //!
-//! poem's own server is not used, because it bounds nothing: a client that sends one header byte a second, or never reads
-//! its answer, would keep its connection for ever.
+//! poem's own server is not used, because it bounds nothing: a client that sends one header byte a
+//! second, or never reads its answer, would keep its connection forever.
 
 mod door;
 mod linger;
@@ -27,6 +27,7 @@ use poem::{
     http::uri::Scheme,
     web::{LocalAddr, RemoteAddr},
 };
+use shares::Proxies;
 use tokio::{
     net::TcpListener,
     time::{sleep, timeout},
@@ -40,23 +41,24 @@ use self::{
     pace::{Paced, Patience, Turns},
     unreadable::Unreadable,
 };
-use shares::Proxies;
 
 /// The bounds of a listener.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long a request's head may take to arrive, from its first byte; on a new connection from the start.
+    /// How long a request's head may take to arrive, from its first byte. On a new connection, the
+    /// time begins at once.
     pub head: Duration,
     /// How long a connection may stay open between two requests.
     pub idle: Duration,
     /// How long a client may take to read an answer.
     pub answer: Duration,
-    /// Open connections; more wait in the system's backlog. One address may use at most as many as remain free.
+    /// The most open connections. Further ones wait in the system's backlog. One address may use at
+    /// most as many as remain free.
     pub connections: usize,
-    /// Who may have all of them.
+    /// Proxies, which can have all of them.
     pub proxies: Proxies,
-    /// For how long connections are accepted after a shutdown was asked for, while answers say that theirs is the last one on
-    /// its connection. So load balancers and clients have time to go elsewhere.
+    /// How long connections are still accepted after a shutdown begins. Meanwhile, answers have
+    /// `Connection: close`, so load balancers and clients have time to go elsewhere.
     pub linger: Duration,
     /// How long running requests may take to finish after that.
     pub drain: Duration,
@@ -67,7 +69,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             head: Duration::from_secs(5),
-            // Load balancers keep theirs for a minute; who closes first must not be the one that is sent requests.
+            // Load balancers keep idle connections for a minute. The server must not close first,
+            // or requests that are on their way would be lost.
             idle: Duration::from_secs(75),
             answer: Duration::from_secs(30),
             connections: 10_000,
@@ -78,11 +81,12 @@ impl Default for Settings {
     }
 }
 
-/// The largest request head, and what is read from a socket at a time. Every connection may hold as much.
+/// The largest request head, and how much is read from a socket at a time. Every connection can use
+/// this much memory.
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Serves until `shutdown` resolves and for as long after it as it lingers, then closes the listener, lets running requests
-/// finish within the drain limit, and cuts off the rest.
+/// Serves until `shutdown` resolves and the time to linger has passed. Then it closes the listener,
+/// lets running requests finish within the drain limit, and cuts off the rest.
 ///
 /// # Errors
 /// When the listener has no local address.

@@ -1,5 +1,6 @@
-//! Texts of public requests. What is none is told after the key was judged and the request counted, as all that is wrong with
-//! a submission: a request with a valid key always counts.
+//! Texts in public requests. A value that is not a text is reported after the key is checked and
+//! the request is counted, like all other mistakes in a submission: a request with a valid key
+//! always counts.
 
 use std::{borrow::Cow, fmt};
 
@@ -16,13 +17,13 @@ use serde_json::Value;
 /// A member that should be a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Text {
-    /// It is this one.
+    /// It is a text.
     Is(String),
     /// It is something else.
     IsNot,
 }
 
-/// What a member that is no text must be.
+/// The message for a member that is not a text.
 pub(crate) const MUST_BE: &str = "must be a string";
 
 impl Text {

@@ -12,23 +12,23 @@ use crate::FieldProblem;
 /// How a caller proves who it is.
 #[derive(Clone, Copy, Debug)]
 pub enum Credential {
-    /// A management token. It is well-formed and may not exist.
+    /// A management token. It is well-formed, but may not exist.
     Token(SecretHash),
     /// The session of a person who has signed in, in one team.
     Session {
-        /// Of what the browser holds.
+        /// The hash of the secret that the browser has.
         hash: SecretHash,
-        /// The team; none: as an operator, in all.
+        /// The team. `None`: an operator, in all teams.
         team: Option<TeamId>,
     },
-    /// Somebody at a command line who may open the database. May do everything.
+    /// Somebody at a command line with access to the database. This caller can do everything.
     CommandLine,
 }
 
-/// Finds what is wrong with the form of a request.
+/// Finds mistakes in the form of a request.
 type Check = Box<dyn Fn() -> Vec<FieldProblem> + Send + Sync>;
 
-/// Who calls, and in which request.
+/// The caller, and the request that the call belongs to.
 pub struct Caller {
     pub(crate) credential: Credential,
     pub(crate) request: Option<String>,
@@ -61,7 +61,8 @@ impl Caller {
         }
     }
 
-    /// Refuses the request for what this check finds, but tells only callers who may do what they ask for.
+    /// Adds a check. If it finds mistakes, the request is refused. Only callers who are allowed to
+    /// do what they ask for see the mistakes.
     pub fn checked(self, check: impl Fn() -> Vec<FieldProblem> + Send + Sync + 'static) -> Self {
         Self {
             check: Some(Box::new(check)),
@@ -73,7 +74,8 @@ impl Caller {
         self.check.as_ref().map_or_else(Vec::new, |check| check())
     }
 
-    /// Whether the request is not counted yet. A use case may begin more than one transaction and counts as one request.
+    /// Whether the request is not counted yet. A use case that begins several transactions counts
+    /// as one request.
     pub(crate) fn is_first(&self) -> bool {
         !self.counted.swap(true, Ordering::Relaxed)
     }

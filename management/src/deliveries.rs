@@ -10,7 +10,8 @@ use store::delivery::{self, Delivery, Filter, NotResent, Page};
 
 use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, sites};
 
-/// At most `limit` deliveries of a site that are older than `after`, those of the newest events first.
+/// At most `limit` deliveries of a site that are older than `after`. Deliveries of the newest
+/// events come first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach.
@@ -40,8 +41,8 @@ pub async fn get(
     find(management, &mut session, delivery).await
 }
 
-/// Sends a delivery again that has ended: at once, and if that fails by a whole schedule of its own. Its id and its body stay
-/// the same.
+/// Sends a delivery that has ended again, at once. If that fails, a whole new schedule of attempts
+/// follows. Its id and its body stay the same.
 ///
 /// # Errors
 /// The caller may not do it; there is no such delivery within reach; it has not ended; its endpoint is disabled or deleted;

@@ -1,16 +1,16 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
 mod audited;
+mod enable;
 mod ping;
 mod settings;
 
 use domain::{
     audit::Action,
     id::{EndpointId, SiteId, TeamId},
-    reason::Reason,
     scope::Scope,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::{
     endpoint::owned::{self, Endpoint},
     jobs,
@@ -18,11 +18,13 @@ use store::{
     seal::{self, MasterKey},
 };
 
+use crate::{Caller, Change, Management, Noun, Refused, Session, sites};
+
 pub use self::{
     ping::ping,
     settings::{EndpointChange, NewEndpoint, NewHeader, PerSecond},
 };
-use crate::{Caller, Change, Management, Noun, Refused, Session, sites};
+pub use enable::{disable, enable, retry_now};
 
 /// A site's endpoints, the oldest first, disabled ones included.
 ///
@@ -87,8 +89,8 @@ pub(crate) async fn add(
     Ok((endpoint, change))
 }
 
-/// Changes an endpoint. What waits for it is sent with the new settings. If its URL changes, it counts as new: how it fared is
-/// forgotten, and what waits is sent at once.
+/// Changes an endpoint. Waiting deliveries use the new settings. If the URL changes, the endpoint
+/// counts as new: its delivery health is reset, and waiting deliveries are sent at once.
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; a setting is wrong.
@@ -115,69 +117,8 @@ pub async fn update(
     Ok(after)
 }
 
-/// Disables an endpoint: it gets no events that happen from now on. One that is disabled already keeps its reason.
-///
-/// # Errors
-/// The caller may not do it; there is no such endpoint within reach.
-pub async fn disable(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-    reason: &Reason,
-) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
-    if !owned::disable(session.conn(), endpoint, reason.as_str()).await? {
-        return Ok(before);
-    }
-    let after = find(management, &mut session, endpoint).await?;
-    let details = json!({ "reason": reason });
-    record(session, Action::EndpointDisable, &after, details).await?;
-    Ok(after)
-}
-
-/// Enables an endpoint, whatever disabled it. It counts as new: how it fared is forgotten, and what waits is sent at once.
-///
-/// # Errors
-/// The caller may not do it; there is no such endpoint within reach.
-pub async fn enable(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<Endpoint, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let before = lock(management, &mut session, endpoint).await?;
-    if !owned::enable(session.conn(), endpoint).await? {
-        return Ok(before);
-    }
-    let after = find(management, &mut session, endpoint).await?;
-    let reason = json!({ "from": before.disabled_reason, "to": null });
-    let details = json!({ "changed": { "disabled_reason": reason } });
-    record(session, Action::EndpointEnable, &after, details).await?;
-    management.queue.wake([jobs::WEBHOOKS]);
-    Ok(after)
-}
-
-/// Makes what waits for an endpoint's next attempt due now, and says how many deliveries that are. How the endpoint fared is
-/// forgotten.
-///
-/// # Errors
-/// The caller may not do it; there is no such endpoint within reach.
-pub async fn retry_now(
-    management: &Management,
-    caller: &Caller,
-    endpoint: EndpointId,
-) -> Result<u64, Refused> {
-    let mut session = management.change(caller, Scope::WebhooksWrite).await?;
-    let endpoint = lock(management, &mut session, endpoint).await?;
-    let deliveries = owned::retry_now(session.conn(), endpoint.id).await?;
-    let details = json!({ "deliveries": deliveries });
-    record(session, Action::EndpointRetry, &endpoint, details).await?;
-    management.queue.wake([jobs::WEBHOOKS]);
-    Ok(deliveries)
-}
-
-/// Deletes an endpoint: nothing more is sent to it, and what waits is discarded. Its deliveries can still be read.
+/// Deletes an endpoint: nothing more is sent to it, and waiting deliveries are discarded. Its
+/// deliveries can still be read.
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach.
@@ -195,7 +136,8 @@ pub async fn delete(
     Ok(())
 }
 
-/// Refuses a key that is not this database's: what is sealed with it would be lost. Without a key, nothing is sealed.
+/// Refuses the key of another database: what is sealed with it would be lost. Without a key,
+/// nothing is sealed.
 async fn check_key(session: &mut Session, key: Option<&MasterKey>) -> Result<(), Refused> {
     if let Some(key) = key {
         seal::check_master_key(session.conn(), key).await?;
@@ -224,7 +166,7 @@ async fn lock(
     endpoint.ok_or(Refused::NotFound(Noun::Endpoint))
 }
 
-/// Records what was done to an endpoint, and commits.
+/// Records a change of an endpoint, and commits.
 async fn record(
     session: Session,
     action: Action,

@@ -1,4 +1,4 @@
-//! Events: what happened to a site's items, and which endpoints were to be told.
+//! Events: what happened to a site's items, and which endpoints were subscribed.
 
 use domain::{
     id::{EventId, SiteId},

@@ -1,84 +1,38 @@
 //! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 //!
-//! A list belongs to a team, or it is shared by all teams. Teams may use shared lists; only operators see and change what is
-//! on them.
+//! A list belongs to a team, or it is shared by all teams. Teams can use shared lists; only
+//! operators can see and change their entries.
 
 pub mod entries;
 pub mod imports;
 pub mod scans;
+mod visible;
 
-use chrono::{DateTime, Utc};
 use domain::{
     audit::Action,
-    id::{ActorId, HashListId, TeamId},
+    id::{HashListId, TeamId},
     image_hash::{ListKind, MAX_DISTANCE},
     name::Name,
-    reach::Reach,
     reason::Reason,
     scope::Scope,
     whole::Whole,
 };
-use serde::Serialize;
 use serde_json::{Value, json};
 use store::{
-    hash_list::{self, HashList, MAX_SHARED},
+    hash_list::{self, MAX_SHARED},
     page::Page,
 };
 use uuid::Uuid;
 
-use crate::{
-    Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created, difference,
-};
+use crate::{Caller, Change, Conflict, Management, Noun, Refused, Session, created, difference};
+use visible::{find, keep, lock, visible};
+
+pub use visible::VisibleHashList;
 
 /// In how many bits hashes may differ.
 pub type Distance = Whole<0, 31>;
 
 const _: () = assert!(MAX_DISTANCE == 31, "the bound of `Distance`");
-
-/// A hash list, as the caller may see it. The audit log shows it in the same way.
-#[derive(Clone, Debug, Serialize)]
-pub struct VisibleHashList {
-    /// The list.
-    pub id: HashListId,
-    /// Its team; none: it is shared.
-    #[serde(rename = "team_id")]
-    pub team: Option<TeamId>,
-    /// Its name.
-    pub name: String,
-    /// Its description, if it has one.
-    pub description: Option<String>,
-    /// What it means to be on it.
-    pub kind: ListKind,
-    /// In how many bits the PDQ hash of an image that is on it may differ.
-    pub max_distance: u32,
-    /// Counts the changes of its entries.
-    pub revision: i64,
-    /// How many entries it has; none where the caller may not see them.
-    pub entry_count: Option<i64>,
-    /// Who created it; none where the caller may not know.
-    pub created_by: Option<ActorId>,
-    /// When it was created.
-    #[serde(serialize_with = "domain::event::iso8601")]
-    pub created_at: DateTime<Utc>,
-}
-
-impl VisibleHashList {
-    fn new(list: HashList, to: Reach) -> Self {
-        let whole = is_kept_by(&list, to);
-        Self {
-            id: list.id,
-            team: list.team,
-            name: list.name,
-            description: (!list.description.is_empty()).then_some(list.description),
-            kind: list.kind,
-            max_distance: list.max_distance,
-            revision: list.revision,
-            entry_count: whole.then_some(list.entries),
-            created_by: list.created_by.filter(|_| whole),
-            created_at: list.created_at,
-        }
-    }
-}
 
 /// A hash list to create.
 #[derive(Debug)]
@@ -87,22 +41,23 @@ pub struct NewHashList {
     pub name: Name,
     /// Its description.
     pub description: Option<Reason>,
-    /// What it means to be on it. It never changes.
+    /// What it means that an image is on the list. It never changes.
     pub kind: ListKind,
-    /// In how many bits the PDQ hash of an image that is on it may differ; 31 if nothing is said.
+    /// In how many bits the PDQ hash of an image can differ from an entry. The default is 31.
     pub max_distance: Option<Distance>,
-    /// Its team. Without one, it is the caller's own; an operator who names none creates a shared list.
+    /// Its team. If `None`, it is the team of the caller; for an operator, the list is shared.
     pub team: Option<TeamId>,
 }
 
-/// Fields of a hash list to change. Fields that are none keep their value.
+/// Fields of a hash list to change. Fields that are `None` keep their value.
 #[derive(Debug, Default)]
 pub struct HashListChange {
     /// Its name.
     pub name: Option<Name>,
-    /// Its description, which may be taken away.
+    /// Its description. An inner `None` removes it.
     pub description: Option<Option<Reason>>,
-    /// In how many bits the PDQ hash of an image that is on it may differ. Applies to images that come later.
+    /// In how many bits the PDQ hash of an image can differ from an entry. It applies to images
+    /// that come later.
     pub max_distance: Option<Distance>,
 }
 
@@ -127,7 +82,8 @@ pub async fn list(
 /// Creates an empty hash list.
 ///
 /// # Errors
-/// The caller may not do it; the team does not exist; the name is taken; there are as many lists as there may be.
+/// The caller may not do it; the team does not exist; the name is taken; the limit of lists is
+/// reached.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -221,50 +177,7 @@ pub async fn delete(
     record(session, Action::HashListDelete, team, id, details).await
 }
 
-/// A list within the caller's reach, as the caller may see it.
-async fn visible(session: &mut Session, list: HashListId) -> Result<VisibleHashList, Refused> {
-    let list = find(session, list).await?;
-    Ok(VisibleHashList::new(list, session.reach()))
-}
-
-/// A list within the caller's reach, shared ones included.
-async fn find(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
-    let reach = session.reach();
-    let list = hash_list::find(session.conn(), reach, list).await?;
-    list.ok_or_else(unknown)
-}
-
-/// A list whose entries the caller may see and change.
-async fn keep(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
-    let list = find(session, list).await?;
-    if is_kept_by(&list, session.reach()) {
-        Ok(list)
-    } else {
-        Err(Refused::Forbidden(
-            Forbidden::SharedList,
-            "The list is shared: teams may use it, and operators see and change what is on it."
-                .into(),
-        ))
-    }
-}
-
-/// The same, and nobody else changes the list meanwhile.
-async fn lock(session: &mut Session, list: HashListId) -> Result<HashList, Refused> {
-    let found = keep(session, list).await?;
-    let reach = session.reach();
-    let locked = hash_list::lock(session.conn(), reach, found.id).await?;
-    locked.ok_or_else(unknown)
-}
-
-/// Whether somebody who found the list may see and change its entries: teams do so with their own lists, operators with all.
-fn is_kept_by(list: &HashList, reach: Reach) -> bool {
-    match reach {
-        Reach::Everything => true,
-        Reach::Team(_) => list.team.is_some(),
-    }
-}
-
-/// Records what was done, and commits.
+/// Records a change of a list, and commits.
 async fn record(
     session: Session,
     action: Action,

@@ -1,12 +1,12 @@
-//! What owners, moderators and operators may do. Each use case is written once, with its authorisation, its checks and its
-//! row in the audit log.
+//! What owners, moderators and operators can do. Each use case is written once, with its
+//! authorisation, its checks and its entry in the audit log.
 //!
-//! The crate has several faces: the JSON interface (`api`) and the command line (`gatehouse admin`). A face turns what
-//! it was asked into typed values, names the [`Caller`], calls one function, and shows the result or why it was
-//! [`Refused`]. Nothing here knows HTTP or SQL.
+//! The crate has several faces: the JSON interface (`api`) and the command line (`gatehouse
+//! admin`). A face parses the request into typed values, names the [`Caller`], calls one function,
+//! and shows the result or the reason why it was [`Refused`]. Nothing here knows HTTP or SQL.
 //!
-//! Every use case runs in one transaction, a `Session`. It begins by looking the caller's credential up. If
-//! something was changed, it ends by recording that.
+//! Every use case runs in one transaction, a `Session`. It begins with a lookup of the caller's
+//! credential. If something was changed, it ends with an entry in the audit log.
 
 pub mod account;
 pub mod audit_log;
@@ -37,6 +37,9 @@ mod visitor;
 pub mod webhook_secrets;
 mod workbench;
 
+use queue::Queue;
+use store::{PgPool, seal::MasterKey};
+
 pub use self::{
     caller::{Caller, Credential},
     outlet::{Judge, Outlet, Ping},
@@ -48,22 +51,19 @@ pub use self::{
     workbench::{Analyse, Analysed, Workbench},
 };
 
-use queue::Queue;
-use store::{PgPool, seal::MasterKey};
-
 /// What the use cases work with.
 pub struct Management {
     /// The database.
     pub pool: PgPool,
     /// Tells the workers about new jobs.
     pub queue: Queue,
-    /// Seals webhook secrets and headers. A command that seals nothing does without.
+    /// Seals webhook secrets and headers. Commands that seal nothing need no key.
     pub master_key: Option<MasterKey>,
     /// Where rules are compiled and tried.
     pub workbench: Workbench,
     /// Judges and tests webhook endpoints.
     pub outlet: Outlet,
-    /// Bytes of rules that a team may store within 24 hours, in versions and backtests.
+    /// How many bytes of rules a team can store within 24 hours, in versions and backtests.
     pub rules_per_day: u64,
     /// Counts requests.
     pub pace: Pace,

@@ -8,20 +8,21 @@ use store::{
     media::{self, Filter, Item, Page},
 };
 
-pub use self::decisions::{Decided, NewDecision, decide};
 use crate::{Caller, Management, Noun, Refused};
+
+pub use self::decisions::{Decided, NewDecision, decide};
 
 /// An item's inline image, which is read slice by slice.
 #[derive(Clone, Debug)]
 pub struct StoredImage {
-    /// What is known of it.
+    /// Its size and its format.
     pub image: media::Image,
     pool: PgPool,
 }
 
 impl StoredImage {
-    /// The next bytes from this one on; none if the image was removed meanwhile. A slow reader of a large image holds no more
-    /// than a slice in memory, and no connection.
+    /// The bytes from this offset on. `None` if the image was removed meanwhile. A slow reader of a
+    /// large image holds no more than a slice in memory, and no connection.
     ///
     /// # Errors
     /// The database failed.

@@ -56,9 +56,9 @@ pub async fn create(
     Ok(plan)
 }
 
-/// Changes what a plan allows: `edit` gets its terms and gives those that it is to have. The change applies at once to all
-/// teams that subscribe to the plan. A team keeps what it has beyond a lowered limit, and can create nothing more. Only
-/// operators may do this.
+/// Changes what a plan allows: `edit` gets the present terms and returns the new ones. The change
+/// applies at once to all teams that subscribe to the plan. A team keeps what it has beyond a
+/// lowered limit, and can create nothing more. Only operators may do this.
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan; the name is taken.

@@ -1,4 +1,4 @@
-//! The providers that sites can choose among: list.
+//! The providers that sites can choose from: list.
 
 use domain::scope::Scope;
 use store::provider::{self, KnownProvider};

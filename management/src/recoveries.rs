@@ -25,16 +25,16 @@ const DAY: Duration = Duration::from_hours(24);
 pub struct NewRecovery {
     /// Which events.
     pub kind: RecoveryKind,
-    /// Only events of this kind; none: of all.
+    /// Only events of this kind. `None`: all kinds.
     pub event: Option<EventKind>,
     /// Only events that happened at this time or later.
     pub since: DateTime<Utc>,
-    /// Only events that happened before this time; before now if it is none or later than now.
+    /// Only events that happened before this time. If `None` or in the future, before now.
     pub until: Option<DateTime<Utc>>,
 }
 
 impl NewRecovery {
-    /// The times between which events are sent. Both are within what the site keeps.
+    /// The times between which events are sent. The site keeps the events of this whole time.
     fn window(&self, target: &Target) -> Result<(DateTime<Utc>, DateTime<Utc>), Refused> {
         let (since, now) = (self.since, target.at);
         let days = target.retention.get();
@@ -84,8 +84,8 @@ pub async fn get(
 /// Starts a recovery. It runs in the background.
 ///
 /// # Errors
-/// The caller may not do it; there is no such endpoint within reach; the times are not what is kept; the endpoint is disabled
-/// or has a recovery that runs.
+/// The caller may not do it; there is no such endpoint within reach; the times are not within the
+/// retention; the endpoint is disabled or has a recovery that runs.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -119,7 +119,8 @@ pub async fn create(
     Ok(recovery)
 }
 
-/// Stops a recovery. What it has sent on its way goes on. One that has ended stays as it is.
+/// Stops a recovery. Deliveries that are on their way continue. A recovery that has ended stays as
+/// it is.
 ///
 /// # Errors
 /// The caller may not do it; there is no such recovery within reach.
@@ -141,7 +142,7 @@ pub async fn cancel(
     Ok(after)
 }
 
-/// The audit log knows recoveries by their endpoints.
+/// The audit log names the endpoint of a recovery as its target.
 fn change(action: Action, recovery: &Recovery, details: Value) -> Change {
     Change {
         action,

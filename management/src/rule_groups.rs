@@ -26,17 +26,18 @@ use store::{
     rule_group::{self, Authorship, Group, Version},
 };
 
-pub use self::warnings::Warning;
 use crate::{
     Caller, Change, Conflict, Management, Noun, Refused, Session, difference, workbench::Checked,
 };
+
+pub use self::warnings::Warning;
 
 /// A rule group to create.
 #[derive(Debug)]
 pub struct NewRuleGroup {
     /// Its name.
     pub name: Name,
-    /// Its team. Without one, it is the caller's own; an operator must name one.
+    /// Its team. If `None`, it is the team of the caller. Operators must name a team.
     pub team: Option<TeamId>,
     /// The rules of its first version, which is live at once.
     pub rules: GivenRules,
@@ -83,14 +84,15 @@ pub async fn get(
 /// Creates a group whose first version is live.
 ///
 /// # Errors
-/// The caller may not do it; the team does not exist; the rules do not compile or name hash lists that the team cannot use;
-/// the name is taken; the team has as many groups, or has stored as many rules today, as it may.
+/// The caller may not do it; the team does not exist; the rules do not compile or name hash lists
+/// that the team cannot use; the name is taken; the team has reached its limit of groups, or of
+/// rules stored in a day.
 pub async fn create(
     management: &Management,
     caller: &Caller,
     new: NewRuleGroup,
 ) -> Result<CreatedRuleGroup, Refused> {
-    // Nobody can have rules compiled who may not create groups.
+    // Callers who cannot create groups cannot make this process compile rules.
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let team = session.named_team(new.team).await?;
     let team = team.ok_or_else(|| Refused::field("team_id", "is missing"))?;
@@ -154,7 +156,8 @@ pub async fn rename(
     Ok(after)
 }
 
-/// Deletes a group: nothing can name it any more, and its name is free. Verdicts go on naming its versions.
+/// Deletes a group: nothing can name it any more, and its name is free. Verdicts still name its
+/// versions.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it judges for a site.
@@ -185,7 +188,7 @@ async fn find(session: &mut Session, group: RuleGroupId) -> Result<Group, Refuse
     group.ok_or_else(unknown)
 }
 
-/// A group within the caller's reach that nobody else changes meanwhile.
+/// A group within the caller's reach, locked until the transaction ends.
 async fn lock(session: &mut Session, group: RuleGroupId) -> Result<Group, Refused> {
     let reach = session.reach();
     let group = rule_group::lock(session.conn(), reach, group).await?;
@@ -203,7 +206,7 @@ async fn named_version(
     version.ok_or_else(|| Refused::field(field, "is no version of this group"))
 }
 
-/// Records what was done to a group, and commits.
+/// Records a change of a group, and commits.
 async fn record(
     session: Session,
     action: Action,

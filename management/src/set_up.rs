@@ -1,4 +1,5 @@
-//! Several things made together, all or none: a site with the rule group that judges for it, and a tenant that is ready for use.
+//! Several things that are created together, in one transaction: a site with its default rule
+//! group, and a tenant that is ready for use.
 
 use domain::{
     id::{EndpointId, RuleGroupId, SiteId, TeamId},
@@ -53,7 +54,7 @@ pub struct Access {
     pub rule_group: RuleGroupId,
     /// A key for the site. It is shown once.
     pub key: SiteKey,
-    /// A token of the team that may do everything there. It is shown once.
+    /// A token of the team with every scope. It is shown once.
     pub token: ManagementToken,
     /// The webhook endpoint, if there is one.
     pub endpoint: Option<EndpointId>,
@@ -147,7 +148,7 @@ async fn compiled(
     management.workbench.check(holder, rules).await
 }
 
-/// A site and its default group, of which the first name is the site's.
+/// A site and its default group. The first name is that of the site.
 async fn add(
     management: &Management,
     session: &mut Session,
@@ -162,14 +163,14 @@ async fn add(
     Ok((site, group, vec![group_made, site_made]))
 }
 
-/// A site that an application is to use.
+/// A site that an application will use.
 struct Opened {
     team: TeamId,
     site: SiteId,
     rule_group: RuleGroupId,
 }
 
-/// Adds a key, a token and an endpoint, and commits them with what was done before.
+/// Adds a key, a token and an endpoint, and commits them together with the earlier changes.
 async fn open(
     management: &Management,
     mut session: Session,

@@ -1,27 +1,25 @@
 //! Sites: list, create, read, change.
 
+mod checks;
+
 use domain::{
     audit::Action,
     id::{SiteId, TeamId},
     scope::Scope,
 };
 use store::{
-    PgConnection,
     page::Page,
-    provider, rule_group, seal,
+    rule_group, seal,
     site::{
         self,
         settings::{ManagedSite, Settings},
     },
 };
 
-use crate::{Caller, Change, FieldFault, Management, Noun, Refused, Session, created, difference};
+use crate::{Caller, Change, Management, Noun, Refused, Session, created, difference};
+use checks::{require_groups, require_providers, unknown_group};
 
-/// Most rule groups of a site. Every submission is judged by all of them.
-pub const MOST_GROUPS: usize = 50;
-
-/// Most providers of a site. A text may have to be shown to all of them.
-const MOST_PROVIDERS: usize = 20;
+pub use checks::MOST_GROUPS;
 
 /// A site that was just created.
 #[derive(Debug)]
@@ -59,7 +57,8 @@ pub async fn get(
     find(&mut session, site).await
 }
 
-/// Creates a site without a key. Without a team, it is the caller's own; for an operator, that of the default rule group.
+/// Creates a site without a key. If no team is named, it belongs to the team of the caller; for an
+/// operator, to the team of the default rule group.
 ///
 /// # Errors
 /// The caller may not do it; the team, a rule group or a provider does not exist; the name is taken; the plan allows no
@@ -94,7 +93,7 @@ pub(crate) async fn add(
     require_providers(session.conn(), settings).await?;
 
     let (conn, key) = (session.conn(), management.master_key()?);
-    // A secret that is sealed with a key that is not this database's would be lost.
+    // A secret that is sealed with the key of another database would be lost.
     seal::check_master_key(conn, key).await?;
     let (id, secret) = site::create(conn, key, team, &settings.name, group).await?;
     site::settings::change(conn, id, settings).await?;
@@ -112,8 +111,9 @@ pub(crate) async fn add(
     Ok((issued, change))
 }
 
-/// Changes a site's settings: `edit` gets those that it has and gives those that it is to have. The change applies to every
-/// submission that is answered afterwards, and limits apply from the next minute on at the latest.
+/// Changes a site's settings: `edit` gets the present settings and returns the new ones. The change
+/// applies to every submission that is answered afterwards, and limits apply from the next minute
+/// on at the latest.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; a rule group or a provider does not exist; the name is
@@ -137,7 +137,7 @@ pub async fn update(
         require_providers(conn, &settings).await?;
     }
     site::settings::change(conn, before.id, &settings).await?;
-    // The groups come back in their order, and each once.
+    // The groups keep their order, each once.
     let after = find(&mut session, before.id).await?;
     if let Some(details) = difference(&before, &after) {
         session
@@ -166,63 +166,4 @@ pub async fn require(session: &mut Session, site: SiteId) -> Result<TeamId, Refu
     let team = site::team_of(session.conn(), site).await?;
     team.filter(|team| session.reach().covers(*team))
         .ok_or(Refused::NotFound(Noun::Site))
-}
-
-/// Refuses groups that are not the team's own, as groups that do not exist.
-async fn require_groups(
-    conn: &mut PgConnection,
-    team: TeamId,
-    settings: &Settings,
-) -> Result<(), Refused> {
-    let Settings {
-        default_rule_group,
-        rule_groups,
-        ..
-    } = settings;
-    if rule_groups.len() > MOST_GROUPS {
-        let message = format!("must have at most {MOST_GROUPS}");
-        return Err(Refused::field("rule_group_ids", message));
-    }
-    let named = [&[*default_rule_group], rule_groups.as_slice()].concat();
-    let own = site::settings::own_groups(conn, team, &named).await?;
-    let Some(foreign) = named.iter().position(|group| !own.contains(group)) else {
-        return Ok(());
-    };
-    let field = match foreign.checked_sub(1) {
-        None => "default_rule_group_id".to_owned(),
-        Some(place) => format!("rule_group_ids[{place}]"),
-    };
-    Err(unknown_group(field))
-}
-
-/// Refuses providers that no worker is configured with.
-async fn require_providers(conn: &mut PgConnection, settings: &Settings) -> Result<(), Refused> {
-    let Some(named) = &settings.providers else {
-        return Ok(());
-    };
-    if !(1..=MOST_PROVIDERS).contains(&named.len()) {
-        let message = format!("must have 1 to {MOST_PROVIDERS}");
-        return Err(Refused::field("providers", message));
-    }
-    let known: Vec<String> = provider::list(conn)
-        .await?
-        .into_iter()
-        .map(|provider| provider.name)
-        .collect();
-    for (place, name) in named.iter().enumerate() {
-        let message = if !known.contains(name) {
-            format!("is no configured provider; there are: {}", known.join(", "))
-        } else if named[..place].contains(name) {
-            "is named twice".to_owned()
-        } else {
-            continue;
-        };
-        return Err(Refused::field(format!("providers[{place}]"), message));
-    }
-    Ok(())
-}
-
-fn unknown_group(field: impl Into<String>) -> Refused {
-    let message = "is no rule group of the site's team";
-    Refused::field_of(FieldFault::UnknownRuleGroup, field, message)
 }

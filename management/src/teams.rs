@@ -40,8 +40,8 @@ pub async fn get(management: &Management, caller: &Caller, team: TeamId) -> Resu
     team.ok_or(Refused::NotFound(Noun::Team))
 }
 
-/// Creates a team. It subscribes to a plan at once: without one, to the plan that every database comes with. Only operators
-/// may do this.
+/// Creates a team. It subscribes to a plan at once: without one, to the plan that every new
+/// database has. Only operators may do this.
 ///
 /// # Errors
 /// The caller may not do it; there is no such plan.
@@ -75,7 +75,7 @@ pub(crate) async fn add(
     Ok((team, change))
 }
 
-/// Renames a team: `edit` gets its name and gives the one that it is to have, or none to leave it as it is.
+/// Renames a team: `edit` gets the present name and returns the new one, or `None` to keep it.
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.

@@ -1,14 +1,8 @@
 //! Tokens: list, create, read, disable.
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use domain::{
-    actor::Actor,
-    audit::Action,
-    id::{TeamId, TokenId},
-    key::ManagementToken,
-    name::Name,
-    scope::Scope,
-};
+mod new;
+
+use domain::{actor::Actor, audit::Action, id::TokenId, key::ManagementToken, scope::Scope};
 use serde_json::json;
 use store::{
     page::Page,
@@ -17,20 +11,9 @@ use store::{
 };
 
 use crate::{Caller, Change, Conflict, Forbidden, Management, Noun, Refused, Session, created};
+use new::{expires_at, scopes};
 
-/// A token to create.
-#[derive(Debug)]
-pub struct NewToken {
-    /// What it is called.
-    pub name: Name,
-    /// The team in which it acts. None: the caller's own; an operator creates another operator's
-    /// token so.
-    pub team: Option<TeamId>,
-    /// What it may do: no more than the caller.
-    pub scopes: Vec<Scope>,
-    /// When it expires: not after the caller does. None: when the caller does.
-    pub expires_at: Option<DateTime<Utc>>,
-}
+pub use new::NewToken;
 
 /// A token that was just created.
 #[derive(Debug)]
@@ -41,7 +24,8 @@ pub struct IssuedToken {
     pub secret: ManagementToken,
 }
 
-/// Tokens within the caller's reach, the oldest first: all, or those that one token created.
+/// Tokens within the caller's reach, the oldest first: all of them, or those that one token
+/// created.
 ///
 /// # Errors
 /// The caller may not do it.
@@ -69,12 +53,12 @@ pub async fn get(
     find(&mut session, token).await
 }
 
-/// Creates a token. It may do no more than its creator, and not for longer.
+/// Creates a token. It cannot do more than its creator, and cannot expire later.
 ///
 /// # Errors
-/// The caller may not do it, or lacks one of the scopes; there is no such team within reach; the
-/// expiry is not in the future, or after the caller's own; too many tokens stand above this one;
-/// the plan allows no further token.
+/// The caller may not do it, or does not have one of the scopes; there is no such team within
+/// reach; the expiry is not in the future, or after the caller's own; too many tokens stand above
+/// this one; the plan allows no further token.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -120,9 +104,10 @@ pub(crate) async fn add(
     Ok((IssuedToken { token, secret }, change))
 }
 
-/// Disables a token, at once and for ever, and with [`Extent::Descendants`] the tokens below it.
-/// Open invitations and links to a new password that they have made stop working. A token that is
-/// disabled already stays as it is. The audit log gets an entry for each token that was disabled.
+/// Disables a token at once and for good. [`Extent::Descendants`] also disables the tokens that it
+/// created, and those that they created. Open invitations and links to a new password that they
+/// have made stop working. A token that is already disabled stays as it is. The audit log gets an
+/// entry for each token that was disabled.
 ///
 /// # Errors
 /// The caller may not do it; there is no such token within reach; one of the tokens has a scope
@@ -158,36 +143,6 @@ async fn find(session: &mut Session, token: TokenId) -> Result<Token, Refused> {
     let reach = session.reach();
     let token = token::find(session.conn(), reach, token).await?;
     token.ok_or(Refused::NotFound(Noun::Token))
-}
-
-/// The scopes of a new token, each once: there is at least one, and the caller has them all.
-fn scopes(session: &Session, new: &NewToken) -> Result<Vec<Scope>, Refused> {
-    let mut scopes = new.scopes.clone();
-    scopes.sort_unstable();
-    scopes.dedup();
-    if scopes.is_empty() {
-        return Err(Refused::field("scopes", "must have at least one"));
-    }
-    match scopes.iter().find(|scope| !session.has(**scope)) {
-        Some(lacking) => Err(Refused::missing_scope(*lacking)),
-        None => Ok(scopes),
-    }
-}
-
-/// When a new token expires: in the future, and not after the caller does.
-fn expires_at(session: &Session, new: &NewToken) -> Result<Option<DateTime<Utc>>, Refused> {
-    if new.expires_at.is_some_and(|at| at <= Utc::now()) {
-        return Err(Refused::field("expires_at", "must be in the future"));
-    }
-    session
-        .grant()
-        .expiry_of_child(new.expires_at)
-        .map_err(|own| {
-            let own = own.to_rfc3339_opts(SecondsFormat::Micros, true);
-            let message =
-                format!("must not be after {own}, when the token that creates it expires");
-            Refused::field("expires_at", message)
-        })
 }
 
 fn not_disabled(error: NotDisabled, asked: TokenId) -> Refused {

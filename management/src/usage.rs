@@ -1,4 +1,4 @@
-//! What a team has used of its plan.
+//! How much of its plan a team has used.
 
 use domain::{id::TeamId, scope::Scope};
 use store::usage::{self, Period};
@@ -8,8 +8,8 @@ use crate::{Caller, Management, Noun, Refused};
 /// Ten years.
 const PERIODS: i64 = 120;
 
-/// The current billing period of a team, and before it the past ones in which anything was submitted: the latest first, 120
-/// at most.
+/// The current billing period of a team, and then the past periods with submissions: the latest
+/// first, 120 at most.
 ///
 /// # Errors
 /// The caller may not do it; there is no such team within reach.

@@ -23,13 +23,13 @@ pub struct IssuedSecret {
     pub dropped: Option<Dropped>,
 }
 
-/// Which secret a rotation has dropped. A site has two at most.
+/// The secret that a rotation dropped. A site has two at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dropped {
-    /// One that was to sign later and never will.
+    /// A secret that was scheduled and will never sign.
     Next,
-    /// One that still had time left to sign beside the current one.
+    /// The previous secret, whose 24 hours were not over.
     Previous,
 }
 
@@ -68,8 +68,8 @@ pub async fn get(
     standing.ok_or(Refused::NotFound(Noun::Site))
 }
 
-/// Makes a new secret for a site. It signs from `activate_at` on, or at once if that is none or past. The secret before it
-/// signs, too, for 24 hours from then.
+/// Creates a new secret for a site. It signs from `activate_at` on, or at once if that is `None` or
+/// past. For 24 hours from then, the previous secret signs as well.
 ///
 /// # Errors
 /// The caller may not do it; there is no such site within reach; `activate_at` is more than [`LONGEST_NOTICE`] ahead.
@@ -87,7 +87,7 @@ pub async fn rotate(
         return Err(Refused::field("activate_at", message));
     }
     let key = management.master_key()?;
-    // A secret that is sealed with a key that is not this database's would be lost.
+    // A secret that is sealed with the key of another database would be lost.
     seal::check_master_key(session.conn(), key).await?;
     let rotated = site::webhook_secret::rotate(session.conn(), key, site, activate_at).await?;
     let rotated = rotated.ok_or(Refused::NotFound(Noun::Site))?;

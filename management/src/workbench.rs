@@ -1,6 +1,6 @@
-//! Where rules are compiled and tried: a few at a time, on threads of their own, which lose their priority when it takes long, so
-//! that ten thousand keywords delay nobody else's request. Teams take turns, and no team has all the slots, so one that keeps the bench busy delays no other by more
-//! than a turn.
+//! The workbench compiles and tries rules, a few at a time, on its own threads. Long work loses its
+//! priority, so ten thousand keywords delay nobody else's request. Teams take turns, and no team
+//! has all the slots. So a team that keeps the workbench busy delays another by one turn at most.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,28 +19,31 @@ use uuid::Uuid;
 
 use crate::Refused;
 
-/// How many are at work at once, whatever the processors: each may take the memory of a group, and one team has half of them.
+/// How many run at once, on any number of processors. Each can take the memory of a group. One team
+/// can have half of them.
 const SLOTS: usize = 2;
-/// How many texts are analysed at once: each costs calls to providers, and whoever may edit rules can ask for it.
+/// How many texts are analysed at once. Each costs calls to providers, and anyone who can edit
+/// rules can ask for it.
 const ASKING: usize = 4;
-/// The processor time that most rules need. What takes longer goes on at a low priority.
+/// The processor time that most rules need. Longer work continues at a low priority.
 const BRIEF: Duration = Duration::from_millis(20);
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What an analysis says of a text.
+/// What an analysis says about a text.
 #[derive(Clone, Debug)]
 pub struct Analysed {
-    /// The scores; none when no provider could score it.
+    /// The scores. `None` if no provider could score it.
     pub scores: Option<Scores>,
     /// What could not be checked.
     pub unchecked: Vec<Unchecked>,
 }
 
-/// Has a text analysed, as the workers have it, for these categories, so that rules can be tried with its scores.
+/// Analyses a text for these categories, in the same way as the workers, so that rules can be tried
+/// with the scores.
 pub type Analyse = Arc<dyn Fn(String, Vec<Category>) -> BoxFuture<'static, Analysed> + Send + Sync>;
 
-/// Who has slots: a team, or the operators.
+/// The holder of slots: a team, or the operators.
 pub(crate) type Holder = Option<TeamId>;
 
 /// The workbench. Clones are the same one.
@@ -53,7 +56,8 @@ pub struct Workbench {
     analyse: Option<Analyse>,
 }
 
-/// Rules that compile. The compiled group itself is gone: it may be large, and nothing bounds how many requests wait.
+/// Rules that compile. The compiled group itself was dropped: it can be large, and the number of
+/// waiting requests has no limit.
 pub(crate) struct Checked {
     /// The rules.
     pub(crate) rules: Vec<Rule>,
@@ -61,7 +65,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// What is stored.
+    /// The form in which they are stored.
     pub(crate) fn version(&self) -> NewVersion<'_> {
         NewVersion {
             rules: &self.rules,
@@ -71,8 +75,8 @@ impl Checked {
 }
 
 impl Workbench {
-    /// A bench on which a group may cost so much, and whose texts are analysed so; without, rules are tried with the scores
-    /// that a request brings.
+    /// A workbench with these limits for a group. `analyse` analyses sample texts. Without it,
+    /// rules can be tried only with the scores of the request.
     pub fn new(limits: Limits, analyse: Option<Analyse>) -> Self {
         Self {
             limits,
@@ -83,7 +87,7 @@ impl Workbench {
         }
     }
 
-    /// What the providers say of a text; none if none can be asked from here.
+    /// What the providers say about a text. `None` if this process has no providers.
     ///
     /// # Errors
     /// Too many texts are being analysed.
@@ -100,10 +104,11 @@ impl Workbench {
         Ok(Some(analyse(text.to_owned(), wanted.to_vec()).await))
     }
 
-    /// The rules that an author gave. Those without an id get one.
+    /// The rules that an author gave. Rules without an id get one.
     ///
     /// # Errors
-    /// Everything that is wrong with them; or that it is not the holder's turn in time, which only wrong rules wait for.
+    /// Everything that is wrong with them, or that the holder's turn did not come in time. Only
+    /// wrong rules wait for a turn.
     pub(crate) async fn rules(
         &self,
         holder: Holder,
@@ -115,7 +120,8 @@ impl Workbench {
         }
     }
 
-    /// Tells everything that is wrong with rules: their patterns and terms are checked, too, as far as they could be read.
+    /// Lists everything that is wrong with rules. Patterns and terms are checked as well, if they
+    /// could be read.
     pub(crate) async fn refuse(&self, holder: Holder, wrong: WrongRules) -> Refused {
         let limits = self.limits;
         let checking = move || Refused::from(&wrong.errors(limits, &thread_time));
@@ -127,7 +133,7 @@ impl Workbench {
     /// Whether rules compile within the limits.
     ///
     /// # Errors
-    /// Everything that is wrong with them, or that it is not the holder's turn in time.
+    /// Everything that is wrong with them, or that the holder's turn did not come in time.
     pub(crate) async fn check(&self, holder: Holder, rules: Vec<Rule>) -> Result<Checked, Refused> {
         let limits = self.limits;
         self.work(holder, move || {
@@ -156,17 +162,17 @@ impl Workbench {
             .await?
     }
 
-    /// Does what takes a while.
+    /// Runs work that takes a while.
     ///
     /// # Errors
-    /// It is not the holder's turn in time.
+    /// The holder's turn did not come in time.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         holder: Holder,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Refused> {
         let slot = turn(&self.slots, holder).await?;
-        // When the client goes away, the work goes on to its end, and its slot is taken as long.
+        // If the client disconnects, the work still runs to its end and keeps its slot until then.
         let working = self.threads.run(
             BRIEF,
             move || {
@@ -180,10 +186,10 @@ impl Workbench {
     }
 }
 
-/// The rules that an author gave, those without an id under new ones.
+/// The rules that an author gave. Rules without an id get a new one.
 ///
 /// # Errors
-/// There are mistakes, which [`Workbench::refuse`] tells.
+/// There are mistakes; [`Workbench::refuse`] lists them.
 pub(crate) fn with_ids(given: GivenRules) -> Result<Vec<Rule>, WrongRules> {
     given.into_rules(|| Uuid::now_v7().into())
 }

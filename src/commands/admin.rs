@@ -1,4 +1,5 @@
-//! `gatehouse admin`: a first set-up from the command line, by whoever may open the database.
+//! `gatehouse admin`: sets up Gatehouse from the command line, for anyone with access to the
+//! database.
 
 mod master_key;
 mod operator;
@@ -21,11 +22,11 @@ use management::Management;
 use queue::Queue;
 use serde_json::Value;
 
-use super::face::{self, Means, told};
 use crate::{
     config::{
         AnyDatabaseOptions, EgressOptions, Located, RuleOptions, StoredRulesOptions, id, one_of,
     },
+    face::{self, Means, told},
     service,
 };
 
@@ -45,23 +46,24 @@ pub(crate) struct Options {
 enum Action {
     #[command(flatten)]
     SetUp(Box<SetUp>),
-    /// Seal every secret with the first of the master keys, so that the others are needed no more; interrupted, it goes on
-    /// when it is run again
+    /// Seal every secret with the first master key, so that the other keys are no longer needed. If
+    /// it is interrupted, run it again to continue
     RotateMasterKey,
 }
 
-/// What a use case does, with its rows in the audit log.
+/// The actions that call a use case. They are recorded in the audit log.
 #[derive(Debug, Subcommand)]
 enum SetUp {
-    /// Make a plan
+    /// Create a plan
     CreatePlan(plan::NewPlan),
-    /// Change what a plan allows; what teams have beyond a lowered limit stays
+    /// Change what a plan allows. Teams keep what they have beyond a lowered limit
     ChangePlan(plan::PlanChange),
-    /// Make a team, subscribed to a plan from now on
+    /// Create a team that subscribes to a plan at once
     CreateTeam {
         #[arg(long)]
         name: Name,
-        /// Its plan; without, the one that the database comes with, which limits no billing period
+        /// The plan of the team [default: the plan of a new database, which has no limits for a
+        /// billing period]
         #[arg(long, value_parser = id::<PlanId>)]
         plan: Option<PlanId>,
     },
@@ -75,14 +77,14 @@ enum SetUp {
               value_parser = one_of(SubscriptionState::ALL.iter().copied(), SubscriptionState::as_str))]
         state: SubscriptionState,
     },
-    /// Make a token for the management interface; it is shown once
+    /// Create a token for the management interface. It is shown only once
     CreateToken {
         #[arg(long)]
         name: Name,
-        /// The team in which it acts; without, it is an operator's and acts in all
+        /// The team in which it acts. If omitted, it is an operator's token and acts in all teams
         #[arg(long, value_parser = id::<TeamId>)]
         team: Option<TeamId>,
-        /// What it may do, separated by commas, or `all`
+        /// The scopes of the token, separated by commas, or `all`
         #[arg(long, required = true, value_delimiter = ',', value_parser = operator::scopes())]
         scopes: Vec<operator::Scopes>,
     },
@@ -107,24 +109,24 @@ enum SetUp {
         #[arg(long, value_parser = id::<TeamId>)]
         team: Option<TeamId>,
     },
-    /// Make a site with a default rule group and a webhook secret, which is shown once
+    /// Create a site with a default rule group and a webhook secret. The secret is shown only once
     CreateSite {
         #[arg(long, value_parser = id::<TeamId>)]
         team: TeamId,
         #[arg(long)]
         name: Name,
-        /// A YAML file with the site's default group; without, the demo's rules
+        /// A YAML file with the site's default rule group [default: the rules of the demo]
         #[arg(long)]
         rules: Option<PathBuf>,
         #[command(flatten)]
         bounds: Bounds,
     },
-    /// Make a key for a site; it is shown once
+    /// Create a key for a site. It is shown only once
     CreateKey {
         #[arg(long, value_parser = id::<SiteId>)]
         site: SiteId,
     },
-    /// Replace a site's keys by a new one; the old ones stop working at once
+    /// Replace a site's keys with a new one. The old keys stop working at once
     RotateKey {
         #[arg(long, value_parser = id::<SiteId>)]
         site: SiteId,
@@ -135,17 +137,17 @@ enum SetUp {
         site: SiteId,
         #[arg(long)]
         url: EndpointUrl,
-        /// Which events it gets; all by default
+        /// The events that it gets, separated by commas [default: all]
         #[arg(long, value_delimiter = ',', value_parser = one_of(EventKind::ALL.iter().copied(), EventKind::as_str))]
         events: Vec<EventKind>,
         #[command(flatten)]
         egress: EgressOptions,
     },
-    /// Load a rule group from a YAML file: a new group, or a new live version of one
+    /// Load a rule group from a YAML file, as a new group or as a new live version of a group
     LoadRules {
         #[arg(long, value_parser = id::<TeamId>)]
         team: TeamId,
-        /// The group that gets a new version; without, the file makes a new group
+        /// The group that gets a new version. If omitted, the file becomes a new group
         #[arg(long, value_parser = id::<RuleGroupId>)]
         publish_to: Option<RuleGroupId>,
         file: PathBuf,
@@ -154,7 +156,7 @@ enum SetUp {
     },
 }
 
-/// How much may be stored as rules: the same bounds as the interface's.
+/// The limits of rules, as in the management interface.
 #[derive(Clone, Copy, Debug, Args)]
 struct Bounds {
     #[command(flatten)]
@@ -163,7 +165,7 @@ struct Bounds {
     stored: StoredRulesOptions,
 }
 
-/// Does it and prints what was made.
+/// Runs the action and prints the result.
 pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     const NAME: &str = "gatehouse admin";
     let located = options.database.locate()?;
@@ -186,7 +188,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<()> {
     print(&made, options.json)
 }
 
-/// What an action needs.
+/// What an action needs to call its use case.
 fn means(action: &SetUp, located: &Located) -> anyhow::Result<Means> {
     let none = Means::default();
     Ok(match action {

@@ -27,20 +27,24 @@ use crate::{
     service, telemetry,
 };
 
-/// Connections of the management interface: those of the public one are not taken by it, whatever comes.
+/// Database connections of the management interface. It has its own, so that it never takes those
+/// of the public interface.
 const MANAGEMENT_CONNECTIONS: u32 = 4;
-/// The interfaces' own connections to Postgres beside the pool: those, and the one that listens for rates.
+/// The connections to Postgres beside the pool: those of the management interface, and one that
+/// listens for rates.
 pub(super) const INTERFACE_FILES: usize = MANAGEMENT_CONNECTIONS as usize + 1;
-/// Tests of endpoints: 16 at once, and twice as many so that no team waits. They are rare, so nothing is kept.
+/// Connections for tests of endpoints: 16 tests run at once, and with twice as many connections no
+/// team waits. Tests are rare, so no idle connections are kept.
 const TESTS: Bounds = Bounds {
     connections: 32,
     idle: 0,
     lookups: 8,
 };
-/// How long outcomes may take to be written when the process stops; this one has none of its own.
+/// How long the queue may take to close when the process stops. This process runs no jobs.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// For how long it goes on accepting when it is told to stop: load balancers look once in a few seconds.
+/// How long connections are still accepted after a signal to stop. Load balancers check every few
+/// seconds.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// Runs until it is told to stop.
@@ -77,7 +81,7 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
         &pool,
         &queue,
         &key,
-        // Only the workers' process knows the providers.
+        // Only worker processes know the providers.
         Workbench::new(options.rules.limits(), None),
         outlet,
         readiness.clone(),
@@ -104,7 +108,8 @@ pub(crate) async fn run(options: ApiOptions) -> anyhow::Result<()> {
     if service::wait_for_schema(&pool, &key, &ready, &stop).await? {
         stop.cancelled().await;
     }
-    // First nobody new is sent here, then nothing new comes in, then what runs ends.
+    // First load balancers stop sending clients, then no connection is accepted, then running
+    // requests end.
     ready.send_replace(service::stopping());
     server.await??;
     queue.close(CLOSE).await;
@@ -162,7 +167,7 @@ pub(crate) fn analyse(providers: Providers) -> Analyse {
     })
 }
 
-/// Lets the management interface judge endpoints by the rules of this client, and test them through it.
+/// Lets the management interface check and test endpoints with the rules of this client.
 pub(crate) fn outlet(outbound: Outbound, clock: Clock) -> Outlet {
     let judging = outbound.clone();
     Outlet::new(
@@ -181,7 +186,8 @@ pub(crate) fn sample(interface: &Interface) -> impl Fn() + Send + Sync + 'static
     move || gauge!("gatehouse_accept_waiting").set(acceptor.waiting() as f64)
 }
 
-/// Serves the interfaces on so many connections until `stop`, then lets open requests end.
+/// Serves the interfaces on at most this many connections until `stop`, then lets open requests
+/// end.
 pub(crate) fn serve(
     bounds: &HttpOptions,
     connections: usize,

@@ -1,4 +1,4 @@
-//! `gatehouse check`: what a process would need, tried without starting one.
+//! `gatehouse check`: tries everything that a process needs, without starting one.
 
 mod live;
 
@@ -17,8 +17,8 @@ use crate::{
     service, telemetry,
 };
 
-/// Prints a line for each thing that is in order, and one for each that is not. What cannot be tried because of another problem is
-/// passed over.
+/// Prints one line for each check, with its result. A check that depends on a failed one is
+/// skipped.
 pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     let mut problems = Problems(0);
     for problem in config::problems::<Cli>() {
@@ -95,11 +95,11 @@ async fn require_key(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
     service::check_master_key(&mut conn, key).await
 }
 
-/// How many things are not in order.
+/// How many checks failed.
 struct Problems(u32);
 
 impl Problems {
-    /// What was tried, if it is in order; else the problem is told and counted.
+    /// The value of a successful check. A problem is printed and counted.
     fn of<T>(&mut self, outcome: anyhow::Result<T>) -> Option<T> {
         match outcome {
             Ok(value) => Some(value),
@@ -127,7 +127,7 @@ fn opened(policy: &EgressPolicy) -> String {
     )
 }
 
-/// A provider in a few words: its name, what it speaks, and what it is shown.
+/// A provider in a few words: its name, its kind, and what it analyses.
 fn described(profile: &Profile) -> String {
     let Profile {
         name, kind, scope, ..

@@ -1,13 +1,14 @@
-//! `gatehouse listen`: a local webhook receiver to try things out with. It verifies both signatures, prints each event,
-//! passes it on to the application that is being developed, and can fail on purpose so that retries can be watched.
+//! `gatehouse listen`: a local webhook receiver to try things out with. It verifies both
+//! signatures, prints each event, forwards it to the application that you develop, and can fail on
+//! purpose so that you can watch retries.
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+mod forward;
+mod pretty;
+mod print;
+mod secret;
+mod verify;
+
+use std::{convert::Infallible, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use domain::signature::WebhookSecret;
@@ -19,21 +20,15 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use serde::Deserialize;
 use tokio::{net::TcpListener, time};
 
 use crate::{config::address, duration};
-
-mod forward;
-mod pretty;
-mod print;
-mod verify;
-
 use forward::Target;
+use secret::{GIVE_ONE, Secret};
 
 /// Larger than any event that Gatehouse sends, in bytes.
 const LONGEST_BODY: usize = 1024 * 1024;
-/// A sender has this long for a request's head, and again for its body.
+/// The time that a sender has for a request's head, and again for its body.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The options of `gatehouse listen`.
@@ -67,18 +62,6 @@ pub(crate) struct Args {
     delay: Duration,
 }
 
-/// What to do when there is no secret.
-const GIVE_ONE: &str = "Give the site's webhook secret with --secret-file, GATEHOUSE_WEBHOOK_SECRET, --secret or --demo";
-
-/// Where the secret comes from.
-#[derive(Debug)]
-enum Secret {
-    Given(WebhookSecret),
-    /// Read anew for every event: `gatehouse up` may write it after this command started.
-    InFile(PathBuf),
-    Unknown,
-}
-
 #[derive(Debug)]
 struct Receiver {
     secret: Secret,
@@ -87,7 +70,7 @@ struct Receiver {
     delay: Duration,
 }
 
-/// Where the secret comes from when no option says it.
+/// Where the secret comes from without an option.
 #[derive(Debug)]
 pub(crate) struct Defaults {
     /// The secret in the environment.
@@ -100,7 +83,7 @@ pub(crate) struct Defaults {
 /// default `demo.json`.
 ///
 /// # Errors
-/// The secret's file cannot be used, or the address cannot be listened on.
+/// The secret's file cannot be used, or the address is not available.
 pub(crate) async fn run(args: Args, defaults: Defaults) -> anyhow::Result<()> {
     let secret = Secret::chosen(args.secret, args.secret_file, args.demo, defaults)?;
     let receiver = Arc::new(Receiver {
@@ -125,7 +108,7 @@ pub(crate) async fn run(args: Args, defaults: Defaults) -> anyhow::Result<()> {
 async fn accept(listener: &TcpListener, receiver: &Arc<Receiver>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors, most likely: others have to end first.
+            // Probably no file descriptors are left: wait until other connections end.
             time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -187,52 +170,6 @@ fn nothing_but(status: StatusCode) -> Response<Full<Bytes>> {
     let mut answer = Response::default();
     *answer.status_mut() = status;
     answer
-}
-
-impl Secret {
-    fn chosen(
-        given: Option<WebhookSecret>,
-        file: Option<PathBuf>,
-        demo: Option<PathBuf>,
-        defaults: Defaults,
-    ) -> anyhow::Result<Self> {
-        Ok(match (given, file, demo) {
-            (Some(secret), _, _) => Self::Given(secret),
-            (None, Some(file), _) => Self::Given(read_secret(&file)?),
-            (None, None, Some(demo)) => Self::InFile(demo),
-            (None, None, None) => match (defaults.secret, defaults.demo) {
-                (Some(secret), _) => Self::Given(secret),
-                (None, Some(demo)) => Self::InFile(demo),
-                (None, None) => Self::Unknown,
-            },
-        })
-    }
-
-    fn load(&self) -> Result<WebhookSecret, String> {
-        match self {
-            Self::Given(secret) => Ok(secret.clone()),
-            Self::InFile(path) => {
-                read_demo(path).map_err(|error| format!("{}: {error:#}", path.display()))
-            }
-            Self::Unknown => Err(GIVE_ONE.to_owned()),
-        }
-    }
-}
-
-fn read_secret(path: &Path) -> anyhow::Result<WebhookSecret> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the webhook secret {}", path.display()))?;
-    let secret = text.trim().parse();
-    secret.with_context(|| format!("the webhook secret in {} is unusable", path.display()))
-}
-
-fn read_demo(path: &Path) -> anyhow::Result<WebhookSecret> {
-    #[derive(Deserialize)]
-    struct Demo {
-        webhook_secret: String,
-    }
-    let demo: Demo = serde_json::from_slice(&std::fs::read(path)?)?;
-    Ok(demo.webhook_secret.parse()?)
 }
 
 fn final_status(text: &str) -> Result<StatusCode, String> {

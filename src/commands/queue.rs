@@ -1,4 +1,4 @@
-//! `gatehouse queue`: what operators look at and do when something is wrong with the queue.
+//! `gatehouse queue`: how operators inspect and repair the queue.
 
 mod dead;
 mod jobs;
@@ -50,7 +50,7 @@ enum Action {
     Cap(pause::CapArgs),
 }
 
-/// Which jobs, alive or dead.
+/// A selection of live or dead jobs.
 #[derive(Debug, Args)]
 struct Which {
     /// Only jobs of this queue
@@ -70,7 +70,7 @@ struct Which {
     error: Option<String>,
 }
 
-/// How many jobs a listing shows, and what of them.
+/// How many jobs a listing shows, and how much of each.
 #[derive(Clone, Copy, Debug, Args)]
 struct Shown {
     /// Show at most this many jobs
@@ -81,7 +81,7 @@ struct Shown {
     payload: bool,
 }
 
-/// Looks, or acts, and prints.
+/// Runs the subcommand and prints its result.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let located = options.database.locate()?;
     let mut conn = service::connect(&located.database, "gatehouse queue").await?;
@@ -101,7 +101,7 @@ pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
         report.text
     };
     match std::io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads has seen enough.
+        // The reader closed the pipe: that is no error.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         written => written?,
     }
@@ -154,7 +154,7 @@ fn lasting(time: TimeDelta) -> Duration {
     time.to_std().unwrap_or_default()
 }
 
-/// The end of a pause; none lasts until it is resumed.
+/// The end of a pause. `None`: until somebody resumes it.
 fn until(now: DateTime<Utc>, end: Option<DateTime<Utc>>) -> String {
     match end {
         Some(end) => format!(
@@ -166,7 +166,7 @@ fn until(now: DateTime<Utc>, end: Option<DateTime<Utc>>) -> String {
     }
 }
 
-/// What a job carries, as JSON if it is that.
+/// The content of a job, as JSON if possible.
 fn payload(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }

@@ -1,93 +1,37 @@
-//! `gatehouse up`: everything in one process, on a private Postgres, ready to be tried.
+//! `gatehouse up`: everything in one process, on a private Postgres, ready to try out.
 
-use std::{
-    fs,
-    io::{ErrorKind, Write as _},
-    net::TcpListener as StdListener,
-    path::PathBuf,
-    time::Duration,
-};
+mod first_start;
+mod prepare;
+mod welcome;
+
+use std::time::Duration;
 
 use ::api::Readiness;
-use anyhow::{Context as _, bail, ensure};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use anyhow::bail;
 use database::{Hosts, Watch};
 use management::Workbench;
 use queue::Queue;
-use rustix::process::geteuid;
-use store::{PgPool, schema, seal::MasterKey};
+use store::seal::MasterKey;
 use tokio::{net::TcpListener, sync::watch};
 use tokio_util::sync::CancellationToken;
-use tracing::info;
-use workers::{
-    Context, Settings,
-    outbound::{Exemption, HostPort, Outbound},
-};
+use workers::{Context, Settings, outbound::Outbound};
 
-use super::{
-    api,
-    face::{self, Means},
-    worker,
-};
+use super::{api, worker};
 use crate::{
-    account::{self, Account},
-    config::{self, UpOptions},
-    data_dir::{self, Audience, DataDir, MASTER_KEY},
-    demo::{self, Addresses, Consent, Demo},
+    config::UpOptions,
+    data_dir::DataDir,
+    demo::{Addresses, Consent},
+    demo_file::Demo,
     embedded_postgres::EmbeddedPostgres,
     open_files::{self, Wanted},
     service, telemetry,
 };
+use first_start::{master_key, prepare_database, prepare_demo};
+use welcome::print_welcome;
+
+pub(crate) use prepare::{Prepared, prepare};
 
 const CLOSE: Duration = Duration::from_secs(5);
-
-/// What needs root where root starts it: the listeners, and the data directory.
-pub(crate) struct Prepared {
-    options: UpOptions,
-    data: DataDir,
-    listener: StdListener,
-    monitoring: StdListener,
-}
-
-/// Binds, gives up root's rights if it has them, and opens the data directory as the user who remains. To be called before
-/// there are threads.
-pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
-    telemetry::start_logs()?;
-    let path = match options.data_dir.take() {
-        Some(path) => path,
-        None => config::default_data_dir()?,
-    };
-    let listener = service::bind(options.listen.listen, "--listen");
-    let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
-    let path = give_up_root(path, options.user.as_deref())?;
-    // Of two reasons not to start, the other Gatehouse that runs here is the one to be told.
-    let data = DataDir::open(&path)?;
-    Ok(Prepared {
-        options,
-        data,
-        listener: listener?,
-        monitoring: monitoring?,
-    })
-}
-
-/// Becomes the account that root runs `up` as, and gives that the data directory; anybody else stays who they are.
-fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
-    if !geteuid().is_root() {
-        if let Some(user) = user {
-            let current = Account::current()?;
-            ensure!(
-                user == current.name(),
-                "only root can start `gatehouse up` for another user: start it as `{user}`, or omit --user"
-            );
-        }
-        return Ok(data_dir);
-    }
-    let account = Account::for_root(user.unwrap_or(account::DEFAULT))?;
-    let data_dir = data_dir::provide(&data_dir, &account)?;
-    account.assume()?;
-    info!(user = account.name(), "gave up root's rights");
-    Ok(data_dir)
-}
 
 /// Runs until it is told to stop.
 pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
@@ -105,7 +49,7 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
     let (postgres, url) = if let Some(url) = &options.database_url {
         (None, url.clone())
     } else {
-        // Making a database, or fetching Postgres first, may take a while.
+        // Creating a database, or downloading Postgres first, can take a while.
         let postgres = tokio::select! {
             postgres = EmbeddedPostgres::start(&data) => postgres?,
             () = stop.cancelled() => return Ok(()),
@@ -120,9 +64,9 @@ pub(crate) async fn run(prepared: Prepared) -> anyhow::Result<()> {
         options, &data, &watch, master_key, listener, monitoring, stop,
     )
     .await;
-    // Nobody need be told of what goes now.
+    // From here on, closed connections are expected and not reported.
     drop(watch);
-    // Whatever happened, Postgres is the last to go.
+    // Postgres always stops last.
     pool.close().await;
     if let Some(postgres) = postgres {
         postgres.stop().await;
@@ -150,7 +94,7 @@ async fn serve(
     } else {
         Consent::IfEmpty
     };
-    // Before the queue is opened: it describes its metrics then, and counts from zero.
+    // Start metrics before the queue is opened: the queue describes its metrics then.
     let metrics = telemetry::start_metrics()?;
     let queue = Queue::open(pool.clone(), options.work.queue())?;
     let demo = prepare_demo(
@@ -210,11 +154,11 @@ async fn serve(
         sample,
     );
 
-    // In order: first nothing new comes in, then what runs ends, then what ended is written.
+    // Stop in order: accept nothing new, let running jobs end, then write their results.
     let server = api::serve(
         &options.http,
         files.clients,
-        // Nobody else serves while it is away.
+        // No other process serves meanwhile, so lingering is of no use.
         Duration::ZERO,
         listener,
         interface,
@@ -241,104 +185,5 @@ async fn serve(
     queue.close(CLOSE).await;
     quiet.cancel();
     monitoring.await??;
-    Ok(())
-}
-
-/// Finds or makes the demo data, if they may be made.
-async fn prepare_demo(
-    options: &UpOptions,
-    data: &DataDir,
-    pool: &PgPool,
-    queue: &Queue,
-    master_key: &MasterKey,
-    consent: Consent,
-    addresses: Addresses,
-) -> anyhow::Result<Option<Demo>> {
-    let webhook_url = options.webhook_url.clone();
-    // Whoever starts the process may open any address for the demo.
-    let target = webhook_url.as_ref().and_then(HostPort::of);
-    let exemption = target.map(|target| Exemption { target, team: None });
-    let means = Means {
-        master_key: Some(master_key.clone()),
-        egress: options.egress.policy(exemption),
-        rules: options.rules.limits(),
-        rules_per_day: options.http.rules_per_day(),
-    };
-    let management = face::management(pool, queue.clone(), means);
-    let demo = demo::prepare(data, &management, consent, addresses, webhook_url).await;
-    management.pool.close().await;
-    demo
-}
-
-/// Brings the database to this version's schema, if it can be worked with and the key is its own.
-async fn prepare_database(pool: &PgPool, key: &MasterKey) -> anyhow::Result<()> {
-    database::fit(pool).await?;
-    schema::migrate(pool)
-        .await
-        .context("cannot upgrade the database to this version's schema")?;
-    service::check_master_key(&mut *pool.acquire().await?, key).await
-}
-
-/// The operator's key, or the data directory's own, made at the first start.
-fn master_key(data: &DataDir) -> anyhow::Result<MasterKey> {
-    if let Some(key) = config::master_key()? {
-        return Ok(key);
-    }
-    let path = data.join(MASTER_KEY);
-    match fs::read_to_string(&path) {
-        Ok(text) => config::parse_master_key(&text)
-            .with_context(|| format!("the master key in {} is unusable", path.display())),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let key: [u8; 32] = rand::random();
-            data.write(
-                MASTER_KEY,
-                format!("{}\n", STANDARD.encode(key)).as_bytes(),
-                Audience::Owner,
-            )?;
-            Ok(MasterKey::new(key))
-        }
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-    }
-}
-
-fn print_welcome(
-    data: &DataDir,
-    listener: &TcpListener,
-    monitoring: &TcpListener,
-    demo: Option<&Demo>,
-) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    let (api, metrics) = (listener.local_addr()?, monitoring.local_addr()?);
-    let dir = data.path().display();
-    writeln!(out, "Gatehouse is up.\n")?;
-    writeln!(out, "  Interface    http://{api}/functions/v1")?;
-    writeln!(out, "  Description  http://{api}/docs")?;
-    writeln!(out, "  Metrics      http://{metrics}/metrics")?;
-    writeln!(out, "  Data         {dir}")?;
-    if let Some(demo) = demo {
-        writeln!(out, "  Demo         {dir}/demo.json (keys and ids)")?;
-        match &demo.webhook_url {
-            Some(url) => writeln!(out, "  Webhooks     {url}")?,
-            None => writeln!(
-                out,
-                "  Webhooks     none yet: add --webhook-url http://127.0.0.1:9000/"
-            )?,
-        }
-        writeln!(out, "\nTry it in another terminal:\n")?;
-        writeln!(
-            out,
-            "  key=$(sed -n 's/.*\"site_key\": \"\\(.*\\)\".*/\\1/p' {dir}/demo.json)"
-        )?;
-        writeln!(
-            out,
-            "  curl http://{api}/functions/v1/submit-media -H 'Content-Type: application/json' \\"
-        )?;
-        writeln!(
-            out,
-            "    -d \"{{\\\"api_key\\\": \\\"$key\\\", \\\"body\\\": \\\"this is a blockedword\\\"}}\""
-        )?;
-    }
-    writeln!(out, "\nCtrl-C stops everything in order.")?;
-    out.flush()?;
     Ok(())
 }

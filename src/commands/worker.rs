@@ -14,15 +14,16 @@ use crate::{
     service, telemetry,
 };
 
-/// How long outcomes may take to be written after the last job ended.
+/// How long results may take to be written after the last job ended.
 const CLOSE: Duration = Duration::from_secs(5);
 
-/// Connections to providers: of each item that is analysed at once one in use, and as many kept for the next.
+/// File descriptors for connections to providers: one in use for each item that is analysed, and
+/// one kept for the next.
 pub(super) const fn provider_files(concurrency: usize) -> usize {
     2 * concurrency
 }
 
-/// Runs until it is told to stop, then drains.
+/// Runs until it is told to stop, then lets running jobs end.
 pub(crate) async fn run(options: WorkerOptions) -> anyhow::Result<()> {
     telemetry::start_logs()?;
     service::warn_root();

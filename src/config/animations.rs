@@ -1,4 +1,4 @@
-//! How much of an animation is looked at.
+//! How much of an animation is analysed.
 
 use clap::Args;
 use workers::AnimationSettings;

@@ -1,4 +1,5 @@
-//! The command line and the environment together: what a variable is worth, and which one is to blame.
+//! The command line and the environment together. Errors name the variable that a wrong value comes
+//! from.
 
 use std::ffi::OsStr;
 
@@ -7,11 +8,11 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-/// The command that judges the environment itself.
+/// The command that checks the environment itself.
 const CHECK: &str = "check";
 
-/// What the command line and the environment say. An empty variable counts as not set. A message about a wrong value names
-/// the variable that the value comes from.
+/// Reads the command line and the environment. An empty variable counts as not set. A message about
+/// a wrong value names the variable that the value comes from.
 ///
 /// # Errors
 /// What clap prints.
@@ -22,7 +23,7 @@ pub(crate) fn read<C: Parser>() -> Result<C, clap::Error> {
     C::from_arg_matches(&matches).map_err(|error| error.format(&mut sourced(C::command())))
 }
 
-/// The commands without what counts as not set.
+/// The commands, without variables that count as not set.
 fn sourced(command: Command) -> Command {
     let without = command.mut_args(|arg| match variable(&arg) {
         Some((_, value)) if value.is_empty() => arg.env(None::<&'static str>),
@@ -31,7 +32,7 @@ fn sourced(command: Command) -> Command {
     without.mut_subcommands(|inner| {
         let inner = sourced(inner);
         if inner.get_name() == CHECK {
-            // They are told with everything else that is wrong.
+            // `check` reports them with all other problems.
             inner.mut_args(|arg| match problem(&arg) {
                 Some(_) => arg.env(None::<&'static str>),
                 None => arg,
@@ -42,7 +43,7 @@ fn sourced(command: Command) -> Command {
     })
 }
 
-/// An option's variable, and what it is set to.
+/// The variable of an option, and its value.
 fn variable(arg: &Arg) -> Option<(&OsStr, std::ffi::OsString)> {
     let name = arg.get_env()?;
     Some((name, std::env::var_os(name)?))
@@ -65,7 +66,7 @@ fn problem(arg: &Arg) -> Option<String> {
     ))
 }
 
-/// Every variable of any command that is set to something impossible.
+/// Every variable of any command that has an invalid value.
 pub(crate) fn problems<C: Parser>() -> Vec<String> {
     let mut found = Vec::new();
     for command in C::command().get_subcommands() {
@@ -100,7 +101,7 @@ fn blaming(mut command: Command, mut error: clap::Error) -> clap::Error {
     ) else {
         return error;
     };
-    // Only then do options display as the error names them.
+    // Options have the names that errors use only after this.
     command.build();
     let blamed = command
         .get_subcommands()

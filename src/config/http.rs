@@ -102,7 +102,8 @@ fn requests() -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync {
 }
 
 impl HttpOptions {
-    /// The bounds of connections, of which no more than `connections` are possible. How long to linger unless the operator says.
+    /// The bounds of connections, at most `connections` of them. `linger` is the default of how
+    /// long connections are accepted after a signal to stop.
     pub(crate) fn serve(&self, connections: usize, linger: Duration) -> serve::Settings {
         serve::Settings {
             head: Duration::from_secs(self.head_seconds),
@@ -169,7 +170,7 @@ impl HttpOptions {
         }
     }
 
-    /// Bytes of rules that a team may store within 24 hours.
+    /// How many bytes of rules a team can store within 24 hours.
     pub(crate) fn rules_per_day(&self) -> u64 {
         self.stored_rules.per_day()
     }

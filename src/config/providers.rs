@@ -1,4 +1,4 @@
-//! Who analyses texts and images: named in an option, or described in a file.
+//! The providers that analyse texts and images: named in an option, or described in a file.
 
 mod address;
 mod aws_role;
@@ -16,7 +16,8 @@ use workers::provider::{
 
 use super::{values::http_url, variable};
 
-/// The longest that a provider may be given for a text or an image: a run of a job has a minute for all it does.
+/// The longest deadline of a provider for a text or an image. One run of a job has a minute for
+/// everything.
 const LONGEST_DEADLINE_SECONDS: u64 = 45;
 const DEADLINE: Duration = Duration::from_secs(20);
 const CONCURRENCY: usize = 32;
@@ -52,7 +53,7 @@ impl ProviderOptions {
     /// The providers that the operator configured.
     ///
     /// # Errors
-    /// In one line, what is wrong with the configuration.
+    /// One line that says what is wrong with the configuration.
     pub(crate) fn load(&self) -> anyhow::Result<Providers> {
         let file = self.providers_file.as_ref();
         let file = file.filter(|path| !path.as_os_str().is_empty());
@@ -67,7 +68,7 @@ impl ProviderOptions {
         }
     }
 
-    /// The proxy for all providers that do not have another.
+    /// The proxy for all providers without their own.
     fn proxy(&self) -> anyhow::Result<Option<Proxy>> {
         let password = variable("GATEHOUSE_PROVIDER_PROXY_PASSWORD")?;
         let Some(url) = self.provider_proxy.as_deref().filter(|url| !url.is_empty()) else {
@@ -132,7 +133,7 @@ impl ProviderOptions {
     }
 }
 
-/// Where OpenAI's interface is, or a compatible one.
+/// The URL of OpenAI's interface, or of a compatible one.
 fn openai_base(text: &str) -> Result<Url, String> {
     let url = http_url(text)?;
     address::base(url).map_err(|wrong| format!("its address {wrong}"))

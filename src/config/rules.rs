@@ -1,4 +1,4 @@
-//! What rule groups may cost.
+//! How much rule groups can cost.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl RuleOptions {
     }
 }
 
-/// How much may be stored as rules.
+/// How many rules can be stored.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct StoredRulesOptions {
     /// Rules that a team may store within 24 hours, in versions and backtests together, in MiB
@@ -44,13 +44,13 @@ pub(crate) struct StoredRulesOptions {
 }
 
 impl StoredRulesOptions {
-    /// Bytes of rules that a team may store within 24 hours.
+    /// How many bytes of rules a team can store within 24 hours.
     pub(crate) fn per_day(self) -> u64 {
         u64::from(self.rules_mib_per_day) << 20
     }
 }
 
-/// What a worker keeps of rule groups.
+/// How many compiled rule groups a worker keeps.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct KeptRulesOptions {
     /// Memory for compiled rule groups that a worker keeps, in MiB. Groups of the teams that use the most are dropped first

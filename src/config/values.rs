@@ -1,4 +1,4 @@
-//! What options take, read so that a wrong value is answered with the right ones.
+//! Parsers for values of options. For a wrong value, the error names the valid ones.
 
 use std::{
     fmt::Display,
@@ -32,7 +32,7 @@ where
     })
 }
 
-/// One of the queues that there are.
+/// The name of a queue.
 pub(crate) fn queue_name() -> impl TypedValueParser<Value = QueueName> {
     one_of(jobs::ALL, QueueName::as_str)
 }
@@ -60,7 +60,7 @@ pub(crate) fn id<T: From<Uuid>>(text: &str) -> Result<T, String> {
         .map_err(|_| "must be an id such as 018f3f3e-0000-7000-8000-000000000001".to_owned())
 }
 
-/// Where to listen.
+/// An address to listen on.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| {
         "must be an IP address and a port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080"
@@ -68,7 +68,7 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// A network, or an address as the network that is only it.
+/// A network. A single address counts as a network of one.
 pub(super) fn network(text: &str) -> Result<IpNet, String> {
     let network = text
         .parse()
@@ -78,14 +78,15 @@ pub(super) fn network(text: &str) -> Result<IpNet, String> {
         .ok_or_else(|| "must be an IP address or a network, such as 10.1.0.7 or 10.1.0.0/16".into())
 }
 
-/// A server to ask.
+/// The URL of a server.
 pub(super) fn http_url(text: &str) -> Result<Url, String> {
     let url: Option<Url> = text.parse().ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https"))
         .ok_or_else(|| "must be a URL such as https://api.example.com".to_owned())
 }
 
-/// An endpoint for the demo site. Its host and port are exempt from the egress guard; all else holds for it, too.
+/// An endpoint for the demo site. Its host and port are exempt from the egress guard; all other
+/// rules apply to it.
 pub(super) fn demo_endpoint(text: &str) -> Result<Url, String> {
     let url: EndpointUrl = text.parse().map_err(|error| format!("{error}"))?;
     let exempt = HostPort::of(url.url()).map(|target| Exemption { target, team: None });

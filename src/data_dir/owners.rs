@@ -1,9 +1,11 @@
 //! Who else could change what is in a data directory. Gatehouse trusts these files with the master key and lets Postgres
 //! run what they configure, so a directory that other users can change, or replace, is refused.
 
-use std::fs::{self, File, Metadata};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::{
+    fs::{self, File, Metadata},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
 
 use anyhow::{Context as _, bail};
 
@@ -14,7 +16,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 const ROOT: u32 = 0;
 
-/// The user whose directory it is to be.
+/// The user who will own the directory.
 #[derive(Clone, Debug)]
 pub(super) struct Owner {
     pub(super) uid: u32,
@@ -30,7 +32,7 @@ impl Owner {
         }
     }
 
-    /// Refuses a data directory that belongs to somebody else or that somebody else may write to.
+    /// Refuses a data directory that belongs to somebody else or that somebody else can write to.
     pub(super) fn judge(&self, path: &Path, metadata: &Metadata) -> anyhow::Result<()> {
         if metadata.uid() != self.uid {
             return Err(foreign(path, metadata.uid(), &self.name()));
@@ -38,7 +40,8 @@ impl Owner {
         closed(path, metadata)
     }
 
-    /// Refuses a file in the data directory that somebody else may write to or owns, unless it is root's, to be read.
+    /// Refuses a file in the data directory that somebody else can write to or owns. A readable
+    /// file of root is accepted.
     pub(super) fn judge_file(&self, path: &Path, metadata: &Metadata) -> anyhow::Result<()> {
         if !metadata.is_file() {
             bail!("{} is not a file: move it away{ELSEWHERE}", path.display());
@@ -50,14 +53,15 @@ impl Owner {
         closed(path, metadata)
     }
 
-    /// Why a file that is there cannot be written, if that is because somebody else owns it.
+    /// The reason why a file cannot be written, if somebody else owns it.
     pub(super) fn explain(&self, path: &Path) -> Option<anyhow::Error> {
         let owner = fs::symlink_metadata(path).ok()?.uid();
         (owner != self.uid).then(|| foreign(path, owner, &self.name()))
     }
 
-    /// Refuses a path on which somebody else could replace this directory: the owner of a directory above it, or anybody who
-    /// may write there. In a sticky directory, such as `/tmp`, nobody can rename what belongs to others.
+    /// Refuses a path on which somebody else could replace this directory: the owner of a directory
+    /// above it, or anybody who can write there. In a sticky directory, such as `/tmp`, nobody can
+    /// rename what belongs to others.
     pub(super) fn judge_way(&self, above: &Path) -> anyhow::Result<()> {
         for step in above.ancestors() {
             let metadata = fs::metadata(step)
@@ -91,7 +95,7 @@ impl Owner {
     }
 }
 
-/// What refuses a directory or a file that is not the user's, who is told how to take it over.
+/// The error for a directory or a file of another user. It says how to take it over.
 pub(crate) fn foreign(path: &Path, owner: u32, user: &str) -> anyhow::Error {
     let owner = match owner {
         ROOT => "root".to_owned(),

@@ -72,7 +72,7 @@ fn case_43_a_directory_that_others_may_write_to_is_refused_with_advice() {
             "{line}"
         );
     }
-    // Reading is the owner's to allow.
+    // The owner can allow others to read.
     set_mode(&path, 0o755);
     DataDir::open(&path).unwrap();
 }
@@ -101,7 +101,7 @@ fn case_43_a_directory_that_others_could_replace_is_refused() {
     set_mode(temporary.path(), 0o777);
     let line = refusal(&path);
     assert!(line.contains("could replace the data directory"), "{line}");
-    // As in /tmp: nobody renames what is another's.
+    // As in /tmp: nobody can rename what belongs to others.
     set_mode(temporary.path(), 0o1777);
     DataDir::open(&path).unwrap();
 }
@@ -131,7 +131,8 @@ fn case_43_a_lock_that_is_a_link_is_not_followed() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "untouched");
 }
 
-/// Only root can make somebody else's files, so these say nothing when a user runs them.
+/// Only root can create files of other users, so these tests check nothing if another user runs
+/// them.
 #[test]
 fn case_43_what_belongs_to_somebody_else_is_refused() {
     if !rustix::process::geteuid().is_root() {
@@ -172,7 +173,7 @@ fn case_43_root_gives_an_account_only_what_is_new_or_empty() {
     provide(&empty, &account).unwrap();
     assert_eq!((owner(&empty), mode(&empty)), (uid, 0o700));
 
-    // As an earlier version made it: root's, with files.
+    // A directory of an earlier version: it belongs to root and has files.
     let old = temporary.path().join("old");
     fs::create_dir(&old).unwrap();
     fs::write(old.join("master.key"), "").unwrap();
@@ -183,7 +184,7 @@ fn case_43_root_gives_an_account_only_what_is_new_or_empty() {
     );
     assert_eq!((owner(&old), owner(&old.join("master.key"))), (0, 0));
 
-    // A stranger who owns the way could replace it while root looks.
+    // Another user who owns a directory above it could replace it meanwhile.
     let strangers = temporary.path().join("strangers");
     fs::create_dir(&strangers).unwrap();
     std::os::unix::fs::chown(&strangers, Some(54_321), None).unwrap();

@@ -1,4 +1,5 @@
-//! The files of the private Postgres: its database directory, made once, and its configuration, written at every start.
+//! The files of the private Postgres: its database directory, created once, and its configuration,
+//! written at every start.
 //!
 //! ```text
 //! <data-dir>/postgres/            the database, mode 0700
@@ -8,30 +9,30 @@
 //! <data-dir>/postgres.url         for `psql "$(cat postgres.url)"`
 //! ```
 
-use std::fs::{self, DirBuilder};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
-use std::process;
+mod configuration;
+mod initialise;
+mod socket;
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
-use tracing::info;
 
 use super::binaries::{Binaries, SUPPORTED};
-use crate::account::Account;
-use crate::data_dir::{Audience, DATABASE_URL, DataDir, foreign};
+use crate::{
+    account::Account,
+    data_dir::{Audience, DATABASE_URL, DataDir, foreign},
+};
+use configuration::{ACCESS, CONFIGURATION, IDENTITIES, access, configuration, identities};
+use initialise::{discard_drafts, initialise};
+use socket::{PORT, create_private, socket_directory, url};
 
-/// The database, its owner and the name in the ident map are all called this.
+/// The name of the database, of its owner, and in the ident map.
 const NAME: &str = "gatehouse";
 const DATABASE: &str = "postgres";
-const CONFIGURATION: &str = "postgres.conf";
-const ACCESS: &str = "postgres.hba.conf";
-const IDENTITIES: &str = "postgres.ident.conf";
-
-/// Names the socket `.s.PGSQL.5432`; nothing listens on TCP.
-const PORT: u16 = 5432;
-/// The kernel's limit is 107 bytes for the whole path of a socket.
-const LONGEST_SOCKET_DIRECTORY: usize = 107 - "/.s.PGSQL.5432".len();
 
 /// A database directory that is ready to be served.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes the database directory if there is none, and writes the configuration.
+    /// Creates the database directory if there is none, and writes the configuration.
     ///
     /// # Errors
     /// One line that says what to do. Nothing that exists is deleted.
@@ -86,7 +87,7 @@ impl Cluster {
     }
 }
 
-/// The major version that made an existing database, `None` if there is no database.
+/// The major version that created an existing database. `None` if there is no database.
 fn existing_version(directory: &Path) -> anyhow::Result<Option<u32>> {
     if !directory.exists() {
         return Ok(None);
@@ -109,73 +110,6 @@ fn existing_version(directory: &Path) -> anyhow::Result<Option<u32>> {
     }
 }
 
-/// Runs `initdb` in a directory of another name, which gets the real one only when everything in it is on the disk: an
-/// `initdb` that was cut off leaves nothing that looks like a database.
-async fn initialise(data: &DataDir, binaries: &Binaries, directory: &Path) -> anyhow::Result<()> {
-    info!(version = binaries.major(), directory = %directory.display(), "creating the database");
-    let draft = data.join(&format!("{DATABASE}.new-{}", process::id()));
-    DirBuilder::new()
-        .mode(0o700)
-        .create(&draft)
-        .with_context(|| format!("cannot create {}", draft.display()))?;
-    let output = binaries
-        .command("initdb")
-        .arg("--pgdata")
-        .arg(&draft)
-        .args([
-            &format!("--username={NAME}"),
-            "--auth=peer",
-            "--encoding=UTF8",
-            "--locale=C.UTF-8",
-        ])
-        .args(["--data-checksums", "--no-instructions"])
-        .kill_on_drop(true)
-        .output()
-        .await
-        .context("cannot run initdb")?;
-    if !output.status.success() {
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let complaint = errors
-            .lines()
-            .find_map(complaint)
-            .or_else(|| errors.lines().last())
-            .unwrap_or("it gave no reason");
-        discard_drafts(data);
-        bail!(
-            "cannot create a database in {}: {complaint}{}",
-            data.path().display(),
-            advice(complaint)
-        );
-    }
-    fs::rename(&draft, directory)
-        .and_then(|()| data.sync())
-        .with_context(|| format!("cannot create {}", directory.display()))
-}
-
-/// The complaint in a line of `initdb`, without the time that the server which it runs puts before its lines.
-fn complaint(line: &str) -> Option<&str> {
-    let mark = ["error:", "FATAL:", "PANIC:"]
-        .iter()
-        .find_map(|mark| line.find(mark))?;
-    line.get(mark..)
-}
-
-/// Removes what an interrupted `initdb` left. What cannot be removed is in nobody's way.
-fn discard_drafts(data: &DataDir) {
-    let Ok(entries) = fs::read_dir(data.path()) else {
-        return;
-    };
-    for entry in entries.filter_map(Result::ok) {
-        if entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(&format!("{DATABASE}.new-"))
-        {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
 /// What to do about a complaint of Postgres, for the end of an error line.
 pub(super) fn advice(complaint: &str) -> &'static str {
     if complaint.contains("No space left on device") || complaint.contains("could not extend file")
@@ -189,88 +123,8 @@ pub(super) fn advice(complaint: &str) -> &'static str {
     }
 }
 
-/// Beside the database; for a data directory with too long a path, a private one in `/tmp`.
-fn socket_directory(data: &DataDir) -> PathBuf {
-    let directory = data.join("run");
-    if directory.as_os_str().len() <= LONGEST_SOCKET_DIRECTORY {
-        return directory;
-    }
-    let mut hasher = DefaultHasher::new();
-    data.path().hash(&mut hasher);
-    PathBuf::from(format!("/tmp/{NAME}-{:016x}", hasher.finish()))
-}
-
-fn configuration(data: &DataDir, binaries: &Binaries, socket: &Path) -> String {
-    let statistics = if binaries.has_library("pg_stat_statements") {
-        "pg_stat_statements"
-    } else {
-        ""
-    };
-    format!(
-        "# Written by Gatehouse at every start; put changes into postgres.local.conf beside this file.
-
-max_connections = 200
-shared_buffers = 256MB
-effective_cache_size = 1GB
-work_mem = 8MB
-maintenance_work_mem = 128MB
-shared_preload_libraries = '{statistics}'
-
-# Short statements on a few hot tables: compiling or splitting them costs more than it saves.
-jit = off
-max_parallel_workers_per_gather = 0
-random_page_cost = 1.1
-
-# Few, large checkpoints: a page is logged whole only once after each.
-checkpoint_timeout = 15min
-max_wal_size = 2GB
-min_wal_size = 256MB
-wal_buffers = 16MB
-
-# A queue table turns over quickly: look for dead rows often.
-autovacuum_naptime = 10s
-
-timezone = 'UTC'
-log_timezone = 'UTC'
-lc_messages = 'C'
-log_line_prefix = ''
-log_checkpoints = off
-
-include_if_exists = 'postgres.local.conf'
-
-# From here on nothing is a matter of taste: what was answered with 200 survives a power cut,
-fsync = on
-synchronous_commit = on
-full_page_writes = on
-# nobody but the owner of this directory gets in,
-listen_addresses = ''
-port = {PORT}
-unix_socket_directories = {socket}
-unix_socket_permissions = 0700
-hba_file = {access}
-ident_file = {identities}
-# and Gatehouse reads what Postgres says.
-log_destination = 'stderr'
-logging_collector = off
-",
-        socket = quoted(socket),
-        access = quoted(&data.join(ACCESS)),
-        identities = quoted(&data.join(IDENTITIES)),
-    )
-}
-
-fn access() -> String {
-    format!("local all all peer map={NAME}\nlocal replication all peer map={NAME}\n")
-}
-
-/// The user who runs Gatehouse is let in as the owner of the database, and so is root, who can be anybody anyway.
-fn identities(user: &str) -> String {
-    [user, "root"]
-        .map(|name| format!("{NAME} \"{name}\" {NAME}\n"))
-        .concat()
-}
-
-/// Refuses what belongs to another user: Postgres would, too, but not say what to do.
+/// Refuses a directory of another user. Postgres would refuse it, too, but would not say what to
+/// do.
 fn require_own(directory: &Path, account: &Account) -> anyhow::Result<()> {
     let owner = fs::metadata(directory)
         .with_context(|| format!("cannot look at {}", directory.display()))?
@@ -280,45 +134,6 @@ fn require_own(directory: &Path, account: &Account) -> anyhow::Result<()> {
     } else {
         Err(foreign(directory, owner, account.name()))
     }
-}
-
-/// Creates a directory that is closed to others, or finds it as it was left. Somebody else's, put there before, is refused.
-fn create_private(directory: &Path, account: &Account) -> anyhow::Result<()> {
-    let created = DirBuilder::new().mode(0o700).create(directory);
-    let found = fs::symlink_metadata(directory);
-    let ours = found.is_ok_and(|found| {
-        found.is_dir() && found.uid() == account.uid().as_raw() && found.mode() & 0o777 == 0o700
-    });
-    match created {
-        Ok(()) => Ok(()),
-        Err(_) if ours => Ok(()),
-        Err(error) => Err(error).with_context(|| {
-            format!(
-                "cannot create {}, or use it if it is there: it would have to be a directory of `{}` with the mode 0700",
-                directory.display(),
-                account.name()
-            )
-        }),
-    }
-}
-
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "''"))
-}
-
-/// Everything is spelled out, also that there is no password, so that no `PG*` variable and no `.pgpass` of whoever uses the
-/// URL changes its meaning.
-fn url(socket: &Path) -> String {
-    let host: String = socket
-        .as_os_str()
-        .as_encoded_bytes()
-        .iter()
-        .map(|&byte| match char::from(byte) {
-            plain if plain.is_ascii_alphanumeric() || "/-_.".contains(plain) => plain.to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect();
-    format!("postgres:///{NAME}?host={host}&port={PORT}&user={NAME}&password=&sslmode=disable")
 }
 
 #[cfg(test)]

@@ -1,61 +1,29 @@
-//! What an earlier process left behind. When `gatehouse up` is killed with SIGKILL, its Postgres goes on alone; after a
-//! power cut, a pid file names a process that is gone, or whose number belongs to a stranger by now.
+//! What an earlier process left behind. If `gatehouse up` is killed with SIGKILL, its Postgres
+//! keeps running. After a power cut, a pid file names a process that is gone, or another process
+//! that has the same number now.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
-use super::server::ORDERLY;
+use super::{
+    pid_file::{self, PidFile},
+    server::ORDERLY,
+};
 
 const POLL: Duration = Duration::from_millis(50);
-/// Processes of a Postgres whose head was killed end by themselves when their statement does.
+/// If the main process of Postgres was killed, its other processes end when their statement ends.
 const STRAGGLERS: Duration = Duration::from_secs(30);
 
-/// What Postgres notes in `postmaster.pid`: its pid in the first line, its state in the eighth.
-#[derive(Debug)]
-pub(super) struct PidFile {
-    pid: i32,
-    ready: bool,
-}
-
-impl PidFile {
-    /// `None` if there is no file or not yet a whole one.
-    pub(super) fn read(database: &Path) -> anyhow::Result<Option<Self>> {
-        let path = path(database);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Self::parse(&text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let pid = text.lines().next()?.trim().parse().ok()?;
-        let ready = text
-            .lines()
-            .nth(7)
-            .is_some_and(|state| state.trim() == "ready");
-        Some(Self { pid, ready })
-    }
-
-    /// Whether it was written by this process, which accepts connections.
-    pub(super) fn is_ready(&self, pid: u32) -> bool {
-        self.ready && u32::try_from(self.pid) == Ok(pid)
-    }
-}
-
-fn path(database: &Path) -> PathBuf {
-    database.join("postmaster.pid")
-}
-
-/// Stops a Postgres that still serves the directory, and removes what would keep a new one from starting. To be called by
-/// the holder of the data directory's lock only.
+/// Stops a Postgres that still serves the directory, and removes what would keep a new one from
+/// starting. Only the holder of the data directory's lock may call it.
 ///
 /// # Errors
 /// One line: processes of Postgres work in the directory and do not end.
@@ -83,12 +51,13 @@ pub(super) async fn settle(database: &Path, socket: &Path) -> anyhow::Result<()>
     }
     let mut socket_lock = socket.as_os_str().to_owned();
     socket_lock.push(".lock");
-    remove_if_misleading(&path(database))?;
+    remove_if_misleading(&pid_file::path(database))?;
     remove_if_misleading(Path::new(&socket_lock))
 }
 
-/// Removes the lock file of a process that is gone. Postgres does that itself, but takes any living process of the same
-/// number for the owner, and a dead one, too, until its parent has noticed.
+/// Removes the lock file of a process that is gone. Postgres does that itself, but it mistakes any
+/// living process with the same number for the owner, and also a dead one that its parent has not
+/// waited for.
 ///
 /// # Errors
 /// One line: the process may be a Postgres of another user, whose directory only that user and root can see. There is one when
@@ -114,8 +83,8 @@ fn remove_if_misleading(file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processes of Postgres that work in a directory: all of them do, from the first to the last. `None` on a system
-/// without `/proc`, where Postgres's own judgement has to do.
+/// The processes of Postgres whose working directory this is: all of them have it. `None` on a
+/// system without `/proc`, where Postgres's own check must suffice.
 fn residents(database: &Path) -> Option<Vec<i32>> {
     let processes = fs::read_dir("/proc").ok()?;
     fs::read_link("/proc/self/cwd").ok()?;
@@ -134,7 +103,7 @@ fn residents(database: &Path) -> Option<Vec<i32>> {
     )
 }
 
-/// Waits until nobody works in the directory; `false` if that takes too long.
+/// Waits until no process works in the directory. `false` if that takes too long.
 async fn vacated(database: &Path, limit: Duration) -> bool {
     let deadline = Instant::now() + limit;
     while residents(database).is_some_and(|residents| !residents.is_empty()) {
@@ -154,40 +123,21 @@ fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// Whether a process that cannot be looked into is called like Postgres, or does not even show its name.
+/// Whether a process that cannot be inspected has the name of Postgres, or hides its name.
 fn may_be_anothers_postgres(pid: i32) -> bool {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let hidden = fs::read_link(process.join("cwd"))
         .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
     match fs::read_to_string(process.join("comm")) {
         Ok(name) => hidden && name.trim() == "postgres",
-        // With `hidepid`, others' processes are not in /proc at all.
+        // With `hidepid`, processes of other users are not in /proc.
         Err(_) => lives(pid),
     }
 }
 
 fn lives(pid: i32) -> bool {
-    // A refused signal is proof of life as well.
+    // A refused signal also proves that the process lives.
     Pid::from_raw(pid).is_some_and(|pid| {
         test_kill_process(pid).map_or_else(|error| error == rustix::io::Errno::PERM, |()| true)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pid_file_is_read_whole_or_not_at_all() {
-        let text = "4711\n/data\n1700000000\n5432\n/data/run\n\n  123  0\nready   \n";
-        assert!(PidFile::parse(text).unwrap().is_ready(4711));
-        assert!(!PidFile::parse(text).unwrap().is_ready(4712));
-        assert!(
-            !PidFile::parse(&text.replace("ready ", "starting"))
-                .unwrap()
-                .is_ready(4711)
-        );
-        assert!(PidFile::parse("").is_none());
-        assert!(PidFile::parse("garbage").is_none());
-    }
 }

@@ -1,22 +1,28 @@
-//! One running Postgres: started, waited for, and stopped in order. It runs in a process group of its own, because a
-//! Ctrl-C in a terminal goes to the whole group, and Postgres must outlive the workers that are still draining.
+//! One running Postgres. It has its own process group, because a Ctrl-C in a terminal goes to a
+//! whole group, and Postgres must outlive the workers that still finish their jobs.
 
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, ChildStderr};
-use tokio::time::{sleep, timeout};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, ChildStderr},
+    time::{sleep, timeout},
+};
 use tracing::{debug, info, warn};
 
-use super::cluster::{Cluster, advice};
-use super::leftovers::{PidFile, settle};
+use super::{
+    cluster::{Cluster, advice},
+    pid_file::PidFile,
+};
 
-/// How long an orderly shutdown may take (it writes a checkpoint) before Postgres is told to stop without one, which
-/// loses nothing and only makes the next start longer.
+/// How long an orderly shutdown may take (it writes a checkpoint) before Postgres is told to stop
+/// without a checkpoint. That loses nothing; only the next start takes longer.
 pub(super) const ORDERLY: Duration = Duration::from_mins(1);
 const READY_POLL: Duration = Duration::from_millis(25);
 /// How often a long start, which is a recovery after a crash, is reported.
@@ -29,13 +35,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts Postgres on a database directory and returns when it accepts connections. A recovery after a crash may
-    /// take its time.
+    /// Starts Postgres on a database directory that no other Postgres serves, and returns when it
+    /// accepts connections. A recovery after a crash can take long.
     ///
     /// # Errors
     /// One line with Postgres's own reason and what to do.
     pub(super) async fn start(cluster: &Cluster) -> anyhow::Result<Self> {
-        settle(&cluster.directory, &cluster.socket).await?;
         let mut setting = std::ffi::OsString::from("config_file=");
         setting.push(&cluster.configuration);
         let mut child = cluster
@@ -135,7 +140,7 @@ impl Drop for Server {
     }
 }
 
-/// Passes Postgres's log on to ours, and keeps the first reason for not starting.
+/// Writes Postgres's log to our log, and keeps the first error.
 async fn listen(log: ChildStderr, complaint: Arc<Mutex<Option<String>>>) {
     let mut lines = BufReader::new(log).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {

@@ -1,11 +1,7 @@
 //! The life of a private Postgres, with real processes in temporary directories. Postgres refuses to run as root, and `up`
 //! gives root's rights up before it starts it: a test that root runs does the same.
 
-use std::fs;
-use std::os::unix::process::CommandExt as _;
-use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::{fs, os::unix::process::CommandExt as _, path::Path, process::Command, time::Duration};
 
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection};
@@ -14,7 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::account::{self, Account};
 
-/// Run by root, runs the test of this name in a process of the account that `up` uses, and answers true when it succeeded.
+/// If root runs the tests, runs the test of this name in a process of the account that `up` uses.
+/// Returns `true` after it succeeded.
 fn ran_as_account(test: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         return false;

@@ -1,10 +1,11 @@
-//! A process that panics, and what it says.
+//! A process that panics, and what it logs.
 
 use std::process::Command;
 
 const TEXT: &str = "ein geheimer Satz, der mit einem ü endet: ü";
 
-/// Panics as handlers do: with a literal, with a message that was put together, by cutting a text in a character.
+/// Panics like a handler: with a literal, with a message that has values, and by cutting a text
+/// inside a character.
 #[test]
 #[ignore = "what the other test runs"]
 #[expect(clippy::panic, reason = "that is the point")]

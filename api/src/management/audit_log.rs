@@ -29,30 +29,32 @@ use crate::{
     raw::Raw,
 };
 
-/// Something that somebody changed.
+/// A recorded change.
 #[derive(Serialize, Object)]
 pub(super) struct AuditEntry {
-    /// The entry.
+    /// The ID of the entry.
     id: Uuid,
-    /// When it was done.
+    /// When the change was made.
     occurred_at: Member<Time>,
-    /// Who did it: `token`, `member`, which is a person, or `command_line`, which is somebody with access to the database.
+    /// Who made the change: `token`, `member` (a person), or `command_line` (somebody with access
+    /// to the database).
     actor: String,
-    /// The token, or the person; null for the command line.
+    /// The ID of the token or the person. `null` for the command line.
     #[oai(nullable)]
     actor_id: Option<Uuid>,
-    /// What was done, as noun and verb, such as `plan.update`. More may be added.
+    /// The action, as noun and verb, such as `plan.update`. More actions may be added.
     action: String,
-    /// The team concerned; null where it concerns all.
+    /// The team that the change is about. `null` if it is about all teams.
     #[oai(nullable)]
     team_id: Option<Uuid>,
-    /// The thing that was changed.
+    /// The ID of the thing that was changed.
     #[oai(nullable)]
     target_id: Option<Uuid>,
-    /// How. A change of a thing tells for each member of it what it was and is: `{"changed": {"name": {"from": ...,
-    /// "to": ...}}}`. Never a secret, never content.
+    /// What exactly was done. A change of a thing has the old and the new value of each changed
+    /// field: `{"changed": {"name": {"from": ..., "to": ...}}}`. Details never contain secrets or
+    /// content.
     details: Raw<HashMap<String, Value>>,
-    /// The `X-Request-Id` of the request; null for the command line.
+    /// The `X-Request-Id` of the request. `null` for the command line.
     #[oai(nullable)]
     request_id: Option<String>,
 }
@@ -79,24 +81,24 @@ pub(crate) struct AuditLog;
 impl AuditLog {
     /// List what was changed
     ///
-    /// The latest first. A team's token sees what concerns its team.
+    /// Returns the latest changes first. A team's token sees the changes that are about its team.
     #[oai(path = "/audit-log", method = "get", operation_id = "listAuditLog")]
     #[expect(clippy::too_many_arguments, reason = "one for each parameter")]
     async fn list_audit_log(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// Only what was done at this time or later.
+        /// Only changes made at this time or later.
         since: Query<Time>,
-        /// Only what was done before this time.
+        /// Only changes made before this time.
         until: Query<Time>,
-        /// Only this action.
+        /// Only changes with this action.
         action: Query<Action>,
-        /// Only what was done to this thing.
+        /// Only changes of the thing with this ID.
         target_id: Query<Uuid>,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<AuditEntry>>, Refusal> {
         let part = Part::new(&limit, &cursor);

@@ -1,4 +1,4 @@
-//! Who calls, by the token in the header `Authorization`.
+//! The caller, identified by the token in the `Authorization` header.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -15,7 +15,7 @@ use poem_openapi::{
 
 use crate::{body::sender, problem::Refusal, query::Parameters, request_id::RequestId};
 
-/// The caller as the request tells: a token that is well-formed and may not exist.
+/// The caller that a request names. The token is well-formed, but may not exist.
 pub(super) struct Caller(management::Caller);
 
 impl Deref for Caller {
@@ -40,8 +40,8 @@ impl<'a> ApiExtractor<'a> for Caller {
             MetaSecurityScheme {
                 ty: "http",
                 description: Some(
-                    "A management token: `mgmt_` and 32 characters, shown once when it was created. The first one comes \
-                     from `gatehouse admin create-token`.",
+                    "A management token: `mgmt_` and 32 characters. It is shown once, when it is created. Create the \
+                     first token with `gatehouse admin create-token`.",
                 ),
                 name: None,
                 key_in: None,

@@ -1,44 +1,35 @@
 //! Hash lists: list, create, read, change, delete. Everything else about them is in a module of its own.
 
+mod described;
 mod entries;
 mod image;
 mod imports;
 mod scans;
+mod shapes;
 mod upload;
 
 use std::sync::Arc;
 
-use domain::{
-    id::{ActorId, HashListId, TeamId},
-    image_hash::ListKind,
-    name::Name,
-    reason::Reason,
-    scope::Scope,
-};
-use management::{
-    Management,
-    hash_lists::{self, Distance, VisibleHashList},
-};
+use domain::id::HashListId;
+use management::{Management, hash_lists};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use uuid::Uuid;
+use poem_openapi::OpenApi;
 
 use super::{
     PREFIX, Tag,
     caller::Caller,
-    document::{Operation, example},
     list::{After, Limit, List, Part},
 };
 use crate::{
     answer::{Created, Json, NoContent},
-    member::{Member, Time, given},
     path::Path,
     payload::JsonBody,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
+
+pub(super) use described::described;
+pub(super) use shapes::{HashList, HashListChange, NewHashList};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -57,113 +48,6 @@ pub(super) fn nouns() -> Nouns {
         imports::Imports,
         scans::Scans,
     )
-}
-
-/// A list of hashes of known images.
-#[derive(Serialize, Object)]
-pub(super) struct HashList {
-    /// The ID of the hash list.
-    id: Uuid,
-    /// The team that owns it. `null` means that all teams share it and operators maintain it.
-    #[oai(nullable)]
-    team_id: Option<Uuid>,
-    /// The list's name. Names are unique within a team, and among shared lists.
-    name: String,
-    /// A description of the list.
-    #[oai(nullable)]
-    description: Option<String>,
-    /// What it means that an image is on the list. It never changes.
-    kind: Member<ListKind>,
-    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits.
-    max_distance: u32,
-    /// The revision of the list. It grows with each change of its entries.
-    revision: i64,
-    /// The number of entries. `null` if you may not see them.
-    #[oai(nullable)]
-    entry_count: Option<i64>,
-    /// The token that created it. `null` if you may not know it.
-    #[oai(nullable)]
-    created_by: Option<Uuid>,
-    /// When it was created.
-    created_at: Member<Time>,
-}
-
-impl From<VisibleHashList> for HashList {
-    fn from(list: VisibleHashList) -> Self {
-        Self {
-            id: list.id.as_uuid(),
-            team_id: list.team.map(TeamId::as_uuid),
-            name: list.name,
-            description: list.description,
-            kind: Member(list.kind),
-            max_distance: list.max_distance,
-            revision: list.revision,
-            entry_count: list.entry_count,
-            created_by: list.created_by.map(ActorId::as_uuid),
-            created_at: list.created_at.into(),
-        }
-    }
-}
-
-/// A hash list to create.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewHashList {
-    /// The list's name. No other list of the team, or no other shared list, may have the same name.
-    name: Member<Name>,
-    /// A description of the list.
-    #[oai(nullable)]
-    description: Option<Member<Reason>>,
-    /// What it means that an image is on the list. You cannot change it later.
-    kind: Member<ListKind>,
-    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The default is 31. With 0,
-    /// only images that look the same count.
-    #[serde(default, deserialize_with = "given")]
-    max_distance: Option<Member<Distance>>,
-    /// The team that will own it. If omitted, it is the team of the token. If an operator omits it, all teams share the list.
-    #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
-}
-
-impl From<NewHashList> for hash_lists::NewHashList {
-    fn from(new: NewHashList) -> Self {
-        Self {
-            name: new.name.0,
-            description: new.description.map(|text| text.0),
-            kind: new.kind.0,
-            max_distance: new.max_distance.map(|bits| bits.0),
-            team: new.team_id.map(|team| team.0),
-        }
-    }
-}
-
-/// Fields of a hash list to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HashListChange {
-    /// The list's new name.
-    #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
-    /// The list's new description. `null` removes it.
-    #[serde(default, deserialize_with = "given")]
-    #[oai(nullable)]
-    #[expect(clippy::option_option, reason = "absent and null are two things")]
-    description: Option<Option<Member<Reason>>>,
-    /// An image counts as on the list if its PDQ hash differs from an entry in at most this many bits. The change applies to
-    /// images that are submitted from now on.
-    #[serde(default, deserialize_with = "given")]
-    max_distance: Option<Member<Distance>>,
-}
-
-impl From<HashListChange> for hash_lists::HashListChange {
-    fn from(change: HashListChange) -> Self {
-        let description = change.description;
-        Self {
-            name: change.name.map(|name| name.0),
-            description: description.map(|text| text.map(|text| text.0)),
-            max_distance: change.max_distance.map(|bits| bits.0),
-        }
-    }
 }
 
 pub(crate) struct HashLists;
@@ -264,64 +148,4 @@ impl HashLists {
         hash_lists::delete(&management, &caller, hash_list_id.0).await?;
         Ok(NoContent)
     }
-}
-
-fn list_example() -> Value {
-    json!({
-        "id": example::HASH_LIST,
-        "team_id": example::TEAM,
-        "name": "Removed before",
-        "description": "Images that moderators have rejected.",
-        "kind": "deny",
-        "max_distance": 31,
-        "revision": 12,
-        "entry_count": 1_204,
-        "created_by": example::TOKEN,
-        "created_at": example::CREATED_AT,
-    })
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let list = list_example();
-    let own = vec![
-        Operation {
-            answer: Some(example::list(&list)),
-            ..Operation::new("listHashLists", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::LimitReached],
-            request: Some(json!({
-                "name": "Removed before",
-                "description": "Images that moderators have rejected.",
-                "kind": "deny",
-                "max_distance": 31,
-                "team_id": example::TEAM,
-            })),
-            answer: Some(list.clone()),
-            ..Operation::new("createHashList", Scope::HashListsWrite)
-        },
-        Operation {
-            answer: Some(list.clone()),
-            ..Operation::new("getHashList", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::SharedList],
-            request: Some(json!({ "max_distance": 20 })),
-            answer: Some(list),
-            ..Operation::new("updateHashList", Scope::HashListsWrite)
-        },
-        Operation {
-            problems: &[Code::HashListInUse, Code::SharedList],
-            ..Operation::new("deleteHashList", Scope::HashListsWrite)
-        },
-    ];
-    [
-        own,
-        entries::described(),
-        image::described(),
-        imports::described(),
-        scans::described(),
-    ]
-    .concat()
 }

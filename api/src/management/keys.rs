@@ -1,83 +1,32 @@
 //! Site keys: list, create, rotate, read, disable.
 
+mod described;
+mod shapes;
+
 use std::sync::Arc;
 
-use domain::{
-    id::{SiteId, SiteKeyId},
-    scope::Scope,
-};
+use domain::id::{SiteId, SiteKeyId};
 use management::{
     Management,
     site_keys::{self, IssuedKey},
 };
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
-use serde_json::json;
-use store::site::keys::KeyRecord;
-use uuid::Uuid;
+use poem_openapi::OpenApi;
 
 use super::{
     PREFIX, Tag,
     caller::Caller,
-    document::{Operation, example},
     list::{After, Limit, List, Part},
 };
 use crate::{
     answer::{Created, Json, NoContent},
-    member::{Member, Time},
     path::Path,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
 
-/// A site key without its secret.
-#[derive(Serialize, Object)]
-pub(super) struct SiteKey {
-    /// The key's id.
-    id: Uuid,
-    /// The site that it submits for.
-    site_id: Uuid,
-    /// Its last four characters.
-    hint: String,
-    /// When it was created.
-    created_at: Member<Time>,
-    /// When it was disabled. `null` if it works.
-    #[oai(nullable)]
-    disabled_at: Option<Member<Time>>,
-}
-
-impl From<KeyRecord> for SiteKey {
-    fn from(record: KeyRecord) -> Self {
-        Self {
-            id: record.id.as_uuid(),
-            site_id: record.site.as_uuid(),
-            hint: record.hint,
-            created_at: record.created_at.into(),
-            disabled_at: record.disabled_at.map(Member::from),
-        }
-    }
-}
-
-/// A new site key with its secret.
-#[derive(Serialize, Object)]
-pub(super) struct IssuedSiteKey {
-    /// The key itself. Keep it in your application's back end. It is shown only here.
-    secret: String,
-    /// The key as later requests show it.
-    #[serde(flatten)]
-    #[oai(flatten)]
-    key: SiteKey,
-}
-
-impl From<IssuedKey> for IssuedSiteKey {
-    fn from(issued: IssuedKey) -> Self {
-        Self {
-            secret: issued.secret.expose().to_owned(),
-            key: issued.key.into(),
-        }
-    }
-}
+pub(super) use described::described;
+pub(super) use shapes::{IssuedSiteKey, SiteKey};
 
 pub(crate) struct SiteKeys;
 
@@ -194,38 +143,4 @@ fn created(issued: IssuedKey) -> Created<IssuedSiteKey> {
         location: format!("{PREFIX}/sites/{}/keys/{}", key.site, key.id),
         value: issued.into(),
     }
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let key = json!({
-        "id": "01980f6d-09aa-7bbb-8ccc-0123456789ab",
-        "site_id": example::SITE,
-        "hint": "w3Zk",
-        "created_at": example::CREATED_AT,
-        "disabled_at": null,
-    });
-    let mut issued = json!({ "secret": "site_EXAMPLEexampleEXAMPLEexamplew3Zk" });
-    crate::openapi::extend(&mut issued, "", key.clone());
-    vec![
-        Operation {
-            answer: Some(example::list(&key)),
-            ..Operation::new("listSiteKeys", Scope::KeysRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            answer: Some(issued.clone()),
-            ..Operation::new("createSiteKey", Scope::KeysWrite)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            answer: Some(issued),
-            ..Operation::new("rotateSiteKeys", Scope::KeysWrite)
-        },
-        Operation {
-            answer: Some(key),
-            ..Operation::new("getSiteKey", Scope::KeysRead)
-        },
-        Operation::new("disableSiteKey", Scope::KeysWrite),
-    ]
 }

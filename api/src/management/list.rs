@@ -1,119 +1,29 @@
-//! Lists: a part at a time, by a cursor that stays true while things come and go, and that knows its list.
+//! Lists, one page at a time. A cursor stays valid while things are added and removed, and works
+//! only for its own list.
 
-use std::{fmt, str::FromStr};
+mod cursor;
 
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use domain::whole::Whole;
-use poem::{Request, RequestBody, Result};
 use poem_openapi::{
-    ApiExtractor, ApiExtractorType, ExtractParamOptions, Object,
-    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
+    Object,
     types::{ParseFromJSON, ToJSON},
 };
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use store::page::Page;
 use uuid::Uuid;
 
-use crate::{
-    problem::Refusal,
-    query::{Query, given_once},
-};
+use crate::query::Query;
+use cursor::{Cursor, ListTag};
 
-/// How many things a part may have.
+pub(super) use cursor::After;
+
+/// How many items a page can have.
 pub(super) type Limit = Whole<1, 100>;
 
-/// How many it has when nothing is said.
+/// How many items a page has by default.
 pub(super) const DEFAULT_LIMIT: i64 = 50;
 
-/// Which list it is, by its path: a few bytes of its hash, since a mistake is to be found and nobody is to be kept out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ListTag([u8; 4]);
-
-impl ListTag {
-    /// Ids in paths may be written in upper case, too.
-    fn of(path: &str) -> Self {
-        let hash = Sha256::digest(path.to_ascii_lowercase());
-        Self([hash[0], hash[1], hash[2], hash[3]])
-    }
-}
-
-/// A place in a list: after the thing with this id. Opaque to callers, so that lists may one day be in another order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cursor {
-    list: ListTag,
-    after: Uuid,
-}
-
-impl fmt::Display for Cursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = [&self.list.0[..], self.after.as_bytes()].concat();
-        f.write_str(&BASE64_URL_SAFE_NO_PAD.encode(bytes))
-    }
-}
-
-/// The text is no cursor of ours.
-struct InvalidCursor;
-
-impl FromStr for Cursor {
-    type Err = InvalidCursor;
-
-    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
-        let bytes = BASE64_URL_SAFE_NO_PAD.decode(text);
-        let bytes = bytes.map_err(|_| InvalidCursor)?;
-        let (list, after) = bytes.split_first_chunk().ok_or(InvalidCursor)?;
-        Ok(Self {
-            list: ListTag(*list),
-            after: Uuid::from_slice(after).map_err(|_| InvalidCursor)?,
-        })
-    }
-}
-
-/// The parameter `cursor`: after which thing the part begins, if not at the beginning of the list.
-pub(super) struct After {
-    list: ListTag,
-    after: Option<Uuid>,
-}
-
-impl<'a> ApiExtractor<'a> for After {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn param_in() -> Option<MetaParamIn> {
-        Some(MetaParamIn::Query)
-    }
-
-    fn param_schema_ref() -> Option<MetaSchemaRef> {
-        Some(MetaSchemaRef::Inline(Box::new(MetaSchema::new("string"))))
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        options: ExtractParamOptions<()>,
-    ) -> Result<Self> {
-        let list = ListTag::of(request.original_uri().path());
-        let wrong = |message: &str| Refusal::invalid_field(options.name, message);
-        let Some(text) = given_once(request, options.name)? else {
-            return Ok(Self { list, after: None });
-        };
-        let cursor: Cursor = text
-            .parse()
-            .map_err(|_| wrong("must be the next_cursor of an earlier answer"))?;
-        if cursor.list != list {
-            let message =
-                "is the cursor of another list; take the next_cursor of an answer of this one";
-            return Err(wrong(message).into());
-        }
-        Ok(Self {
-            list,
-            after: Some(cursor.after),
-        })
-    }
-}
-
-/// The part of a list that a request asks for.
+/// The page of a list that a request asks for.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     list: ListTag,
@@ -130,7 +40,7 @@ impl Part {
         }
     }
 
-    /// The rows to ask for: one more than wanted, which tells whether there are more.
+    /// The rows to read: one more than requested, to find out whether there are more.
     pub(super) fn page(self) -> Page {
         Page {
             after: self.after(),
@@ -138,17 +48,17 @@ impl Part {
         }
     }
 
-    /// Only what comes after the thing with this id is wanted.
+    /// The ID of the item after which the page begins.
     pub(super) fn after(self) -> Option<Uuid> {
         self.after
     }
 
-    /// How many things are wanted.
+    /// How many items are requested.
     pub(super) fn limit(self) -> usize {
         usize::try_from(self.limit).unwrap_or(usize::MAX)
     }
 
-    /// The answer made of those rows.
+    /// The answer with these rows.
     pub(super) fn list<Row, T: From<Row> + ParseFromJSON + ToJSON>(
         self,
         mut rows: Vec<Row>,
@@ -160,7 +70,8 @@ impl Part {
         self.list_to(rows, last)
     }
 
-    /// These things; the next part begins after the thing with the id `last`, unless this is the end.
+    /// The answer with these items. The next page begins after the item with the ID `last`. Without
+    /// `last`, this is the end.
     pub(super) fn list_to<Row, T: From<Row> + ParseFromJSON + ToJSON>(
         self,
         rows: Vec<Row>,
@@ -177,18 +88,18 @@ impl Part {
     }
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Serialize, Object)]
 pub(super) struct List<T: ParseFromJSON + ToJSON> {
-    /// The things.
+    /// The items of this page.
     data: Vec<T>,
-    /// Give it as `cursor` to get the next part; null at the end.
+    /// Send it as `cursor` to get the next page. `null` on the last page.
     #[oai(nullable)]
     next_cursor: Option<String>,
 }
 
 impl<T: ParseFromJSON + ToJSON> List<T> {
-    /// These things, which are all that there are.
+    /// A list that fits on one page.
     pub(super) fn whole<Row>(rows: Vec<Row>) -> Self
     where
         T: From<Row>,
@@ -196,43 +107,6 @@ impl<T: ParseFromJSON + ToJSON> List<T> {
         Self {
             data: rows.into_iter().map(T::from).collect(),
             next_cursor: None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is() {
-        let cursor = Cursor {
-            list: ListTag::of("/management/v1/teams"),
-            after: Uuid::from_u128(u128::MAX - 7),
-        };
-        assert!(
-            cursor
-                .to_string()
-                .parse::<Cursor>()
-                .is_ok_and(|read| read == cursor)
-        );
-        assert!(
-            cursor
-                .to_string()
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-        );
-        let id = cursor.after.to_string();
-        for text in [
-            "",
-            "x",
-            "AAAA",
-            "AAAAAAAAAAAAAAAAAAAAAA",
-            "AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-            "/+AAAAAAAAAAAAAAAAAAAAAAAAA",
-            &id,
-        ] {
-            assert!(text.parse::<Cursor>().is_err(), "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Media: list, read, look at the image, decide.
+//! Media: list, read, get the image, decide.
 
 mod decision;
 mod history;
@@ -15,7 +15,6 @@ use poem_openapi::OpenApi;
 use store::media::Filter;
 use uuid::Uuid;
 
-pub(super) use self::history::without_internals;
 use self::{
     decision::{Decided, NewDecision},
     image::ImageFile,
@@ -36,6 +35,8 @@ use crate::{
     problem::{Code, Refusal},
     query::Query,
 };
+
+pub(super) use self::history::without_internals;
 
 pub(crate) struct Media;
 

@@ -31,15 +31,15 @@ pub(crate) struct Plans;
 impl Plans {
     /// List plans
     ///
-    /// The oldest first. A team's token sees the plan that its team subscribes to.
+    /// Returns the oldest plans first. A team's token sees only the plan of its team.
     #[oai(path = "/plans", method = "get", operation_id = "listPlans")]
     async fn list_plans(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// How many at most.
+        /// The most items in one page.
         limit: Query<Limit>,
-        /// Where to go on: `next_cursor` of the part before.
+        /// Where to continue: the `next_cursor` of the previous page.
         cursor: After,
     ) -> Result<Json<List<Plan>>, Refusal> {
         let part = Part::new(&limit, &cursor);
@@ -49,7 +49,7 @@ impl Plans {
 
     /// Create a plan
     ///
-    /// Only operators may do this.
+    /// Only operators can create plans.
     #[oai(path = "/plans", method = "post", operation_id = "createPlan")]
     async fn create_plan(
         &self,
@@ -67,13 +67,13 @@ impl Plans {
 
     /// Read a plan
     ///
-    /// For a team's token there is no plan but its team's.
+    /// A team's token can read only the plan of its team.
     #[oai(path = "/plans/:plan_id", method = "get", operation_id = "getPlan")]
     async fn get_plan(
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The plan.
+        /// The ID of the plan.
         plan_id: Path<PlanId>,
     ) -> Result<Json<Plan>, Refusal> {
         let plan = plans::get(&management, &caller, plan_id.0).await?;
@@ -82,8 +82,9 @@ impl Plans {
 
     /// Change a plan
     ///
-    /// The change holds at once, for all teams that subscribe to the plan. What a team has beyond a lowered limit stays; it can
-    /// create nothing more. Only operators may do this.
+    /// The change takes effect at once, for all teams that subscribe to the plan. If you lower a
+    /// limit, teams keep what they have beyond it, but cannot create more. Only operators can
+    /// change plans.
     #[oai(
         path = "/plans/:plan_id",
         method = "patch",
@@ -93,7 +94,7 @@ impl Plans {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The plan.
+        /// The ID of the plan.
         plan_id: Path<PlanId>,
         request: JsonBody<PlanChange>,
     ) -> Result<Json<Plan>, Refusal> {

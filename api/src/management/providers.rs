@@ -1,4 +1,4 @@
-//! The providers that sites can choose among.
+//! The providers that a site can choose from.
 
 use std::sync::Arc;
 
@@ -31,18 +31,21 @@ pub(super) struct KnownProviders {
 /// A provider that workers are configured with.
 #[derive(Serialize, Object)]
 struct KnownProvider {
-    /// Its name, by which sites choose it.
+    /// The name of the provider. Sites choose it by this name.
     name: String,
-    /// What it speaks. More may be added.
+    /// The kind of provider. More kinds may be added.
     kind: String,
-    /// What it can score of texts. Where no provider of a site can score a category, rules that ask for it never match.
+    /// The categories that it can score in texts. If no provider of a site can score a category,
+    /// rules about this category never match.
     categories: Vec<Member<Category>>,
-    /// What it can score of images.
+    /// The categories that it can score in images.
     image_categories: Vec<Member<Category>>,
-    /// Until when it is not asked, because it limits requests or keeps failing; null when it is asked.
+    /// Until when no requests are sent to it, because it limits requests or keeps failing. `null`
+    /// if requests are sent.
     #[oai(nullable)]
     paused_until: Option<Member<Time>>,
-    /// When a worker last told of it, which each does once a minute. It is forgotten after a day.
+    /// When a worker last reported it. Each worker does so once a minute. A provider that no worker
+    /// reports disappears after a day.
     seen_at: Member<Time>,
 }
 
@@ -65,7 +68,8 @@ pub(crate) struct Providers;
 impl Providers {
     /// List providers
     ///
-    /// Those that workers are configured with: where they are, and with which keys they are asked, is the operator's own.
+    /// Returns the providers that workers are configured with. Their addresses and keys are not
+    /// shown.
     #[oai(path = "/providers", method = "get", operation_id = "listProviders")]
     async fn list_providers(
         &self,

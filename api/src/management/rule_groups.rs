@@ -2,47 +2,42 @@
 
 mod attachments;
 mod backtests;
+mod described;
 mod diff;
 mod draft;
 mod file;
 mod rules;
 mod schema;
 mod shadow;
+mod shapes;
 mod trial;
 mod versions;
 mod warnings;
 
 use std::sync::Arc;
 
-use domain::{
-    id::{GroupVersionId, RuleGroupId, TeamId},
-    name::Name,
-    reason::Reason,
-    scope::Scope,
-};
+use domain::id::RuleGroupId;
 use management::{Management, rule_groups};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use store::rule_group::Group;
-use uuid::Uuid;
+use poem_openapi::OpenApi;
+use serde_json::Value;
 
-use self::{rules::RuleDocuments, warnings::RuleWarning};
 use super::{
-    PREFIX, Tag,
+    Tag,
     caller::Caller,
-    document::{Operation, example},
     list::{After, Limit, List, Part},
 };
 use crate::{
     answer::{Created, Json, NoContent},
-    member::{Member, Time, given},
     path::Path,
     payload::JsonBody,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
+use described::{created_example, group_example};
+
+pub(super) use described::described;
+pub(super) use shapes::{CreatedRuleGroup, NewRuleGroup, RuleGroup, RuleGroupChange};
 
 /// The operations, noun by noun.
 pub(super) type Nouns = (
@@ -71,123 +66,10 @@ pub(super) fn nouns() -> Nouns {
     )
 }
 
-/// Adds to the document what neither the signatures nor the table of operations say.
+/// Adds the schemas of rules and of rule files to the document.
 pub(super) fn document(document: &mut Value) {
     schema::declare(document);
     file::declare(document);
-}
-
-/// A named set of rules that belongs to a team.
-#[derive(Serialize, Object)]
-pub(super) struct RuleGroup {
-    /// The ID of the rule group.
-    id: Uuid,
-    /// The team that owns it.
-    team_id: Uuid,
-    /// The group's name. Names are unique within a team.
-    name: String,
-    /// The version that judges new submissions.
-    live_version_id: Uuid,
-    /// The number of the live version. A group's versions are numbered from 1.
-    live_version_number: i32,
-    /// The version that judges in the shadow of the live version, without effect. `null` if there is none.
-    #[oai(nullable)]
-    shadow_version_id: Option<Uuid>,
-    /// The number of the shadow version.
-    #[oai(nullable)]
-    shadow_version_number: Option<i32>,
-    /// Whether the draft differs from the live version.
-    draft_edited: bool,
-    /// The revision of the draft. It grows with each change of what the draft shows.
-    draft_revision: i64,
-    /// When it was created.
-    created_at: Member<Time>,
-}
-
-impl From<Group> for RuleGroup {
-    fn from(group: Group) -> Self {
-        Self {
-            id: group.id.as_uuid(),
-            team_id: group.team.as_uuid(),
-            name: group.name,
-            live_version_id: group.live.as_uuid(),
-            live_version_number: group.live_number,
-            shadow_version_id: group.shadow.map(GroupVersionId::as_uuid),
-            shadow_version_number: group.shadow_number,
-            draft_edited: group.edited,
-            draft_revision: group.draft_revision,
-            created_at: group.created_at.into(),
-        }
-    }
-}
-
-/// A new rule group.
-#[derive(Serialize, Object)]
-pub(super) struct CreatedRuleGroup {
-    /// The rule group.
-    #[serde(flatten)]
-    #[oai(flatten)]
-    group: RuleGroup,
-    /// What the author should know about the rules.
-    warnings: Vec<RuleWarning>,
-}
-
-impl From<rule_groups::CreatedRuleGroup> for CreatedRuleGroup {
-    fn from(created: rule_groups::CreatedRuleGroup) -> Self {
-        let warnings = created.warnings.into_iter();
-        Self {
-            group: created.group.into(),
-            warnings: warnings.map(RuleWarning::from).collect(),
-        }
-    }
-}
-
-/// Where it is found.
-impl From<rule_groups::CreatedRuleGroup> for Created<CreatedRuleGroup> {
-    fn from(created: rule_groups::CreatedRuleGroup) -> Self {
-        Self {
-            location: format!("{PREFIX}/rule-groups/{}", created.group.id),
-            value: created.into(),
-        }
-    }
-}
-
-/// A rule group to create.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewRuleGroup {
-    /// The group's name. No other group of the team may have the same name.
-    name: Member<Name>,
-    /// The team that will own it. If omitted, it is the team of the token. Operators must name a team.
-    #[serde(default, deserialize_with = "given")]
-    team_id: Option<Member<TeamId>>,
-    /// The rules of the first version, which is live at once. If omitted, the version has no rules.
-    #[serde(default)]
-    #[oai(default)]
-    rules: RuleDocuments,
-    /// A note about the first version.
-    #[oai(nullable)]
-    note: Option<Member<Reason>>,
-}
-
-impl From<NewRuleGroup> for rule_groups::NewRuleGroup {
-    fn from(new: NewRuleGroup) -> Self {
-        Self {
-            name: new.name.0,
-            team: new.team_id.map(|team| team.0),
-            rules: new.rules.0,
-            note: new.note.map(|note| note.0),
-        }
-    }
-}
-
-/// Fields of a rule group to change. Omitted fields keep their value.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RuleGroupChange {
-    /// The group's new name.
-    #[serde(default, deserialize_with = "given")]
-    name: Option<Member<Name>>,
 }
 
 pub(crate) struct RuleGroups;
@@ -287,73 +169,4 @@ impl RuleGroups {
         rule_groups::delete(&management, &caller, rule_group_id.0).await?;
         Ok(NoContent)
     }
-}
-
-fn group_example() -> Value {
-    json!({
-        "id": example::RULE_GROUP,
-        "team_id": example::TEAM,
-        "name": "House rules",
-        "live_version_id": example::VERSION,
-        "live_version_number": 3,
-        "shadow_version_id": null,
-        "shadow_version_number": null,
-        "draft_edited": true,
-        "draft_revision": 7,
-        "created_at": example::CREATED_AT,
-    })
-}
-
-fn created_example() -> Value {
-    let mut created = group_example();
-    created["warnings"] = json!([warnings::example()]);
-    created
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let group = group_example();
-    let own = vec![
-        Operation {
-            answer: Some(example::list(&group)),
-            ..Operation::new("listRuleGroups", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken, Code::LimitReached],
-            request: Some(json!({
-                "name": "Comment rules",
-                "team_id": example::TEAM,
-                "rules": schema::examples(),
-                "note": "What we had in the old system.",
-            })),
-            answer: Some(created_example()),
-            ..Operation::new("createRuleGroup", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(group.clone()),
-            ..Operation::new("getRuleGroup", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::NameTaken],
-            request: Some(json!({ "name": "House rules" })),
-            answer: Some(group),
-            ..Operation::new("updateRuleGroup", Scope::RulesWrite)
-        },
-        Operation {
-            problems: &[Code::RuleGroupInUse],
-            ..Operation::new("deleteRuleGroup", Scope::RulesWrite)
-        },
-    ];
-    [
-        own,
-        draft::described(),
-        versions::described(),
-        diff::described(),
-        shadow::described(),
-        trial::described(),
-        backtests::described(),
-        file::described(),
-        attachments::described(),
-    ]
-    .concat()
 }

@@ -28,19 +28,20 @@ use crate::{
     problem::{Code, Refusal},
 };
 
-/// Which plan a team has, and how it stands with it. Every team has a subscription.
+/// The plan of a team, and whether the subscription is active. Every team has a subscription.
 #[derive(Serialize, Object)]
 pub(super) struct Subscription {
-    /// The team.
+    /// The ID of the team.
     team_id: Uuid,
-    /// Its plan.
+    /// The plan of the team.
     plan_id: Uuid,
-    /// `active`: submissions are accepted. `past_due`: they are for seven days more. `cancelled`: they are refused.
+    /// `active`: submissions are accepted. `past_due`: submissions are accepted for seven more
+    /// days. `cancelled`: submissions are refused.
     state: Member<SubscriptionState>,
-    /// From when on it is in force. Billing periods are the UTC months from here on: from 31 January they begin on 28 or 29
-    /// February, 31 March and so on, at the same time of day.
+    /// When the subscription begins. Billing periods are UTC months that begin at this day and
+    /// time: from 31 January, the next ones begin on 28 or 29 February, on 31 March and so on.
     started_at: Member<Time>,
-    /// Since when it is past due; null if it is not.
+    /// Since when the subscription is past due. `null` if it is not.
     #[oai(nullable)]
     past_due_since: Option<Member<Time>>,
 }
@@ -57,16 +58,16 @@ impl From<subscription::Subscription> for Subscription {
     }
 }
 
-/// What a subscription is to be.
+/// The new state of a subscription.
 #[derive(Deserialize, Object)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewSubscription {
-    /// The plan.
+    /// The plan that the team subscribes to.
     plan_id: Member<PlanId>,
-    /// How the team stands with it.
+    /// The state of the subscription: `active`, `past_due` or `cancelled`.
     state: Member<SubscriptionState>,
-    /// From when it is in force and its billing periods are counted. Without, that stays as it is. Another time ends the current
-    /// period at once and begins other periods, in which nothing was used yet.
+    /// When the subscription and its billing periods begin. If omitted, it stays as it is. A new
+    /// time ends the current period at once and begins new periods, in which nothing is used yet.
     #[oai(nullable)]
     started_at: Option<Member<Time>>,
 }
@@ -85,7 +86,7 @@ impl Subscriptions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The team.
+        /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<Subscription>, Refusal> {
         let subscription = subscriptions::get(&management, &caller, team_id.0).await?;
@@ -94,7 +95,7 @@ impl Subscriptions {
 
     /// Change a team's subscription
     ///
-    /// The change holds at once. Only operators may do this.
+    /// The change takes effect at once. Only operators can change subscriptions.
     #[oai(
         path = "/teams/:team_id/subscription",
         method = "put",
@@ -104,7 +105,7 @@ impl Subscriptions {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The team.
+        /// The ID of the team.
         team_id: Path<TeamId>,
         request: JsonBody<NewSubscription>,
     ) -> Result<Json<Subscription>, Refusal> {

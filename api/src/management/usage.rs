@@ -1,4 +1,4 @@
-//! What a team has used of its plan.
+//! How much of its plan a team has used.
 
 use std::sync::Arc;
 
@@ -23,32 +23,35 @@ use crate::{
     problem::Refusal,
 };
 
-/// What a team has used of its plan.
+/// How much of its plan a team has used.
 #[derive(Serialize, Object)]
 pub(super) struct TeamUsage {
-    /// The team.
+    /// The ID of the team.
     team_id: Uuid,
-    /// The current billing period, then the past ones in which anything was submitted, the latest first; 120 at most. They do not
-    /// overlap.
+    /// The current billing period, followed by the past periods with submissions, the latest first.
+    /// There are at most 120. Periods do not overlap.
     periods: Vec<Period>,
 }
 
 /// A billing period.
 #[derive(Serialize, Object)]
 struct Period {
-    /// When it began. After a change of the subscription's `started_at` this is the time of the change.
+    /// When the period began. If the subscription's `started_at` was changed, this is the time of
+    /// the change.
     start: Member<Time>,
-    /// When the next one begins.
+    /// When the next period begins.
     end: Member<Time>,
-    /// Submissions that were accepted in it.
+    /// The number of submissions that were accepted in the period.
     submissions: i64,
-    /// How many the plan allows; in a past period, allowed when the last one was accepted. Null is no limit.
+    /// How many submissions the plan allows. For a past period, it is the quota at its last
+    /// submission. `null` means no limit.
     #[oai(nullable)]
     quota: Option<i64>,
-    /// Webhooks that its submissions were counted for: `media.created` and `media.moderated`, once for each endpoint that wanted
-    /// them.
+    /// The number of webhooks that these submissions count for: `media.created` and
+    /// `media.moderated`, once for each endpoint that was subscribed to the event.
     deliveries: i64,
-    /// How many the plan allows; in a past period, allowed when the last submission was accepted. Null is no limit.
+    /// How many webhooks the plan allows. For a past period, it is the quota at its last
+    /// submission. `null` means no limit.
     #[oai(nullable)]
     delivery_quota: Option<i64>,
 }
@@ -72,7 +75,7 @@ pub(crate) struct Usage;
 impl Usage {
     /// Read a team's usage
     ///
-    /// By billing period, with the plan's quotas.
+    /// Returns the usage by billing period, with the plan's quotas.
     #[oai(
         path = "/teams/:team_id/usage",
         method = "get",
@@ -82,7 +85,7 @@ impl Usage {
         &self,
         management: Data<&Arc<Management>>,
         caller: Caller,
-        /// The team.
+        /// The ID of the team.
         team_id: Path<TeamId>,
     ) -> Result<Json<TeamUsage>, Refusal> {
         let periods = management::usage::periods(&management, &caller, team_id.0).await?;

@@ -1,4 +1,4 @@
-//! Webhooks as their owners see them: where events go, what signs them, and what became of them.
+//! Webhooks, for their owners: endpoints, secrets, events and deliveries.
 
 mod deliveries;
 mod endpoints;

@@ -92,7 +92,7 @@ codes! {
 }
 
 impl Code {
-    /// How the client can say who it is, where that would help: the header `WWW-Authenticate`.
+    /// How the client can authenticate, if that would help: the header `WWW-Authenticate`.
     pub(crate) const fn challenge(self) -> Option<&'static str> {
         match self {
             Self::InvalidToken => Some("Bearer"),
@@ -100,7 +100,7 @@ impl Code {
         }
     }
 
-    /// Whether trying the same again later makes sense; the answer then says when, in `Retry-After`.
+    /// Whether the same request can succeed later. The answer then says when, in `Retry-After`.
     pub(crate) const fn is_passing(self) -> bool {
         matches!(
             self.status(),

@@ -1,5 +1,5 @@
-//! `moderation_details` as the document describes it. The service itself stores it as raw JSON, written by
-//! `domain::decision`; a test holds the two together.
+//! `moderation_details` as the document describes it. The service stores it as raw JSON, written by
+//! `domain::decision`. A test compares the two.
 
 use std::collections::HashMap;
 

@@ -1,16 +1,13 @@
-//! `get-media-status`: where an item stands, asked by POST or by GET.
+//! `get-media-status`: the status of an item, by POST or GET.
 
-use std::collections::HashMap;
+mod shapes;
 
 use chrono::{DateTime, Utc};
 use domain::{event::timestamp, id::MediaId, key::SecretHash, limit::RatePolicy};
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 use store::status::Answer;
-use uuid::Uuid;
 
-use super::{Public, details::ModerationDetails};
+use super::Public;
 use crate::{
     answer::Json,
     caller::{self, Bearer},
@@ -20,17 +17,10 @@ use crate::{
     text::{self, Text},
 };
 
-/// The item, and the key that may read it.
-#[derive(Deserialize, Object)]
-pub(crate) struct StatusRequest {
-    /// The site key: `site_` followed by a run of characters.
-    pub(crate) api_key: Option<Text>,
-    /// The item's id, from the answer of `submit-media`.
-    pub(crate) media_id: Option<Text>,
-}
+pub(crate) use shapes::{MediaStatus, StatusRequest};
 
 impl StatusRequest {
-    /// A GET may have a query and a body; what both give must be the same.
+    /// A GET can have a query and a body. A value in both must be the same.
     pub(crate) fn merged_with(self, body: Option<Self>) -> Result<Self, Refusal> {
         let Some(body) = body else { return Ok(self) };
         Ok(Self {
@@ -48,44 +38,6 @@ fn merged(field: &str, query: Option<Text>, body: Option<Text>) -> Result<Option
         )),
         (query, body) => Ok(query.or(body)),
     }
-}
-
-/// A media item's status. All fields are always present. A field without a value is null.
-#[derive(Serialize, Object)]
-pub(crate) struct MediaStatus {
-    /// The item's id.
-    media_id: Uuid,
-    /// Your identifier of the item.
-    #[oai(nullable)]
-    app_media_id: Option<String>,
-    /// The site's id.
-    site_id: Uuid,
-    /// `image` if the item has an image, otherwise `text`.
-    content_type: String,
-    /// The status. If the site's status vocabulary is `completed`, this is `pending` or `completed`, and `action`
-    /// has the result.
-    status: String,
-    /// What to do with the item: `approve` (show it), `block` (do not show it) or `review` (wait for a moderator).
-    /// Null while pending.
-    #[oai(nullable)]
-    action: Option<String>,
-    /// The reasons, as in the event `media.moderated`. Null while pending.
-    #[serde(rename = "moderationResult")]
-    #[oai(rename = "moderationResult", nullable)]
-    moderation_result: Option<Raw<ModerationDetails>>,
-    /// What decided: `ai`, `rule` or `manual` (a person).
-    #[oai(nullable)]
-    moderation_type: Option<String>,
-    /// When the item was accepted.
-    #[serde(serialize_with = "iso8601")]
-    created_at: DateTime<Utc>,
-    /// When the verdict was made.
-    #[serde(serialize_with = "iso8601_or_null")]
-    #[oai(nullable)]
-    moderated_at: Option<DateTime<Utc>>,
-    /// The submitted `metadata`, unchanged.
-    #[oai(nullable)]
-    metadata: Option<Raw<HashMap<String, Value>>>,
 }
 
 fn iso8601<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -134,7 +86,7 @@ pub(crate) const REFUSALS: &[Code] = &[
     Code::Overloaded,
 ];
 
-/// Where the item stands, as far as the key may know.
+/// The status of the item, if the key can read it.
 pub(crate) async fn status(
     public: &Public,
     bearer: Bearer,
@@ -181,7 +133,7 @@ async fn find(
     }
 }
 
-/// Only a valid key learns what is wrong with the rest of its request.
+/// Only callers with a valid key see what else is wrong with the request.
 async fn refuse_id(public: &Public, key: SecretHash, message: &'static str) -> Refusal {
     match public.sites.reload(key).await {
         Ok(Some(_)) => Refusal::invalid_field("media_id", message),

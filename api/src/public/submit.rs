@@ -1,20 +1,19 @@
 //! `POST /submit-media`: from a parsed body to a committed submission.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+mod refusals;
+mod shapes;
+
+use std::{sync::Arc, time::Instant};
 
 use domain::{
     id::MediaId,
     idempotency::{Fingerprint, IdempotencyKey},
     key::SecretHash,
     limit::RatePolicy,
-    media::Status,
-    submission::{RawSubmission, Submission},
+    submission::Submission,
 };
-use poem_openapi::Object;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::{
-    accept::{self, Acceptance, Idempotency, NewMedia},
+    accept::{Acceptance, Idempotency, NewMedia},
     site::Site,
 };
 use uuid::Uuid;
@@ -26,109 +25,19 @@ use crate::{
     idempotency::IdempotencyHeader,
     limited::Limited,
     problem::{Code, Refusal},
-    raw::Raw,
     text::Text,
 };
+use refusals::{refusal, turned_away};
+use shapes::accepted;
 
-/// A submission: a text, an image, or both. Unknown fields are ignored. Null, an empty text, an empty URL and an
-/// empty image count as not given. No value may contain the character U+0000.
-#[derive(Default, Deserialize, Object)]
-pub(crate) struct SubmitRequest {
-    /// The site key: `site_` followed by a run of characters.
-    api_key: Option<Text>,
-    /// The text to moderate: at most 100 KB (102,400 bytes of UTF-8).
-    #[oai(nullable, validator(max_length = 102_400))]
-    body: Option<Text>,
-    /// The image's http or https URL. The image must be JPEG, PNG, GIF or WebP, with at most 10 MB.
-    #[oai(nullable, validator(max_length = 8_192))]
-    content_url: Option<Text>,
-    /// The image itself, instead of `content_url`: base64, plain or as a `data:image/...;base64,` URI, with at most
-    /// 10 MB when decoded.
-    #[oai(nullable)]
-    content_base64: Option<Text>,
-    /// Your identifier of the item. Events and the status contain it.
-    #[oai(nullable, validator(max_length = 1_024))]
-    app_media_id: Option<Text>,
-    /// The rule group to use instead of the site's.
-    #[oai(nullable)]
-    rule_group_id: Option<Text>,
-    /// A JSON object that events and the status contain unchanged: at most 16 KiB, with objects and arrays nested
-    /// at most 32 deep. The object itself counts as 1.
-    #[oai(nullable)]
-    metadata: Option<Raw<HashMap<String, Value>>>,
-}
+pub(crate) use refusals::REFUSALS;
+pub(crate) use shapes::{Accepted, SubmitRequest};
 
-impl SubmitRequest {
-    /// The members that should be texts, but for the key.
-    fn texts(&self) -> [(&'static str, Option<&Text>); 5] {
-        [
-            ("body", self.body.as_ref()),
-            ("content_url", self.content_url.as_ref()),
-            ("content_base64", self.content_base64.as_ref()),
-            ("app_media_id", self.app_media_id.as_ref()),
-            ("rule_group_id", self.rule_group_id.as_ref()),
-        ]
-    }
-
-    /// `no_texts` names the members that should be texts and are none.
-    fn raw<'a>(&'a self, no_texts: &'a [&'static str]) -> RawSubmission<'a> {
-        let [
-            body,
-            content_url,
-            content_base64,
-            app_media_id,
-            rule_group_id,
-        ] = self.texts().map(|(_, text)| text.and_then(Text::as_str));
-        RawSubmission {
-            body,
-            content_url,
-            content_base64,
-            app_media_id,
-            rule_group_id,
-            metadata: self.metadata.as_ref().map(|metadata| &*metadata.json),
-            no_texts,
-        }
-    }
-}
-
-/// The submission is stored and will be moderated.
-#[derive(Serialize, Object)]
-pub(crate) struct Accepted {
-    /// The media item's id.
-    id: Uuid,
-    /// Always `pending`.
-    status: String,
-    /// A message for people.
-    message: String,
-}
-
-/// The problems that this operation can answer with.
-pub(crate) const REFUSALS: &[Code] = &[
-    Code::InvalidRequest,
-    Code::EmptySubmission,
-    Code::ConflictingContent,
-    Code::TextTooLarge,
-    Code::ImageTooLarge,
-    Code::InvalidImage,
-    Code::UnsupportedImage,
-    Code::UnknownRuleGroup,
-    Code::InvalidApiKey,
-    Code::NoActiveSubscription,
-    Code::QuotaExceeded,
-    Code::RequestTimeout,
-    Code::IdempotencyConflict,
-    Code::PayloadTooLarge,
-    Code::UnsupportedMediaType,
-    Code::RateLimited,
-    Code::InternalError,
-    Code::Overloaded,
-];
-
-/// How often a submission is prepared anew because its site changes under it.
+/// How often a submission is prepared again because its site has changed meanwhile.
 const PREPARATIONS: usize = 5;
 
-/// Stores the submission, or says why not; in this order: the key, the rate, the fields, and in the accepting statement
-/// the subscription, a repetition, the quota.
+/// Stores the submission, or refuses it. The order of the checks is: the key, the rate, the fields,
+/// and then, in the accepting statement, the subscription, a repetition, the quota.
 pub(crate) async fn submit(
     public: &Public,
     bearer: Bearer,
@@ -148,9 +57,9 @@ pub(crate) async fn submit(
     }
 }
 
-/// Prepares the submission from the cached site; the accepting statement refuses it if the key or the site is no longer
-/// what the cache says. A refusal that rests on the cache is confirmed first, so that a disabled key is told before
-/// anything else.
+/// Prepares the submission with the cached site. The accepting statement refuses it if the key or
+/// the site differs from the cache. A refusal because of cached data is checked again first, so
+/// that a disabled key is reported before anything else.
 async fn accept(
     public: &Public,
     key: SecretHash,
@@ -179,12 +88,6 @@ async fn accept(
         confirmed = true;
     }
     Err(turned_away(store::Error::Overloaded))
-}
-
-/// Counts a submission that could not even be prepared. [`Acceptor::accept`](store::accept::Acceptor::accept) counts the others.
-fn turned_away(error: store::Error) -> Refusal {
-    accept::turned_away(&error);
-    error.into()
 }
 
 async fn prepare(
@@ -231,51 +134,5 @@ fn identify(key: IdempotencyKey, submission: &Submission) -> Idempotency {
     Idempotency {
         key,
         fingerprint: Fingerprint::of(submission),
-    }
-}
-
-fn refusal(acceptance: Acceptance) -> Refusal {
-    let (code, detail) = match acceptance {
-        Acceptance::NoSubscription => (
-            Code::NoActiveSubscription,
-            "The team has no active subscription.",
-        ),
-        Acceptance::QuotaExceeded => (
-            Code::QuotaExceeded,
-            "The team has used up the submissions of its plan for this billing period.",
-        ),
-        Acceptance::DeliveriesExceeded => (
-            Code::QuotaExceeded,
-            "The webhooks that the submission causes are more than the team's plan has left of its deliveries for this billing \
-             period.",
-        ),
-        Acceptance::IdempotencyConflict => (
-            Code::IdempotencyConflict,
-            "Another request was accepted under this Idempotency-Key: repeat that one unchanged, or use a new key.",
-        ),
-        Acceptance::Refused => (
-            Code::InvalidRequest,
-            "The submission cannot be stored as it is: one of its values is more than the database takes.",
-        ),
-        Acceptance::Failed => (
-            Code::InternalError,
-            "The submission could not be stored. Trying again will not help: report the request_id to the operator.",
-        ),
-        Acceptance::Untried => (
-            Code::Overloaded,
-            "Several submissions of your team could not be stored, and this one arrived together with them. Send it again.",
-        ),
-        Acceptance::Accepted | Acceptance::Repeated(_) | Acceptance::Stale => {
-            return Refusal::overloaded();
-        }
-    };
-    Refusal::new(code, detail)
-}
-
-fn accepted(id: MediaId) -> Accepted {
-    Accepted {
-        id: id.as_uuid(),
-        status: Status::Pending.as_str().to_owned(),
-        message: "Accepted for moderation.".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Lets connections in while there is room, and keeps an address from taking all of it.
+//! Accepts connections while there is room, and keeps one address from taking all of it.
 
 use std::{
     io::{self, ErrorKind, Write as _},
@@ -22,9 +22,9 @@ use crate::{
     request_id::RequestId,
 };
 
-/// After a failed accept, nearly always because no file descriptor was free.
+/// The pause after a failed accept, which nearly always means that no file descriptor is free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How often the log tells of failed accepts.
+/// How often failed accepts are logged.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// A listener with a number of seats.
@@ -38,15 +38,15 @@ pub(super) struct Door {
     told: Mutex<Option<Instant>>,
 }
 
-/// A connection that was let in.
+/// An accepted connection.
 pub(super) struct Guest {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
-    /// To be kept as long as the connection.
+    /// Keep it as long as the connection.
     pub(super) seat: Seat,
 }
 
-/// Its place among the connections; free again when dropped.
+/// Its seat. Dropping it frees the seat.
 pub(super) struct Seat {
     _seat: OwnedSemaphorePermit,
     _share: Share,
@@ -55,7 +55,8 @@ pub(super) struct Seat {
 impl Door {
     pub(super) fn new(listener: TcpListener, connections: usize, proxies: Proxies) -> Self {
         let refused = counter!("gatehouse_http_connections_refused_total");
-        // Shown from the start: a counter that first appears with its first incident has no increase then.
+        // Shown from the start: a counter that first appears with its first incident shows no
+        // increase.
         refused.increment(0);
         let failed = counter!("gatehouse_http_accept_failures_total");
         failed.increment(0);
@@ -63,7 +64,7 @@ impl Door {
         Self {
             listener,
             seats: Arc::new(Semaphore::new(connections)),
-            // And one that waits for a seat.
+            // And one connection that waits for a seat.
             by_address: Fair::new(connections + 1, proxies),
             room: Arc::default(),
             refused,
@@ -72,12 +73,13 @@ impl Door {
         }
     }
 
-    /// Through which the connection that has been idle for longest is asked to leave.
+    /// Asks the connection that has been idle for longest to close.
     pub(super) fn room(&self) -> Arc<Notify> {
         Arc::clone(&self.room)
     }
 
-    /// The next connection, once there is a seat for it. Those who come meanwhile wait in the system's backlog.
+    /// The next connection, as soon as there is a seat for it. Connections that come meanwhile wait
+    /// in the system's backlog.
     pub(super) async fn next(&self) -> Guest {
         loop {
             let (stream, peer) = self.accept().await;
@@ -115,7 +117,8 @@ impl Door {
         loop {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
-                    // Answers are small and complete: waiting to send more together only delays them.
+                    // Answers are small and complete: collecting more data before sending would
+                    // only delay them.
                     if let Err(error) = stream.set_nodelay(true) {
                         debug!(%error, "a client disconnected before its connection was served");
                     }
@@ -127,7 +130,8 @@ impl Door {
                 Err(error) => {
                     self.failed.increment(1);
                     self.tell(&error);
-                    // The connection that has been idle for longest leaves, and its file descriptor is free for another.
+                    // The connection that has been idle for longest closes, and its file descriptor
+                    // is free for another.
                     self.room.notify_one();
                     sleep(ACCEPT_PAUSE).await;
                 }
@@ -145,7 +149,7 @@ impl Door {
     }
 }
 
-/// Whether only the connection is lost that would have been accepted.
+/// Whether the error affects only the connection that would have been accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -159,7 +163,7 @@ impl Drop for Seat {
     }
 }
 
-/// Says why, if that can be said without waiting, and closes.
+/// Closes the connection, and says why if that needs no waiting.
 fn refuse(stream: TcpStream) {
     let refusal = Refusal::new(
         Code::Overloaded,

@@ -1,7 +1,8 @@
 //! Bodies that nobody reads to their end.
 //!
-//! A request may be refused before its body has been read. Closing at once would reset the connection of a client that is
-//! still sending, and the answer with it. So what is left of such a body is read for a moment more, and thrown away.
+//! A request can be refused before its body has been read. If the server closed at once, the
+//! connection of a client that is still sending would be reset, and the answer lost. So the rest of
+//! the body is read for a moment and dropped.
 
 use std::{
     io,
@@ -19,9 +20,9 @@ use hyper::{
 };
 use tokio::{runtime::Handle, time::timeout};
 
-/// How long a client may go on sending, unheard.
+/// How long the rest of a body is read.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
-/// How much of it is listened to: enough for any body that was meant well.
+/// How much of it is read: enough for any honest body.
 pub(super) const LINGER_BYTES: usize = 64 << 20;
 
 /// A request's body.
@@ -91,6 +92,6 @@ async fn discard(mut body: Incoming) {
             discarded += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // Whether it ended or not, it is over.
+    // It has ended, or its time is over.
     let _ = timeout(LINGER, rest).await;
 }

@@ -1,16 +1,16 @@
-//! A connection's socket with the patience of a server: how long it waits for the rest of a request's head, and for the client
-//! to take an answer; and whether it waits for another request when somebody else needs the connection.
+//! A connection's socket with time limits: for the rest of a request's head, for the client to read
+//! an answer, and for an idle connection that others need.
 //!
-//! hyper has one timer for reading, which runs from the end of an answer to the end of the next head. It cannot tell an idle
-//! connection from a slow head, so it is left the former. It has none for writing.
+//! hyper has one timer for reading, from the end of an answer to the end of the next head. It
+//! cannot distinguish an idle connection from a slow head, so it is used for idle connections only.
+//! For writing, it has none.
+
+mod turns;
 
 use std::{
     io,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -22,44 +22,21 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
-/// How long a connection may keep us waiting.
+pub(super) use turns::Turns;
+
+/// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// For a whole head, from its first byte; on a new connection from the start.
+    /// For a whole head, from its first byte. On a new connection, the time begins at once.
     pub(super) head: Duration,
-    /// For the client to take an answer that does not fit into the socket's buffers.
+    /// For the client to read an answer that does not fit into the socket's buffers.
     pub(super) answer: Duration,
 }
 
 /// How long a connection may be idle between two requests before it can be closed for others.
 const BREATH: Duration = Duration::from_secs(1);
 
-/// Whose turn it is on a connection: even while the client owes a request, odd while we work on one.
-#[derive(Clone, Default)]
-pub(super) struct Turns(Arc<AtomicUsize>);
-
-/// Our turn; ends when dropped.
-pub(super) struct OurTurn(Turns);
-
-impl Turns {
-    /// A request has come.
-    pub(super) fn take(&self) -> OurTurn {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        OurTurn(self.clone())
-    }
-
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for OurTurn {
-    fn drop(&mut self) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
-/// What is expected of the client.
+/// What we wait for from the client.
 enum Owed {
     /// Nothing: it is our turn.
     Nothing,
@@ -78,7 +55,7 @@ pub(super) struct Paced {
     turns: Turns,
     seen_turns: usize,
     owed: Owed,
-    /// Until when the client has to take what is written.
+    /// The time until which the client must read what was written.
     answer: Option<Instant>,
     room: Arc<Notify>,
     reading: Pin<Box<Sleep>>,
@@ -86,7 +63,7 @@ pub(super) struct Paced {
 }
 
 impl Paced {
-    /// Through `room`, the connection that has been idle for longest can be asked to leave.
+    /// `room` can ask the connection that has been idle for longest to close.
     pub(super) fn new(
         stream: TcpStream,
         patience: Patience,
@@ -107,7 +84,7 @@ impl Paced {
         }
     }
 
-    /// Brings up to date what the client owes, when a turn has ended since.
+    /// Updates what we wait for, if a turn has ended meanwhile.
     fn follow_turns(&mut self) {
         let turns = self.turns.count();
         if turns == self.seen_turns {
@@ -131,7 +108,7 @@ impl Paced {
         }
     }
 
-    /// Nothing has come yet: whether to go on waiting.
+    /// Nothing has arrived yet: decides whether to keep waiting.
     fn wait(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             match &mut self.owed {
@@ -147,14 +124,15 @@ impl Paced {
                 }
                 Owed::RequestOrRoom(room) => {
                     ready!(room.as_mut().poll(cx));
-                    // As if the client had closed it: between two requests either side may.
+                    // As if the client had closed the connection: between two requests, both sides
+                    // may do so.
                     return Poll::Ready(Ok(()));
                 }
             }
         }
     }
 
-    /// What the socket says of a write, or that the client has been slow for too long.
+    /// The result of a write, or an error if the client has been slow for too long.
     fn written<T>(
         &mut self,
         written: Poll<io::Result<T>>,
@@ -166,7 +144,7 @@ impl Paced {
         let patience = self.patience.answer;
         let until = *self.answer.get_or_insert_with(|| Instant::now() + patience);
         ready!(alarm(&mut self.writing, until, cx));
-        // The system would go on offering the rest for a quarter of an hour.
+        // The system would try to send the rest for a quarter of an hour.
         self.stream.set_zero_linger()?;
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

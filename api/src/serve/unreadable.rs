@@ -1,8 +1,9 @@
 //! Problem documents for requests that hyper cannot read.
 //!
-//! hyper answers such a request itself: with a status, without a body and without an id. No handler sees the request, so the
-//! answer is replaced where it is written. Afterwards what the client goes on sending is read for a moment and thrown away,
-//! because closing at once would reset the connection, and the answer might be lost.
+//! hyper answers such a request itself: with a status, without a body and without an id. No handler
+//! sees the request, so the answer is replaced where it is written. Afterwards, further data of the
+//! client is read for a moment and dropped. Closing at once would reset the connection, and the
+//! answer could be lost.
 
 use std::{
     io,
@@ -27,35 +28,35 @@ use crate::{
 
 const METRIC: &str = "gatehouse_http_unreadable_requests_total";
 
-/// What hyper says to a head that is too large.
+/// hyper's answer to a head that is too large.
 const TOO_LARGE: &[u8] =
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n";
-/// What it says to a request that is not valid HTTP/1.1.
+/// hyper's answer to a request that is not valid HTTP/1.1.
 const MALFORMED: &[u8] = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n";
 
 /// A connection whose bare refusals become problem documents.
 pub(super) struct Unreadable<S> {
     stream: S,
-    /// Part of what hyper wanted to write is still to come, so the next bytes begin no answer.
+    /// hyper has written only a part of an answer, so the next bytes do not begin an answer.
     in_the_middle: bool,
     refusal: Option<Written>,
     lingering: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-/// A refusal, and how much of it is written.
+/// A refusal, and how much of it was written.
 struct Written {
     bytes: Vec<u8>,
     count: usize,
 }
 
-/// Shown from the start: a counter that first appears with its first incident has no increase then.
+/// Shown from the start: a counter that first appears with its first incident shows no increase.
 pub(super) fn declare() {
     for code in [Code::HeadTooLarge, Code::InvalidRequest] {
         counter!(METRIC, "code" => code.as_str()).increment(0);
     }
 }
 
-/// What to answer instead of `bytes`, if those are a bare refusal.
+/// The replacement for `bytes`, if these are a bare refusal.
 fn refusal(bytes: &[u8]) -> Option<Written> {
     let refusal = if bytes.starts_with(TOO_LARGE) {
         let detail = format!(
@@ -84,8 +85,8 @@ impl<S> Unreadable<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
-    /// Writes `bytes`, or the problem document in their place. Of a replaced answer nothing counts as written before all of
-    /// the document is. `bytes` are the first of `offered` in all.
+    /// Writes `bytes`, or the problem document instead. A replaced answer counts as written only
+    /// when the whole document is. `bytes` are the first of `offered` bytes in total.
     fn poll_answer(
         &mut self,
         cx: &mut Context<'_>,
@@ -113,7 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Unreadable<S> {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// Ready when the client has nothing more to say, or had its time.
+    /// Ready when the client has sent everything, or its time is over.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let (alarm, heard) = self
             .lingering
@@ -157,7 +158,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Unreadable<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A head is one slice, and a refusal of hyper's has nothing else.
+        // A head is one slice, and a refusal of hyper has only a head.
         let first = slices.first().map_or(&[][..], |slice| slice);
         let offered = slices.iter().map(|slice| slice.len()).sum();
         self.poll_answer(cx, first, offered, |stream, cx| {
@@ -191,7 +192,7 @@ mod tests {
     #[tokio::test]
     async fn a_part_of_a_long_answer_is_never_taken_for_a_refusal() {
         let answer = [b"0123456789", MALFORMED, b"\r\n"].concat();
-        // The first ten bytes fit, and the rest begins as a refusal does.
+        // The first ten bytes fit, and the rest looks like a refusal.
         let (ours, mut theirs) = tokio::io::duplex(10);
         let mut stream = Unreadable::new(ours);
         let sent = answer.clone();

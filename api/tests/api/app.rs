@@ -45,7 +45,7 @@ pub(crate) const SUBMIT: &str = "/functions/v1/submit-media";
 pub(crate) const STATUS: &str = "/functions/v1/get-media-status";
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// What a test may want to be otherwise.
+/// What a test can change. Omitted options keep their defaults.
 #[derive(Clone)]
 pub(crate) struct Options {
     pub(crate) serve: Settings,
@@ -300,8 +300,8 @@ fn judge(_: TeamId, url: &url::Url) -> Result<(), String> {
 fn assert_documented(method: &str, target: &str, status: u16) {
     static DOCUMENTS: LazyLock<[(&str, Value); 2]> = LazyLock::new(|| {
         [
-            ("/functions/v1", api::openapi::public_document()),
-            ("/management/v1", api::openapi::management_document()),
+            ("/functions/v1", api::documents::public()),
+            ("/management/v1", api::documents::management()),
         ]
         .map(|(prefix, text)| (prefix, serde_json::from_str(&text).unwrap()))
     });

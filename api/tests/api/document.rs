@@ -13,7 +13,7 @@ use sqlx::PgPool;
 use crate::app::{App, SUBMIT};
 
 fn document() -> Value {
-    serde_json::from_str(&api::openapi::public_document()).unwrap()
+    serde_json::from_str(&api::documents::public()).unwrap()
 }
 
 fn schema(document: &Value, name: &str) -> Value {
@@ -35,8 +35,8 @@ fn members(value: &Value) -> BTreeSet<String> {
 
 #[test]
 fn it_is_openapi_3_0_and_the_same_each_time() {
-    let text = api::openapi::public_document();
-    assert_eq!(text, api::openapi::public_document());
+    let text = api::documents::public();
+    assert_eq!(text, api::documents::public());
     assert!(text.ends_with("}\n"));
     let document = document();
     assert_eq!(document["openapi"], "3.0.3");
@@ -178,7 +178,7 @@ fn case_14_every_body_of_a_webhook_is_one_of_a_union_told_apart_by_a_constant_ev
 
 #[test]
 fn case_14_the_ping_is_a_callback_as_the_domain_writes_it() {
-    let management: Value = serde_json::from_str(&api::openapi::management_document()).unwrap();
+    let management: Value = serde_json::from_str(&api::documents::management()).unwrap();
     let ping = &management["paths"]["/webhook-endpoints/{endpoint_id}/ping"]["post"];
     let callback = ping["callbacks"][domain::event::PING].as_object().unwrap();
     let body =
@@ -217,7 +217,7 @@ fn case_14_sets_of_values_have_names() {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    let management: Value = serde_json::from_str(&api::openapi::management_document()).unwrap();
+    let management: Value = serde_json::from_str(&api::documents::management()).unwrap();
     for mut document in [document(), management] {
         let schemas = document["components"]["schemas"].take();
         let (sets, others): (Vec<_>, Vec<_>) = schemas
@@ -255,7 +255,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     let app = App::start(pool).await;
     let served = app.get("/functions/v1/openapi.json").await;
     assert_eq!(served.ok(), document());
-    assert_eq!(served.body, api::openapi::public_document());
+    assert_eq!(served.body, api::documents::public());
 
     let docs = app.get("/docs").await;
     assert_eq!(docs.status, 200);

@@ -143,10 +143,7 @@ fn likeness(answer: &Answer, id: &str) -> (u16, Vec<(String, String)>, String) {
 
 /// Those of both documents.
 fn all_places() -> Vec<Place> {
-    let documents = [
-        api::openapi::public_document(),
-        api::openapi::management_document(),
-    ];
+    let documents = [api::documents::public(), api::documents::management()];
     let documents = documents.map(|document| serde_json::from_str::<Value>(&document).unwrap());
     documents.iter().flat_map(places).collect()
 }
@@ -249,7 +246,7 @@ async fn case_26_lists_hold_nothing_of_another_team(pool: PgPool) {
         Tenant::create(&app.pool, "their").await,
     );
     let (ours, theirs) = (Things::of(&app, &our).await, Things::of(&app, &their).await);
-    let document: Value = serde_json::from_str(&api::openapi::management_document()).unwrap();
+    let document: Value = serde_json::from_str(&api::documents::management()).unwrap();
     let token = |things: &Things| format!("Bearer {}", things.token);
     for (path, methods) in document["paths"].as_object().unwrap() {
         if path.contains('{') || methods["get"].is_null() {

@@ -1,4 +1,5 @@
-//! What the audit log may know of an endpoint. The path of its URL and the values of its headers may be secrets.
+//! What the audit log records about an endpoint. The path of its URL and the values of its headers
+//! may be secrets.
 
 use domain::{id::SiteId, webhook::CustomHeader};
 use serde_json::{Value, json};
@@ -17,14 +18,14 @@ pub(super) fn deletion(endpoint: &Endpoint) -> Value {
     json!({ "deleted": with_site(endpoint.site, &endpoint.settings) })
 }
 
-/// The details of a change; none if there was none.
+/// The details of a change. `None` if nothing changed.
 pub(super) fn change(before: &Settings, after: &Settings) -> Option<Value> {
     if before == after {
         return None;
     }
     let (from, to) = (shown(before), shown(after));
     let mut details = difference(&from, &to).unwrap_or_else(|| json!({ "changed": {} }));
-    // Where only a part differs that is not shown, it is told that something does.
+    // If the difference is in a part that is not shown, the log only says that there is one.
     for (member, differs) in [
         ("origin", before.url != after.url),
         ("header_names", before.headers != after.headers),

@@ -11,8 +11,9 @@ use store::{
 
 use crate::{Caller, Change, Doing, Management, Noun, Refused};
 
-/// Sends `webhook.test.ping` to an endpoint, disabled or not, and waits for the end. When it succeeds, what waits for the
-/// endpoint's next attempt is due now; otherwise it changes nothing that is known of the endpoint.
+/// Sends `webhook.test.ping` to an endpoint, disabled or not, and waits for the end. If it
+/// succeeds, deliveries that wait for their next attempt are due now. Otherwise it does not change
+/// the endpoint's delivery health.
 ///
 /// # Errors
 /// The caller may not do it; there is no such endpoint within reach; too many tests run, or that endpoint was tested too
@@ -26,7 +27,7 @@ pub async fn ping(
     let (reach, key) = (session.reach(), management.master_key()?);
     let target = endpoint::target(session.conn(), key, reach, endpoint).await?;
     let target = target.ok_or(Refused::NotFound(Noun::Endpoint))?;
-    // No transaction waits for somebody else's machine.
+    // No transaction is open during a call to another machine.
     let (doing, management) = (session.leave(), Arc::clone(management));
     // What was sent is recorded even if the caller no longer waits for it.
     let pinging = tokio::spawn(async move { run(&management, doing, target).await });

@@ -1,4 +1,4 @@
-//! What an endpoint is created with, what of it can be changed, and the checks of both.
+//! The settings of a new endpoint, the settings that can be changed, and their checks.
 
 use std::collections::BTreeSet;
 
@@ -13,35 +13,35 @@ use store::endpoint::owned::Settings;
 
 use crate::{FieldProblem, Outlet, Refused};
 
-/// How many requests a second an endpoint takes.
+/// How many requests a second an endpoint gets.
 pub type PerSecond = Whole<1, 10_000>;
 
-/// A header that goes with every request.
+/// A custom header of every request.
 #[derive(Clone, Debug)]
 pub struct NewHeader {
     /// Its name. It is checked when the endpoint is created or changed.
     pub name: String,
-    /// Its value, likewise.
+    /// Its value. It is checked in the same way.
     pub value: String,
 }
 
 /// An endpoint to create.
 #[derive(Clone, Debug)]
 pub struct NewEndpoint {
-    /// Where it is.
+    /// Its URL.
     pub url: EndpointUrl,
-    /// The kinds of event that it gets; none: all that there are now.
+    /// The kinds of event that it gets. `None`: all kinds that exist now.
     pub events: Option<Vec<EventKind>>,
     /// What it is for.
     pub description: Option<Name>,
-    /// How many requests a second it gets at most; none: no limit.
+    /// The most requests a second that it gets. `None`: no limit.
     pub max_per_second: Option<PerSecond>,
-    /// What goes with every request.
+    /// The custom headers of every request.
     pub headers: Vec<NewHeader>,
 }
 
 impl NewEndpoint {
-    /// One with this URL that gets all events, without a limit and without headers of its own.
+    /// An endpoint with this URL that gets all events, without a limit and without custom headers.
     pub const fn at(url: EndpointUrl) -> Self {
         Self {
             url,
@@ -66,18 +66,18 @@ impl NewEndpoint {
     }
 }
 
-/// Settings of an endpoint to change. What is none keeps its value.
+/// Settings of an endpoint to change. A member that is `None` keeps its value.
 #[derive(Clone, Debug, Default)]
 pub struct EndpointChange {
-    /// Where it is from now on. What waits goes there, too.
+    /// Its new URL. Waiting deliveries go there, too.
     pub url: Option<EndpointUrl>,
     /// All kinds of event that it gets from now on.
     pub events: Option<Vec<EventKind>>,
-    /// What it is for; an inner none removes the description.
+    /// What it is for. An inner `None` removes the description.
     pub description: Option<Option<Name>>,
-    /// How many requests a second it gets at most; an inner none removes the limit.
+    /// The most requests a second that it gets. An inner `None` removes the limit.
     pub max_per_second: Option<Option<PerSecond>>,
-    /// All headers that go with every request from now on.
+    /// The custom headers of every request from now on.
     pub headers: Option<Vec<NewHeader>>,
 }
 

@@ -1,48 +1,26 @@
-//! What is on a hash list: list and search, add, read, remove.
+//! Entries of a hash list: list and search, add, read, remove.
+
+mod listing;
 
 use domain::{
     audit::Action,
     hash_list::EntryHashes,
     id::{HashEntryId, HashListId, MediaId},
-    image_hash::{HashAlgorithm, Pdq, Sha256Digest},
+    image_hash::{Pdq, Sha256Digest},
     reason::Reason,
     scope::Scope,
 };
 use serde_json::{Value, json};
-use store::{
-    hash_list::{
-        MAX_ENTRIES,
-        entry::{self, Addition, Entry},
-        matches,
-        search::{self, Near},
-    },
-    page::Page,
+use store::hash_list::{
+    MAX_ENTRIES,
+    entry::{self, Addition, Entry},
+    matches,
 };
 
 use super::{keep, lock, record};
 use crate::{Caller, Conflict, Management, Noun, Refused, Session};
 
-/// Which entries are wanted: all of them, those with a hash in a range, or those near a hash.
-#[derive(Debug, Default)]
-pub struct EntryFilter {
-    /// Only entries with a hash from the first one to the second one.
-    pub hashes: Option<([u8; 32], [u8; 32])>,
-    /// Which kind of hash the range is about.
-    pub algorithm: Option<HashAlgorithm>,
-    /// Only entries near this hash, within the list's distance.
-    pub near: Option<Pdq>,
-}
-
-/// Entries that were found.
-#[derive(Debug)]
-pub enum FoundEntries {
-    /// A part of all entries, in the order in which they were added: as many as were asked for, if there are.
-    All(Vec<Entry>),
-    /// Entries with a hash in the range, in the order of hashes. There is no next part.
-    WithHash(Vec<Entry>),
-    /// Entries near the hash.
-    Near(Near),
-}
+pub use listing::{EntryFilter, FoundEntries, list};
 
 /// A hash to add.
 #[derive(Debug)]
@@ -53,43 +31,6 @@ pub struct NewHash {
     pub pdq: Option<Pdq>,
     /// A note about it.
     pub note: Option<Reason>,
-}
-
-/// Lists or searches the entries of a hash list. `page` has room for one entry more than is shown, which tells whether there
-/// are more; a search has its own way to tell, and finds one entry less.
-///
-/// # Errors
-/// The caller may not do it; there is no such list within reach, or it is shared; both a range and a hash are given.
-pub async fn list(
-    management: &Management,
-    caller: &Caller,
-    list: HashListId,
-    filter: EntryFilter,
-    page: Page,
-) -> Result<FoundEntries, Refused> {
-    let mut session = management.read(caller, Scope::HashListsRead).await?;
-    let list = keep(&mut session, list).await?;
-    let conn = session.conn();
-    let shown = Page {
-        limit: page.limit - 1,
-        ..page
-    };
-    Ok(match (filter.hashes, filter.near) {
-        (Some(_), Some(_)) => {
-            let message = "must not be given together with `hash`";
-            return Err(Refused::field("near", message));
-        }
-        (Some(range), None) => {
-            let algorithm = filter.algorithm.unwrap_or(HashAlgorithm::Pdq);
-            let found = search::with_hash(conn, list.id, algorithm, range, shown.limit).await?;
-            FoundEntries::WithHash(found)
-        }
-        (None, Some(near)) => {
-            let found = search::near(conn, list.id, near, list.max_distance, shown).await?;
-            FoundEntries::Near(found)
-        }
-        (None, None) => FoundEntries::All(entry::list(conn, list.id, page).await?),
-    })
 }
 
 /// Adds a hash to a list.
@@ -134,7 +75,7 @@ pub async fn add_image(
     if !session.has(Scope::MediaRead) {
         return Err(Refused::missing_scope(Scope::MediaRead));
     }
-    // A shared list, which only operators keep, takes images of any team.
+    // Only operators add to a shared list; the image may belong to any team.
     let found = matches::hashes_of(session.conn(), list.team.into(), media).await?;
     let found = found.ok_or_else(|| Refused::field("media_id", "is no media item of the team"))?;
     let hashes = found.hashes.ok_or_else(|| {
@@ -183,7 +124,7 @@ pub async fn delete(
     record(session, Action::HashEntryDelete, list.team, id, details).await
 }
 
-/// Adds an entry to a list whose entries the caller may change.
+/// Adds an entry to a list whose entries the caller can change.
 async fn add(
     mut session: Session,
     list: HashListId,

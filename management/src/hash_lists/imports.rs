@@ -30,10 +30,12 @@ pub async fn list(
     Ok(import::list(session.conn(), list.id, page).await?)
 }
 
-/// Stores a file of hashes, which is read in the background. Hashes whose lines do not name their kind are of this one.
+/// Stores a file of hashes, which is read in the background. `algorithm` is the kind of hash in
+/// lines that do not name it.
 ///
 /// # Errors
-/// The caller may not do it; there is no such list within reach, or it is shared; as many files are being read as may be.
+/// The caller may not do it; there is no such list within reach, or it is shared; too many files
+/// are being read.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -85,7 +87,7 @@ pub async fn refusals(
     Ok(import::refusals(session.conn(), import.id, after, limit).await?)
 }
 
-/// Cancels an import. What it has added stays on the list. One that has ended stays as it is.
+/// Cancels an import. What it has added stays on the list. An import that has ended stays as it is.
 ///
 /// # Errors
 /// The caller may not do it; there is no such import within reach.
@@ -106,7 +108,7 @@ pub async fn cancel(
     Ok(after)
 }
 
-/// An import into a list whose entries the caller may see.
+/// An import into a list whose entries the caller can see.
 async fn find(session: &mut Session, import: HashImportId) -> Result<Import, Refused> {
     let reach = session.reach();
     let import = import::find(session.conn(), reach, import).await?;

@@ -21,10 +21,10 @@ pub type Revision = Whole<0, 1_000_000_000_000>;
 /// What to scan.
 #[derive(Debug, Default)]
 pub struct NewScan {
-    /// The team whose items are looked at. Without one, it is the list's. For a shared list it is the caller's own; an
-    /// operator who names none has the items of all teams looked at.
+    /// The team whose items are looked at. If `None`, it is the team of the list; for a shared
+    /// list, it is the team of the caller, and for an operator all teams.
     pub team: Option<TeamId>,
-    /// Only entries that are newer than this revision of the list; without one, all.
+    /// Only entries that are newer than this revision of the list. `None`: all entries.
     pub since_revision: Option<Revision>,
 }
 
@@ -44,7 +44,7 @@ pub async fn list(
     Ok(scan::list(session.conn(), reach, list.id, page).await?)
 }
 
-/// Starts a scan. One runs at a time for a list and a team. No verdict changes.
+/// Starts a scan. Each list and team can have one scan at a time. No verdict changes.
 ///
 /// # Errors
 /// The caller may not do it; the team does not exist, or is not the list's; there is no such list within reach; a scan for
@@ -104,7 +104,7 @@ pub async fn matches(
     Ok(scan::matches(session.conn(), scan.id, page).await?)
 }
 
-/// Cancels a scan. What it has found is kept. One that has ended stays as it is.
+/// Cancels a scan. What it has found is kept. A scan that has ended stays as it is.
 ///
 /// # Errors
 /// The caller may not do it; there is no such scan within reach.

@@ -18,9 +18,10 @@ use crate::{Caller, Change, Management, Noun, Refused};
 pub struct NewDecision {
     /// Whether the item may be displayed.
     pub ruling: Ruling,
-    /// Why. The application gets to read it.
+    /// The reason. The application can read it.
     pub reason: Reason,
-    /// The item's status when the moderator looked at it. If it has another one by now, nothing is decided.
+    /// The item's status when the moderator looked at it. If it has another status by now, nothing
+    /// is decided.
     pub expected: Option<Status>,
 }
 
@@ -29,13 +30,13 @@ pub struct NewDecision {
 pub struct Decided {
     /// The item.
     pub media: MediaId,
-    /// From where the decision took it, to where, and the number of the verdict.
+    /// The status before and after, and the number of the verdict.
     pub step: Step,
-    /// When.
+    /// When it was decided.
     pub moderated_at: DateTime<Utc>,
 }
 
-/// Stores a decision with everything that follows from it, and tells the workers.
+/// Stores a decision with its event and deliveries, and wakes the workers.
 ///
 /// # Errors
 /// The caller may not do it; there is no such item within reach; it is pending, has that verdict already, or somebody else

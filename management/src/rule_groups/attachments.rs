@@ -34,8 +34,8 @@ pub async fn list(
 /// Attaches a group to a site. If it is attached already, nothing changes.
 ///
 /// # Errors
-/// The caller may not do it; there is no such site within reach; its team has no such group; the site has as many groups as
-/// it may.
+/// The caller may not do it; there is no such site within reach; its team has no such group; the
+/// site has the most groups already.
 pub async fn attach(
     management: &Management,
     caller: &Caller,
@@ -44,7 +44,7 @@ pub async fn attach(
 ) -> Result<(), Refused> {
     let mut session = management.change(caller, Scope::SitesWrite).await?;
     let site = lock(&mut session, site).await?;
-    // Held until the commit: nobody deletes it meanwhile.
+    // Locked until the commit, so that nobody deletes it meanwhile.
     let own = settings::own_groups(session.conn(), site.team, &[group]).await?;
     if own.is_empty() {
         return Err(unknown());
@@ -80,14 +80,14 @@ pub async fn detach(
     commit(session, &site).await
 }
 
-/// A site within the caller's reach that nobody else changes meanwhile.
+/// A site within the caller's reach, locked until the transaction ends.
 async fn lock(session: &mut Session, site: SiteId) -> Result<ManagedSite, Refused> {
     let reach = session.reach();
     let site = settings::lock(session.conn(), reach, site).await?;
     site.ok_or_else(unknown_site)
 }
 
-/// Records which groups the site had and has, and commits.
+/// Records the earlier and the new groups of the site, and commits.
 async fn commit(mut session: Session, before: &ManagedSite) -> Result<(), Refused> {
     let after = settings::find(session.conn(), Reach::Everything, before.id).await?;
     let after = after.ok_or_else(unknown_site)?;

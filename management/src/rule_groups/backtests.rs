@@ -22,22 +22,22 @@ use crate::{Caller, Management, Noun, Refused, Session, created};
 /// The most items that a backtest looks at.
 pub type Items = Whole<1, 100_000>;
 
-/// How many items a backtest looks at if nothing is said.
+/// How many items a backtest looks at by default.
 const DEFAULT_ITEMS: i64 = 10_000;
 
 /// What to replay.
 #[derive(Debug, Default)]
 pub struct NewBacktest {
-    /// A version of the group. Without one, it is the draft as it is now.
+    /// A version of the group. `None`: the draft as it is now.
     pub version: Option<GroupVersionId>,
     /// Only items of this site. The group judges all of them, even if it was not attached. Without a site, it judges the
     /// items of the team's sites that it has judged before.
     pub site: Option<SiteId>,
     /// Only items accepted at this time or later.
     pub since: Option<DateTime<Utc>>,
-    /// Only items accepted before this time; without one, before now.
+    /// Only items accepted before this time. `None`: before now.
     pub until: Option<DateTime<Utc>>,
-    /// How many items are looked at, at most, the newest first; without a number, 10,000.
+    /// The most items to look at, the newest first. `None`: 10,000.
     pub limit: Option<Items>,
 }
 
@@ -46,7 +46,7 @@ pub struct NewBacktest {
 pub struct BacktestReport {
     /// The backtest.
     pub backtest: Backtest,
-    /// What became of the items that were judged.
+    /// How many items got which status, and which one they would get.
     pub counts: Vec<Count>,
 }
 
@@ -65,12 +65,12 @@ pub async fn list(
     Ok(backtest::list(session.conn(), group.id, page).await?)
 }
 
-/// Starts a backtest. A team has one at a time.
+/// Starts a backtest. A team can run one backtest at a time.
 ///
 /// # Errors
-/// The caller may not do it; there is no such group within reach; the team has no such site or the group no such version;
-/// the rules do not compile any more; the team has a backtest that has not ended, or has stored as many rules today as it
-/// may.
+/// The caller may not do it; there is no such group within reach; the team has no such site or the
+/// group no such version; the rules do not compile any more; the team has a backtest that has not
+/// ended, or has reached its limit of rules stored in a day.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -131,7 +131,7 @@ pub async fn get(
     Ok(BacktestReport { backtest, counts })
 }
 
-/// The items whose verdict would be another, the newest first.
+/// The items that would get another status, the newest first.
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.
@@ -146,7 +146,7 @@ pub async fn changes(
     Ok(backtest::changes(session.conn(), backtest.id, page).await?)
 }
 
-/// Cancels a backtest. Its findings are kept. One that has ended stays as it is.
+/// Cancels a backtest. Its findings are kept. A backtest that has ended stays as it is.
 ///
 /// # Errors
 /// The caller may not do it; there is no such backtest within reach.

@@ -9,7 +9,8 @@ use domain::{
 use super::{drafts::draft, find, named_version};
 use crate::{Caller, Management, Refused};
 
-/// What differs between two versions. Without the first one, it is the live version; without the second one, the draft.
+/// What differs between two versions. If the first is `None`, it is the live version. If the second
+/// is `None`, it is the draft.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.

@@ -4,7 +4,10 @@ use domain::{audit::Action, id::RuleGroupId, rules::GivenRules, scope::Scope};
 use serde_json::json;
 use store::rule_group::{self, Draft};
 
-use super::{find, lists, lock, record, unknown, warnings, warnings::Warning};
+use super::{
+    find, lists, lock, record, unknown,
+    warnings::{self, Warning},
+};
 use crate::{Caller, Management, Refused, Session};
 
 /// A draft, and what its author should know about it.
@@ -30,7 +33,8 @@ pub async fn get(
     read(&mut session, group.id).await
 }
 
-/// Replaces a group's draft if it still has this revision; without one, in any case.
+/// Replaces a group's draft if it still has this revision. Without a revision, replaces it in any
+/// case.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; the draft has another revision; the rules do not compile
@@ -42,7 +46,7 @@ pub async fn replace(
     rules: GivenRules,
     revision: Option<i64>,
 ) -> Result<CheckedDraft, Refused> {
-    // What is refused anyway need not be compiled.
+    // Check this first: it saves compiling rules that would be refused anyway.
     let mut session = management.read(caller, Scope::RulesWrite).await?;
     let found = find(&mut session, group).await?;
     require(revision, found.draft_revision)?;

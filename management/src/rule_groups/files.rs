@@ -17,13 +17,14 @@ use crate::{Caller, Management, Refused};
 /// A rule group as a YAML document.
 #[derive(Debug)]
 pub struct ExportedGroup {
-    /// The name of a file that holds it, without the ending.
+    /// A file name for it, without the extension.
     pub name: String,
     /// The document.
     pub yaml: String,
 }
 
-/// Creates a group from a document. `read` reads the document; it is called only for callers who may create groups.
+/// Creates a group from a document. `read` reads the document; it is called only for callers who
+/// can create groups.
 ///
 /// # Errors
 /// Those of `read` and of [`create`].
@@ -43,8 +44,9 @@ pub async fn import_group<E: From<Refused> + Send + 'static>(
     Ok(create(management, caller, new).await?)
 }
 
-/// Replaces a group's draft with the rules of a document, if it still has this revision; without one, in any case. The group
-/// keeps its name. `read` reads the document; it is called only for callers who may edit groups.
+/// Replaces a group's draft with the rules of a document, if it still has this revision. Without a
+/// revision, replaces it in any case. The group keeps its name. `read` reads the document; it is
+/// called only for callers who can edit groups.
 ///
 /// # Errors
 /// Those of `read` and of [`drafts::replace`].
@@ -59,7 +61,7 @@ pub async fn import_draft<E: From<Refused> + Send + 'static>(
     Ok(drafts::replace(management, caller, group, file.rules, revision).await?)
 }
 
-/// A version of a group as a YAML document. Without a version, it is the live one.
+/// A version of a group as a YAML document. If `None`, it is the live version.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version.
@@ -88,7 +90,7 @@ pub async fn export(
     })
 }
 
-/// Reads a document on the workbench, for a caller who may import it.
+/// Reads a document on the workbench, for a caller who can import it.
 async fn read_for<E: From<Refused> + Send + 'static>(
     management: &Management,
     caller: &Caller,

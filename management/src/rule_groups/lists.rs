@@ -19,7 +19,7 @@ pub(super) async fn require(
     refuse(missing(session, team, rules).await?)
 }
 
-/// The same for rules that are only tried, in a transaction that only reads.
+/// The same check for a trial, in a transaction that only reads.
 pub(super) async fn look_for(
     session: &mut Session,
     team: TeamId,

@@ -1,11 +1,11 @@
-//! How many bytes of rules a team may store in a day.
+//! How many bytes of rules a team can store in a day.
 
 use domain::id::TeamId;
 use store::rule_group;
 
 use crate::{Conflict, Management, Refused, Session};
 
-/// Refuses to store more rules for a team that has stored as much as it may within 24 hours.
+/// Refuses a team that has stored the allowed amount of rules within 24 hours.
 pub(super) async fn require(
     management: &Management,
     session: &mut Session,

@@ -25,20 +25,21 @@ pub struct ShadowReport {
     pub version: GroupVersionId,
     /// Items that it judged.
     pub judged: i64,
-    /// Of these, items that would have gone elsewhere.
+    /// Of these, items that would have got another status.
     pub differing: i64,
-    /// Of these, items without a score that a rule of the version asked for. No provider is asked on a shadow's account.
+    /// Of these, items without a score that a rule of the version asked for. No provider is asked
+    /// on behalf of a shadow.
     pub unscored: i64,
-    /// How many items went where, and where they would have gone.
+    /// How many items got which status, and which one they would have got.
     pub counts: Vec<ShadowCount>,
 }
 
-/// How many items a version in the shadow said the same about.
+/// The number of items with the same pair of statuses.
 #[derive(Debug)]
 pub struct ShadowCount {
-    /// Where they went.
+    /// The status that they got.
     pub live: Status,
-    /// Where they would have gone.
+    /// The status that they would have got.
     pub shadow: Status,
     /// The number of items.
     pub items: i64,

@@ -1,20 +1,19 @@
 //! Try rules on a sample. Nothing of it is stored, and nothing of it is logged.
 
-use std::time::Instant;
+mod judge;
 
 use domain::{
-    decision::{Findings, Judged, Part, Unchecked, Verdict, decide},
     id::{GroupVersionId, RuleGroupId},
     media::{ModerationType, OnFailure, Status},
-    rules::{CompiledGroup, Content, GivenRules, Rule, RuleKind, Violation},
+    rules::{CompiledGroup, GivenRules, Violation},
     scope::Scope,
     score::{Category, Scores},
-    submission::{Fault, SubmissionLimits},
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{drafts::draft, find, lists, named_version};
-use crate::{Caller, FieldFault, Management, Refused, workbench::with_ids};
+use crate::{Caller, Management, Refused, workbench::with_ids};
+use judge::{Sample, judge, require_content, wanted};
 
 /// A sample, and the rules that judge it.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ pub struct NewTrial {
     pub on_failure: OnFailure,
 }
 
-/// What became of a sample.
+/// The result of a trial.
 #[derive(Debug)]
 pub struct Trial {
     /// The status of an item with this content, if no other group judged it.
@@ -41,7 +40,8 @@ pub struct Trial {
     pub moderation_type: ModerationType,
     /// [`domain::decision::ModerationDetails`] as applications would get them.
     pub details: Box<RawValue>,
-    /// How the verdict came to be, with the details of providers' failures, which may tell about our network.
+    /// How the verdict came about, with details of provider failures. These can reveal addresses in
+    /// our network.
     pub trace: Box<RawValue>,
     /// The rules that the sample violates, and why.
     pub violations: Vec<Violation>,
@@ -62,7 +62,7 @@ pub enum ScoresFrom {
     Request,
     /// The providers.
     Providers,
-    /// There are none.
+    /// There are no scores.
     Nowhere,
 }
 
@@ -75,15 +75,6 @@ impl ScoresFrom {
             Self::Nowhere => "nowhere",
         }
     }
-}
-
-/// The content that rules judge.
-struct Sample {
-    text: Option<String>,
-    scores: Option<Scores>,
-    scores_from: ScoresFrom,
-    unchecked: Vec<Unchecked>,
-    on_failure: OnFailure,
 }
 
 /// Tries rules on a sample: a group's draft, one of its versions, or other rules.
@@ -144,98 +135,4 @@ pub async fn run(
     }
     let judging = move |group: &CompiledGroup| judge(group, sample);
     workbench.with_compiled(team, rules, judging).await
-}
-
-/// Refuses a sample that could not be submitted.
-fn require_content(new: &NewTrial) -> Result<(), Refused> {
-    let wrong = |fault, message: String| {
-        let fault = FieldFault::Submission(fault);
-        Err(Refused::field_of(fault, "text", message))
-    };
-    let text = new.text.as_deref().unwrap_or_default();
-    if text.is_empty() && new.scores.is_none() {
-        let message = "is missing: a sample has a text, or scores";
-        return wrong(Fault::EmptySubmission, message.to_owned());
-    }
-    let most = SubmissionLimits::default().text;
-    if text.len() > most {
-        let message = format!("is {} bytes of UTF-8; the limit is {most}", text.len());
-        return wrong(Fault::TextTooLarge, message);
-    }
-    Ok(())
-}
-
-/// The categories that enabled rules ask for.
-fn wanted(rules: &[Rule]) -> Vec<Category> {
-    let asks = |category: Category| {
-        rules.iter().any(|rule| match &rule.kind {
-            RuleKind::AiThreshold(threshold) => rule.enabled && threshold.category == category,
-            RuleKind::Keyword(_)
-            | RuleKind::Regex(_)
-            | RuleKind::Link(_)
-            | RuleKind::ImageHash(_) => false,
-        })
-    };
-    let categories = Category::ALL.into_iter();
-    categories.filter(|category| asks(*category)).collect()
-}
-
-fn judge(group: &CompiledGroup, sample: Sample) -> Result<Trial, Refused> {
-    let Sample {
-        text,
-        scores,
-        scores_from,
-        unchecked,
-        on_failure,
-    } = sample;
-    let content = Content {
-        text: text.as_deref(),
-        scores: &scores.unwrap_or_default(),
-        image_matches: &[],
-    };
-    let begun = Instant::now();
-    let violations = group.examine(&content);
-    let judged = Judged {
-        group: group.group(),
-        version: group.version(),
-        micros: u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX),
-    };
-    let verdict = decide(Findings {
-        groups: vec![judged],
-        violations,
-        scores,
-        wanted: group.categories(),
-        gaps: &[],
-        text: match (&text, scores.is_some() || group.examines_text()) {
-            (None, _) => Part::Absent,
-            (Some(_), true) => Part::Examined,
-            (Some(_), false) => Part::Unexamined,
-        },
-        image: Part::Absent,
-        unchecked,
-        on_failure,
-    });
-    let unscored = group.categories().iter().copied().filter(|category| {
-        let scores = scores.as_ref();
-        scores.is_none_or(|scores| scores.get(*category).is_none())
-    });
-    let details = to_raw_value(&verdict.details(None)).map_err(store::Error::from)?;
-    let trace = to_raw_value(&verdict.trace).map_err(store::Error::from)?;
-    let Verdict {
-        status,
-        moderation_type,
-        violations,
-        ..
-    } = verdict;
-    Ok(Trial {
-        status,
-        moderation_type,
-        details,
-        trace,
-        violations,
-        scores,
-        scores_from,
-        unscored: unscored.collect(),
-        text,
-    })
 }

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::{Caller, Management, Noun, Refused, created};
 
-/// A version to make of the draft.
+/// A version to create from the draft.
 #[derive(Debug)]
 pub struct NewVersion {
-    /// The revision of the draft that is meant.
+    /// The revision of the draft that the caller read.
     pub revision: i64,
     /// A note about it.
     pub note: Option<Reason>,
@@ -45,11 +45,12 @@ pub async fn list(
     Ok(rule_group::versions(session.conn(), group.id, page).await?)
 }
 
-/// Makes a version of a group's draft.
+/// Creates a version from a group's draft.
 ///
 /// # Errors
-/// The caller may not do it; there is no such group within reach; the draft has another revision; its rules do not compile
-/// any more, or name hash lists that were deleted; the team has stored as many rules today as it may.
+/// The caller may not do it; there is no such group within reach; the draft has another revision;
+/// its rules do not compile any more, or name hash lists that were deleted; the team has reached
+/// its limit of rules stored in a day.
 pub async fn create(
     management: &Management,
     caller: &Caller,
@@ -94,11 +95,11 @@ pub async fn create(
     Ok(version)
 }
 
-/// Makes a new version of these rules and makes it live. The group's draft stays if it was edited.
+/// Creates a version with these rules and makes it live. The group's draft stays if it was edited.
 ///
 /// # Errors
-/// The caller may not do it; there is no such group within reach; the rules do not compile or name hash lists that the team
-/// cannot use; the team has stored as many rules today as it may.
+/// The caller may not do it; there is no such group within reach; the rules do not compile or name
+/// hash lists that the team cannot use; the team has reached its limit of rules stored in a day.
 pub async fn publish(
     management: &Management,
     caller: &Caller,
@@ -144,7 +145,8 @@ pub async fn get(
     version.ok_or(Refused::NotFound(Noun::Version))
 }
 
-/// Makes a version live: an earlier one again, or one that was created without being live. The draft stays if it was edited.
+/// Makes a version live: an earlier one again, or one that was never live. The draft stays if it
+/// was edited.
 ///
 /// # Errors
 /// The caller may not do it; there is no such group within reach; it has no such version; its rules do not compile any more,

@@ -1,4 +1,5 @@
-//! What the author of rules should know, although they compile. A rule that asks for a score nobody can give never matches.
+//! What the author of rules should know, although they compile. A rule about a category that no
+//! provider can score never matches.
 
 use domain::{
     rules::{Rule, RuleKind},
@@ -11,9 +12,9 @@ use crate::{Refused, Session};
 /// Something that an author of rules should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// The member that is meant, such as `rules[3].category`.
+    /// The member that the warning is about, such as `rules[3].category`.
     pub field: String,
-    /// What about it.
+    /// What the author should know about it.
     pub message: String,
 }
 
@@ -23,7 +24,8 @@ pub(super) async fn of(session: &mut Session, rules: &[Rule]) -> Result<Vec<Warn
     Ok(unscorable(rules, &scorable).map(Warning::new).collect())
 }
 
-/// The enabled rules that ask for scores nobody can give: the place of each rule, and the category it asks for.
+/// The enabled rules about categories that no provider can score: the place of each rule, and its
+/// category.
 fn unscorable(rules: &[Rule], scorable: &[Category]) -> impl Iterator<Item = (usize, Category)> {
     rules.iter().enumerate().filter_map(|(place, rule)| {
         let asked = match &rule.kind {

@@ -99,7 +99,7 @@ async fn who_has_an_account_joins_with_its_password(pool: PgPool) {
         .invite(&by, Some(another), "ada@example.com", Role::Viewer)
         .await
         .unwrap();
-    // Whoever has only the link gets neither in nor to the account's password.
+    // Having only the link gives access neither to the team nor to the account's password.
     let name = "Mallory".parse().unwrap();
     let elsewhere = visitor(ELSEWHERE);
     let accepted = links::accept(

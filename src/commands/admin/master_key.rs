@@ -8,14 +8,15 @@ use store::seal::{MasterKey, rotation};
 
 use crate::service;
 
-/// Secrets of one transaction, which locks their sites for a moment.
+/// Secrets in one transaction. It locks their sites for a moment.
 const BATCH: u32 = 500;
 
-/// Seals everything with the first of the keys, telling how far it is on stderr, and retires the others.
+/// Seals everything with the first key, reports progress on stderr, and retires the other keys.
 pub(super) async fn rotate(conn: &mut PgConnection, key: &MasterKey) -> anyhow::Result<Value> {
     service::check_master_key(conn, key).await?;
     let mut resealed = 0;
-    // A process that still seals with an older key may have done so meanwhile: then there is another round.
+    // A process that still uses an older key may have sealed something meanwhile. Then another
+    // round follows.
     loop {
         let all = resealed + rotation::left(conn, key).await?;
         loop {

@@ -12,7 +12,7 @@ use management::{Caller, Management, Refused, plans};
 use serde_json::{Value, json};
 use store::plan::Terms;
 
-use crate::{commands::face::told, config::id};
+use crate::{config::id, face::told};
 
 /// Options of `gatehouse admin create-plan`.
 #[derive(Debug, Args)]
@@ -28,14 +28,15 @@ pub(super) struct NewPlan {
 pub(super) struct PlanChange {
     #[arg(long, value_parser = id::<PlanId>)]
     plan: PlanId,
-    /// Another name
+    /// The new name
     #[arg(long)]
     name: Option<Name>,
     #[command(flatten)]
     allowed: Allowed,
 }
 
-/// What a plan allows. An option that is not given leaves the default, or what there was.
+/// What a plan allows. A new plan has the default for each omitted option, and a changed plan keeps
+/// its value.
 #[derive(Clone, Copy, Debug, Args)]
 struct Allowed {
     /// Submissions of a team in a billing period, or `none` for no limit [default: none]
@@ -64,10 +65,10 @@ struct Allowed {
     /// Sites of a team [default: 100]
     #[arg(long, value_name = "NUMBER")]
     sites_per_team: Option<PerTeam>,
-    /// Site keys of a team that are not disabled [default: 200]
+    /// Site keys of a team, without disabled keys [default: 200]
     #[arg(long, value_name = "NUMBER")]
     site_keys_per_team: Option<PerTeam>,
-    /// Management tokens of a team that are neither disabled nor expired [default: 100]
+    /// Management tokens of a team, without disabled and expired tokens [default: 100]
     #[arg(long, value_name = "NUMBER")]
     management_tokens_per_team: Option<PerTeam>,
     /// Rule groups of a team [default: 200]

@@ -1,4 +1,4 @@
-//! What teams set up: sites, their keys and endpoints, rule groups.
+//! Sites, their keys and endpoints, and rule groups.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use management::{
 use serde_json::{Value, json};
 
 use crate::{
-    commands::face::{told, told_of_rules},
+    face::{told, told_of_rules},
     rule_file,
 };
 
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(group("Comments"), "Default of Comments");
         let long = group(&"é".repeat(Name::LONGEST));
         assert_eq!(long.chars().count(), Name::LONGEST);
-        // Cut where a space is.
+        // Cut at a space, if possible.
         let spaced = format!("{} b", "a".repeat(Name::LONGEST - "Default of ".len() - 1));
         assert_eq!(group(&spaced).len(), Name::LONGEST - 1);
     }

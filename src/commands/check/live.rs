@@ -1,4 +1,5 @@
-//! What `gatehouse check --providers-live` tells of each provider, and what to do when it does not answer.
+//! What `gatehouse check --providers-live` says about each provider, with advice if a provider does
+//! not answer.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use anyhow::anyhow;
 use domain::media::Modality;
 use workers::provider::{Profile, Provider, ProviderError, Providers, Told, Trial, try_out};
 
-/// Words of those whose account has nothing left.
+/// Words in answers for an account without credit.
 const SPENT: [&str; 5] = [
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -14,7 +15,7 @@ const SPENT: [&str; 5] = [
     "BILLING_DISABLED",
     "account_deactivated",
 ];
-/// Words of those that do not take the key.
+/// Words in answers that refuse the key.
 const WRONG_KEY: [&str; 6] = [
     "invalid_api_key",
     "API_KEY_INVALID",
@@ -30,7 +31,7 @@ const NOT_ENABLED: [&str; 3] = [
     "SubscriptionRequiredException",
 ];
 
-/// Asks each of them, all at the same time, and tells of each in their order: a line if it answers, else the problem.
+/// Sends a request to all providers at the same time, and reports the results in their order.
 pub(super) async fn ask_all(
     providers: &Providers,
     mut tell: impl FnMut(anyhow::Result<String>) -> anyhow::Result<()>,
@@ -75,7 +76,7 @@ fn line(profile: &Profile, trial: &Trial) -> anyhow::Result<String> {
     }
 }
 
-/// What went wrong, with all that operators may know of it.
+/// The problem, with all details that operators can see.
 fn described(error: &ProviderError) -> String {
     let behind = error.code().map(str::to_owned).or_else(|| error.cause());
     match behind {
@@ -158,7 +159,7 @@ fn denied(kind: &str, told: &Told) -> String {
     }
 }
 
-/// The settings of a kind that a provider may not know.
+/// The settings of a kind that a provider might not support.
 fn settings(kind: &str) -> &'static str {
     match kind {
         "bedrock_guardrail" => "check guardrail, guardrail_version and region",

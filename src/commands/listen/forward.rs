@@ -1,4 +1,4 @@
-//! Passing a webhook on to the application that is being developed, as it came.
+//! Forwards a webhook, unchanged, to the application that you develop.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -17,11 +17,11 @@ use hyper_util::rt::TokioIo;
 use tokio::{net::TcpStream, time};
 use url::{Position, Url};
 
-/// The application's time for everything, so that Gatehouse still hears that there was no answer.
+/// The time that the application has. It is short enough that Gatehouse still gets an answer.
 const DEADLINE: Duration = ATTEMPT_DEADLINE.saturating_sub(Duration::from_secs(2));
-/// What Gatehouse reads of an answer's head, beside the status.
+/// The response headers that Gatehouse reads.
 const PASSED_BACK: [HeaderName; 2] = [CONTENT_TYPE, RETRY_AFTER];
-/// What belongs to a connection and not to the request.
+/// Headers that belong to a connection and not to the request.
 const LEFT_OUT: [HeaderName; 5] = [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, UPGRADE];
 
 /// A local application.
@@ -45,7 +45,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// What a gateway answers in its place.
+    /// The status that a gateway answers instead.
     pub(super) const fn status(&self) -> StatusCode {
         match self {
             Self::Down(..) | Self::Broken(..) => StatusCode::BAD_GATEWAY,
@@ -92,7 +92,7 @@ impl Target {
             }
         }
         *passed.body_mut() = read(answer.into_body()).await.map_err(broken)?.into();
-        // Whatever is left of the body is not read.
+        // The rest of the body is not read.
         connection.abort();
         Ok(passed)
     }

@@ -1,11 +1,11 @@
-//! JSON with line breaks, and otherwise byte for byte as it came: reading it into numbers and texts would change some of them, and
-//! the signature is over what came.
+//! JSON with line breaks, otherwise byte for byte as received. Parsing it would change some numbers
+//! and texts, and the signature is over the received bytes.
 
 use serde::de::IgnoredAny;
 
 const INDENT: &str = "  ";
 
-/// The body with a line for each member and each item; none if it is not JSON.
+/// The body with a line for each member and each item. `None` if it is not JSON.
 pub(super) fn pretty(body: &[u8]) -> Option<String> {
     serde_json::from_slice::<IgnoredAny>(body).ok()?;
     let text = str::from_utf8(body).ok()?;

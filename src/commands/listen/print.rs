@@ -6,13 +6,15 @@ use std::{
     net::SocketAddr,
 };
 
-use super::{GIVE_ONE, Receiver, Secret, pretty::pretty, verify::Verdict};
 use hyper::{HeaderMap, StatusCode};
 
-/// Longer bodies are cut here, in characters: enough for any event with ordinary metadata.
+use super::{GIVE_ONE, Receiver, Secret, pretty::pretty, verify::Verdict};
+
+/// Longer bodies are cut after this many characters. It is enough for any event with ordinary
+/// metadata.
 const SHOWN_BODY: usize = 4_000;
 
-/// The first lines: where it listens, what it verifies with and where it passes things on.
+/// The first lines: where it listens, which secret it uses, and where it forwards events.
 pub(super) fn banner(address: SocketAddr, receiver: &Receiver) -> io::Result<()> {
     io::stdout().write_all(introduction(address, receiver).as_bytes())
 }
@@ -37,7 +39,8 @@ pub(super) fn introduction(address: SocketAddr, receiver: &Receiver) -> String {
     format!("Listening on http://{address}{passing}. Ctrl-C stops.\n{verifying}\n\n")
 }
 
-/// One received event. The answer is a status, and who gave it or why nobody did; empty if it was this command.
+/// One received event. `answer` is the status, and who answered or why nobody did. It is empty if
+/// this command answered.
 pub(super) fn event(
     headers: &HeaderMap,
     verdict: &Verdict,
@@ -67,7 +70,7 @@ pub(super) fn render(
     format!("{event}  delivery {delivery}  answered {answer}\n{verdict}\n{body}\n\n")
 }
 
-/// Escapes what a terminal might obey, and what makes the text look different from what it says.
+/// Escapes control characters, and characters that make a text look different from what it says.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

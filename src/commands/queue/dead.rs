@@ -1,4 +1,6 @@
-//! `gatehouse queue dead`: the dead jobs, one by one or by what killed them.
+//! `gatehouse queue dead`: the dead jobs, one by one or counted by cause.
+
+mod groups;
 
 use std::fmt::Write as _;
 
@@ -6,16 +8,18 @@ use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use queue::{
     DeathCause, JobId,
-    dead::{self, Buried, Filter, Group},
+    dead::{self, Buried, Filter},
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use super::{
     Report, Shown, Which, ago, job_id, payload,
-    table::{Left, Right, Table, counted, one_line, thousands},
+    table::{Left, Right, Table, one_line},
 };
 use crate::config::one_of;
+
+pub(super) use groups::{group_document, groups_text};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -158,53 +162,4 @@ fn document(job: &Buried, with_payload: bool) -> Value {
         document["payload"] = payload(&job.payload);
     }
     document
-}
-
-/// The groups as a table, and how many jobs are in none of those shown.
-pub(super) fn groups_text(now: DateTime<Utc>, total: u64, groups: &[Group]) -> String {
-    if groups.is_empty() {
-        return "No dead job matches.\n".to_owned();
-    }
-    let mut table = Table::new([
-        ("JOBS", Right),
-        ("QUEUE", Left),
-        ("LANES", Right),
-        ("CAUSE", Left),
-        ("FIRST", Right),
-        ("LAST", Right),
-        ("ERROR", Left),
-    ]);
-    for group in groups {
-        table.push([
-            thousands(group.jobs),
-            group.queue.clone(),
-            thousands(group.lanes),
-            group.cause.as_str().to_owned(),
-            ago(now, group.first_died_at),
-            ago(now, group.last_died_at),
-            one_line(&group.error),
-        ]);
-    }
-    let shown: u64 = groups.iter().map(|group| group.jobs.unsigned_abs()).sum();
-    let mut text = table.render();
-    if let Some(others @ 1..) = total.checked_sub(shown) {
-        let others = counted(others, "job", "jobs");
-        let _ = writeln!(
-            text,
-            "\nThese are the largest groups; {others} more in others."
-        );
-    }
-    text
-}
-
-pub(super) fn group_document(group: &Group) -> Value {
-    json!({
-        "queue": group.queue,
-        "cause": group.cause.as_str(),
-        "error": group.error,
-        "jobs": group.jobs,
-        "lanes": group.lanes,
-        "first_died_at": group.first_died_at,
-        "last_died_at": group.last_died_at,
-    })
 }

@@ -1,72 +1,18 @@
-//! `gatehouse queue pause`, `resume` and `cap`: holding back a queue, or one of its groups or lanes.
+//! `gatehouse queue pause`, `resume` and `cap`: pauses and caps for a queue, or for one of its
+//! groups or lanes.
 
-use std::{fmt, fmt::Write as _, time::Duration};
+mod after;
+mod target;
 
-use chrono::{DateTime, Utc};
-use queue::{
-    Group, Lane, QueueName, groups, lanes,
-    queues::{self, Restrictions},
-    stats::{self, QueueStats},
-};
-use serde_json::Value;
+use std::{fmt::Write as _, time::Duration};
+
+use queue::{QueueName, groups, lanes, queues};
 use sqlx::PgConnection;
 
-use super::{
-    Report, group, lane, status,
-    table::{counted, thousands},
-    until,
-};
+use super::{Report, table::counted, until};
 use crate::{config::queue_name, duration};
-
-/// What is held back.
-#[derive(Clone, Copy, Debug, clap::Args)]
-struct Target {
-    /// The queue
-    #[arg(long, value_parser = queue_name())]
-    queue: QueueName,
-    #[command(flatten)]
-    part: Part,
-}
-
-/// What of the queue; without, the whole queue.
-#[derive(Clone, Copy, Debug, clap::Args)]
-#[group(id = "part", multiple = false)]
-struct Part {
-    /// A group: a team, with all its lanes
-    #[arg(long, value_name = "UUID", value_parser = group)]
-    group: Option<Group>,
-    /// A lane: a team in analysis, rules, backtests and recoveries, an endpoint in webhooks
-    #[arg(long, value_name = "UUID", value_parser = lane)]
-    lane: Option<Lane>,
-}
-
-/// One part of a queue.
-#[derive(Clone, Copy, Debug)]
-enum Held {
-    Queue,
-    Group(Group),
-    Lane(Lane),
-}
-
-impl Part {
-    fn held(self) -> Held {
-        match (self.group, self.lane) {
-            (Some(group), _) => Held::Group(group),
-            (None, Some(lane)) => Held::Lane(lane),
-            (None, None) => Held::Queue,
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.part.held() {
-            Held::Group(group) => write!(f, "Group {} of {}", group.0, self.queue),
-            Held::Lane(lane) => write!(f, "Lane {} of {}", lane.0, self.queue),
-            Held::Queue => write!(f, "The queue {}", self.queue),
-        }
-    }
-}
+use after::After;
+use target::{Held, Part, Target};
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct PauseArgs {
@@ -192,76 +138,4 @@ pub(super) async fn cap(conn: &mut PgConnection, args: CapArgs) -> anyhow::Resul
     };
     let text = format!("{target} {cap}. {}\n", after.load());
     Ok(Report::new(text, after.document))
-}
-
-/// How things stand after the command.
-struct After {
-    now: DateTime<Utc>,
-    queue: Restrictions,
-    /// Of the group or the lane, or of the queue if it is meant.
-    paused_until: Option<DateTime<Utc>>,
-    due: i64,
-    running: i64,
-    document: Value,
-}
-
-impl After {
-    async fn read(conn: &mut PgConnection, target: Target) -> anyhow::Result<Self> {
-        let now = queue::now(conn).await?;
-        let name = target.queue.as_str();
-        let mut restrictions = queues::restrictions(conn).await?.into_iter();
-        let queue = restrictions
-            .find(|restrictions| restrictions.queue == name)
-            .unwrap_or_default();
-        match target.part.held() {
-            Held::Group(group) => {
-                let group = groups::read(conn, target.queue, group).await?;
-                return Ok(Self {
-                    now,
-                    queue,
-                    paused_until: group.paused_until,
-                    due: group.due,
-                    running: group.running,
-                    document: status::group_document(&group),
-                });
-            }
-            Held::Lane(lane) => {
-                let lane = lanes::read(conn, target.queue, lane).await?;
-                return Ok(Self {
-                    now,
-                    queue,
-                    paused_until: lane.paused_until,
-                    due: lane.due,
-                    running: lane.running,
-                    document: status::lane_document(&lane),
-                });
-            }
-            Held::Queue => {}
-        }
-        let mut stats = stats::read(conn, &store::jobs::LANE_CAPS, &[])
-            .await?
-            .into_iter();
-        let stats = stats
-            .find(|stats| stats.queue == name)
-            .unwrap_or_else(|| QueueStats {
-                queue: name.to_owned(),
-                ..QueueStats::default()
-            });
-        Ok(Self {
-            now,
-            paused_until: queue.paused_until,
-            due: stats.due,
-            running: stats.running,
-            document: status::queue_document(&stats, &queue),
-            queue,
-        })
-    }
-
-    fn load(&self) -> String {
-        format!(
-            "{} due, {} running.",
-            counted(self.due, "job is", "jobs are"),
-            thousands(self.running)
-        )
-    }
 }

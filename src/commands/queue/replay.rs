@@ -1,11 +1,8 @@
 //! `gatehouse queue replay`: runs dead jobs again, in batches, and can be stopped and continued.
 
-use std::{
-    fmt::Write as _,
-    io::{IsTerminal as _, Write as _},
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+mod progress;
+
+use std::{fmt::Write as _, process::ExitCode, time::Duration};
 
 use anyhow::Context as _;
 use clap::ArgGroup;
@@ -18,21 +15,20 @@ use tracing::debug;
 use super::{
     Report,
     dead::{WhichDead, group_document, groups_text},
-    table::{counted, thousands},
+    table::counted,
 };
 use crate::{duration::humane, service};
+use progress::Progress;
 
 /// Jobs visited in one transaction.
 const BATCH: u32 = 1_000;
-/// A pass leaves to others what they have in hand, a killed replay's last batch for instance; then there is another.
+/// A pass skips jobs that others have locked, for example the last batch of a killed replay. Then
+/// another pass follows.
 const PASSES: u32 = 3;
 const BETWEEN_PASSES: Duration = Duration::from_secs(1);
 /// Groups shown by a dry run.
 const GROUPS: u32 = 20;
-/// How often progress is told on a terminal, and elsewhere.
-const REWRITE: Duration = Duration::from_millis(100);
-const LINE: Duration = Duration::from_secs(5);
-/// As a shell reports a command that Ctrl-C ended.
+/// The exit code that a shell reports for a command ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]
@@ -90,7 +86,7 @@ pub(super) async fn run(conn: &mut PgConnection, args: &Args) -> anyhow::Result<
     Ok(Report::new(text, progress.document(false)))
 }
 
-/// One pass, batch by batch; false when it was told to stop before its end.
+/// One pass, batch by batch. `false` if it was stopped before its end.
 async fn go_through(
     conn: &mut PgConnection,
     replay: &mut Replay<'_>,
@@ -150,80 +146,5 @@ fn interrupted(progress: &Progress) -> Report {
         ),
         document: progress.document(true),
         code: ExitCode::from(INTERRUPTED),
-    }
-}
-
-/// Tells on stderr how far the replay is.
-struct Progress {
-    matching: u64,
-    replayed: u64,
-    begun: Instant,
-    told: Instant,
-    terminal: bool,
-}
-
-impl Progress {
-    fn new(matching: u64) -> Self {
-        Self {
-            matching,
-            replayed: 0,
-            begun: Instant::now(),
-            told: Instant::now(),
-            terminal: std::io::stderr().is_terminal(),
-        }
-    }
-
-    fn add(&mut self, replayed: u64) {
-        self.replayed += replayed;
-        let every = if self.terminal { REWRITE } else { LINE };
-        if self.told.elapsed() < every {
-            return;
-        }
-        self.told = Instant::now();
-        let ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let rate = self.replayed * 1_000 / ms.max(1);
-        let left = match self
-            .matching
-            .saturating_sub(self.replayed)
-            .checked_div(rate)
-        {
-            Some(seconds) => humane(Duration::from_secs(seconds)),
-            None => "?".to_owned(),
-        };
-        let line = format!(
-            "{} replayed, {}/s, {left} left",
-            self.done(),
-            thousands(rate)
-        );
-        let mut err = std::io::stderr();
-        // Nobody may be reading any more, which is no reason to stop.
-        let _ = if self.terminal {
-            write!(err, "\r\x1b[2K{line}")
-        } else {
-            writeln!(err, "{line}")
-        };
-    }
-
-    /// Makes room for the result.
-    fn clear(&self) {
-        if self.terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[2K");
-        }
-    }
-
-    fn done(&self) -> String {
-        format!(
-            "{} of {}",
-            thousands(self.replayed),
-            counted(self.matching, "dead job", "dead jobs")
-        )
-    }
-
-    fn document(&self, interrupted: bool) -> serde_json::Value {
-        json!({
-            "matching": self.matching,
-            "replayed": self.replayed,
-            "interrupted": interrupted,
-        })
     }
 }

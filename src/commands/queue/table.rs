@@ -5,9 +5,9 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
-/// How much of the last column is shown at least, in characters.
+/// The least width of the last column, in characters.
 const LEAST: usize = 20;
-/// The same when nothing says how wide the output may be.
+/// Its width if the width of the terminal is unknown.
 const WITHOUT_TERMINAL: usize = 160;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
-/// On one line: errors and payloads come from anyone, and a terminal shall obey none of them.
+/// A text on one line, without control characters: errors and payloads can come from anyone.
 pub(super) fn one_line(text: &str) -> String {
     let plain: String = text
         .chars()

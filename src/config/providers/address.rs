@@ -1,8 +1,8 @@
-//! Where providers are: the base of an interface, to which its paths are added.
+//! URLs of providers: the base of an interface, to which paths are added.
 
 use url::Url;
 
-/// The ends of addresses that are no base: what stands in descriptions as the address to ask.
+/// Endings of URLs that are not a base. Descriptions of providers often show these URLs.
 const ENDPOINTS: [&str; 7] = [
     "/moderations",
     "/chat/completions",
@@ -13,7 +13,7 @@ const ENDPOINTS: [&str; 7] = [
     "/check.json",
 ];
 
-/// A server's address as it may be given: without a user, a password and a fragment.
+/// The URL of a server, without a user, a password and a fragment.
 ///
 /// # Errors
 /// What is wrong with it, after "its url".
@@ -26,7 +26,8 @@ pub(super) fn plain(url: Url) -> Result<Url, String> {
     }
 }
 
-/// The base of an interface: without the `/v1` at its end that stands in most descriptions, and which we put behind it ourselves.
+/// The base of an interface, without the `/v1` at its end: most descriptions have it, and Gatehouse
+/// adds it itself.
 ///
 /// # Errors
 /// What is wrong with it and what to write instead, after "its url".

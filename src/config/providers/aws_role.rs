@@ -1,4 +1,5 @@
-//! Which role of AWS's this process has, by the variables that AWS sets, in the order in which AWS's SDKs look.
+//! The AWS role of this process, from the variables that AWS sets, in the same order as the AWS
+//! SDKs.
 
 use anyhow::{Context as _, bail, ensure};
 use url::{Host, Url};
@@ -6,17 +7,17 @@ use workers::provider::{AwsRole, ContainerToken};
 
 use crate::config::variable;
 
-/// Where ECS issues credentials.
+/// The address where ECS issues credentials.
 const CONTAINER: &str = "http://169.254.170.2";
-/// Where else they may come from without TLS: Pod Identity of EKS.
+/// Other addresses that are allowed without TLS: Pod Identity of EKS.
 const CONTAINERS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 const INSTANCE: &str = "http://169.254.169.254";
 const INSTANCE_IPV6: &str = "http://[fd00:ec2::254]";
 
-/// Where the role's credentials come from.
+/// The source of the role's credentials.
 ///
 /// # Errors
-/// In one line, what is wrong with the variables.
+/// One line that says what is wrong with the variables.
 pub(super) fn aws_role(region: &str) -> anyhow::Result<AwsRole> {
     if let Some(file) = variable("AWS_WEB_IDENTITY_TOKEN_FILE")? {
         let role = variable("AWS_ROLE_ARN")?;
@@ -41,7 +42,7 @@ pub(super) fn aws_role(region: &str) -> anyhow::Result<AwsRole> {
     if let Some(full) = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")? {
         let name = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
         let url = address(name, &full)?;
-        // As AWS's SDKs have it: what is shown there must not cross a network in the clear.
+        // The same rule as in the AWS SDKs: the token must not cross a network unencrypted.
         ensure!(
             url.scheme() == "https" || is_near(&url),
             "{name} must be an https URL or an address on this machine"

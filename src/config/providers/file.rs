@@ -1,6 +1,5 @@
 //! The file that describes providers. Wrong settings are refused in one line that names each affected provider.
 
-mod access;
 mod entry;
 mod kind;
 #[cfg(test)]
@@ -14,7 +13,7 @@ use workers::provider::{Provider, Providers, Proxy};
 
 use self::entry::Entry;
 
-/// Each is a value of metric labels, and an item may have to be shown to all.
+/// Each is a value of metric labels, and in the worst case an item is sent to all of them.
 const MOST_PROVIDERS: usize = 100;
 
 #[derive(Deserialize)]
@@ -24,15 +23,15 @@ struct File {
     provider: Vec<Entry>,
 }
 
-/// What holds for all entries.
+/// What all entries share.
 struct Surroundings<'a> {
     /// Paths in the file are relative to it.
     directory: &'a Path,
-    /// The way to those that say nothing of it.
+    /// The proxy for entries that name none.
     proxy: Option<&'a Proxy>,
 }
 
-/// Reads the file and sets the providers up.
+/// Reads the file and creates the providers.
 pub(super) fn load(path: &Path, proxy: Option<&Proxy>) -> anyhow::Result<Providers> {
     let shown = path.display();
     let text = fs::read_to_string(path)

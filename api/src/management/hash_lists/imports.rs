@@ -1,18 +1,17 @@
 //! Files of hashes that are read into a list: start, watch, see what was refused, cancel.
 
+mod described;
+mod shapes;
+
 use std::sync::Arc;
 
 use domain::{
-    chain::State,
-    id::{ActorId, HashImportId, HashListId},
+    id::{HashImportId, HashListId},
     image_hash::HashAlgorithm,
-    scope::Scope,
 };
 use management::{Management, hash_lists::imports};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::Serialize;
-use serde_json::{Value, json};
+use poem_openapi::OpenApi;
 use store::hash_list::import;
 use uuid::Uuid;
 
@@ -22,86 +21,15 @@ use crate::{
     management::{
         PREFIX, Tag,
         caller::Caller,
-        document::{Operation, example},
         list::{After, Limit, List, Part},
     },
-    member::{Member, Time},
     path::Path,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
 
-/// A file of hashes that is read into a list.
-#[derive(Serialize, Object)]
-pub(crate) struct HashImport {
-    /// The ID of the import.
-    id: Uuid,
-    /// The hash list.
-    hash_list_id: Uuid,
-    /// The kind of hash in lines that do not name it.
-    algorithm: Member<HashAlgorithm>,
-    /// The state of the import.
-    state: Member<State>,
-    /// How many lines the file has.
-    total_lines: i64,
-    /// How many lines were read.
-    lines: i64,
-    /// The number of hashes that were added.
-    added: i64,
-    /// The number of hashes that were on the list already, or in an earlier line.
-    existing: i64,
-    /// The number of lines that were refused.
-    refused: i64,
-    /// Why it failed. `null` if it has not failed.
-    #[oai(nullable)]
-    error: Option<String>,
-    /// The token that started it.
-    #[oai(nullable)]
-    created_by: Option<Uuid>,
-    /// When it was started.
-    created_at: Member<Time>,
-    /// When it ended. `null` while it runs.
-    #[oai(nullable)]
-    ended_at: Option<Member<Time>>,
-}
-
-impl From<import::Import> for HashImport {
-    fn from(import: import::Import) -> Self {
-        Self {
-            id: import.id.as_uuid(),
-            hash_list_id: import.list.as_uuid(),
-            algorithm: Member(import.algorithm),
-            state: Member(import.state),
-            total_lines: import.total_lines,
-            lines: import.lines,
-            added: import.added,
-            existing: import.existing,
-            refused: import.refused,
-            error: import.error,
-            created_by: import.created_by.map(ActorId::as_uuid),
-            created_at: import.created_at.into(),
-            ended_at: import.ended_at.map(Member::from),
-        }
-    }
-}
-
-/// A line of a file that was refused.
-#[derive(Serialize, Object)]
-pub(crate) struct HashImportRefusal {
-    /// The number of the line in the file, from 1.
-    line: i64,
-    /// What is wrong with the line.
-    message: String,
-}
-
-impl From<import::Refused> for HashImportRefusal {
-    fn from(refused: import::Refused) -> Self {
-        Self {
-            line: refused.line,
-            message: refused.reason,
-        }
-    }
-}
+pub(super) use described::described;
+pub(crate) use shapes::{HashImport, HashImportRefusal};
 
 pub(crate) struct Imports;
 
@@ -201,7 +129,7 @@ impl Imports {
         cursor: After,
     ) -> Result<Json<List<HashImportRefusal>>, Refusal> {
         let part = Part::new(&limit, &cursor);
-        // In this list, a cursor holds the number of a line.
+        // In this list, the cursor contains the number of a line.
         let after = part.after().map_or(0, |place| place.as_u128());
         let after = i64::try_from(after).unwrap_or(i64::MAX);
         let (import, limit) = (hash_import_id.0, part.page().limit);
@@ -230,55 +158,4 @@ impl Imports {
         let import = imports::cancel(&management, &caller, hash_import_id.0).await?;
         Ok(Json(import.into()))
     }
-}
-
-fn import_example() -> Value {
-    json!({
-        "id": example::HASH_IMPORT,
-        "hash_list_id": example::HASH_LIST,
-        "algorithm": "pdq",
-        "state": "running",
-        "total_lines": 100_000,
-        "lines": 40_000,
-        "added": 39_800,
-        "existing": 150,
-        "refused": 50,
-        "error": null,
-        "created_by": example::TOKEN,
-        "created_at": example::CREATED_AT,
-        "ended_at": null,
-    })
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let import = import_example();
-    vec![
-        Operation {
-            problems: &[Code::SharedList],
-            answer: Some(example::list(&import)),
-            ..Operation::new("listHashImports", Scope::HashListsRead)
-        },
-        Operation {
-            problems: &[Code::SharedList, Code::LimitReached],
-            request: Some(format!("{},Reported twice in January.\n", example::PDQ).into()),
-            answer: Some(import.clone()),
-            ..Operation::new("createHashImport", Scope::HashListsWrite)
-        },
-        Operation {
-            answer: Some(import.clone()),
-            ..Operation::new("getHashImport", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(example::list(&json!({
-                "line": 17,
-                "message": "does not begin with a hash of 64 hexadecimal digits",
-            }))),
-            ..Operation::new("listHashImportRefusals", Scope::HashListsRead)
-        },
-        Operation {
-            answer: Some(import),
-            ..Operation::new("cancelHashImport", Scope::HashListsWrite)
-        },
-    ]
 }

@@ -1,4 +1,5 @@
-//! A file of hashes as a body: text that is read within the bounds of all bodies and stored unchanged.
+//! A file of hashes as a request body: text that is read within the limits of all bodies and stored
+//! unchanged.
 
 use bytes::Bytes;
 use poem::{Request, RequestBody, Result};
@@ -15,7 +16,7 @@ pub(super) const TEXT: &str = "text/plain";
 /// The file. Its lines are checked later, when it is read in the background.
 pub(crate) struct HashFile {
     pub(super) bytes: Bytes,
-    /// Held until the handler ends.
+    /// Kept until the handler ends.
     _share: Share,
 }
 

@@ -1,4 +1,4 @@
-//! What became of a media item: verdicts, events, and the way of these to the endpoints.
+//! The history of a media item: verdicts, events, and deliveries.
 
 use std::collections::HashMap;
 
@@ -90,7 +90,7 @@ impl TryFrom<media::Verdict> for MediaVerdict {
     }
 }
 
-/// A trace without the details of providers' failures, which may tell of our network.
+/// A trace without details of provider failures, which can reveal addresses in our network.
 pub(crate) fn without_internals(trace: &RawValue) -> Result<Box<RawValue>, serde_json::Error> {
     let mut trace: Value = serde_json::from_str(trace.get())?;
     let unchecked = trace.get_mut("unchecked").and_then(Value::as_array_mut);

@@ -1,4 +1,4 @@
-//! An item's inline image as a file to save, sent slice by slice as fast as the caller takes it.
+//! An item's inline image as a file to save, sent slice by slice, as fast as the caller reads it.
 
 use std::io;
 
@@ -39,7 +39,7 @@ impl IntoResponse for ImageFile {
                 header::CONTENT_DISPOSITION,
                 format!("attachment; filename=\"{media}.{format}\""),
             )
-            // A browser must take it neither for anything else nor for something to keep or to show by itself.
+            // A browser must not guess another type, cache the image or show it.
             .header(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF)
             .header(header::CACHE_CONTROL, NO_STORE)
             .body(Body::from_bytes_stream(slices(self.0)))
@@ -49,8 +49,8 @@ impl IntoResponse for ImageFile {
 const NOSNIFF: &str = "nosniff";
 const NO_STORE: &str = "no-store";
 
-/// The image in order. When something fails, or the image is removed meanwhile, the stream ends early, which breaks the
-/// connection: nobody takes a part for the whole.
+/// The slices of the image, in order. If something fails, or the image is removed meanwhile, the
+/// stream ends early and the connection breaks. So nobody mistakes a part for the whole.
 fn slices(image: StoredImage) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     stream::try_unfold((image, 0), move |(stored, from)| async move {
         let Image { media, bytes, .. } = stored.image;

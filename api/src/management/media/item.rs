@@ -1,28 +1,30 @@
 //! A media item with everything about it.
 
+mod analysis;
+mod examples;
+mod image;
+
 use std::collections::HashMap;
 
 use domain::{
-    decision::Unchecked,
-    id::MediaId,
     image::ImageFormat,
-    media::{ContentType, Modality, Status},
+    media::{ContentType, Status},
 };
 use poem_openapi::Object;
 use serde::Serialize;
-use serde_json::{Value, json};
-use store::{
-    analysis::ProviderReport,
-    media::{self, KnownImage},
-};
+use serde_json::Value;
+use store::media;
 use uuid::Uuid;
 
 use super::history::{MediaEvent, MediaVerdict};
 use crate::{
-    management::document::example,
     member::{Member, Time},
     raw::Raw,
 };
+use analysis::MediaAnalysis;
+use image::MediaImage;
+
+pub(super) use examples::example;
 
 /// A media item: what was submitted, and everything that happened to it.
 #[derive(Serialize, Object)]
@@ -70,29 +72,6 @@ pub(crate) struct MediaItem {
     events: Vec<MediaEvent>,
 }
 
-/// What is known about an item's image.
-#[derive(Serialize, Object)]
-struct MediaImage {
-    /// The width in pixels. `null` if it was not decoded.
-    #[oai(nullable)]
-    width: Option<u32>,
-    /// The height in pixels. `null` if it was not decoded.
-    #[oai(nullable)]
-    height: Option<u32>,
-    /// The SHA-256 of the file as it was submitted, in hexadecimal digits. `null` if there never was a file.
-    #[oai(nullable)]
-    sha256: Option<String>,
-    /// The PDQ hash of the picture, in hexadecimal digits. `null` if the picture has too few features.
-    #[oai(nullable)]
-    pdq: Option<String>,
-    /// The quality of the PDQ hash, from 0 to 100. Hashes are worth comparing from 50 on.
-    #[oai(nullable)]
-    pdq_quality: Option<u8>,
-    /// Why it could not be analysed. `null` if it could.
-    #[oai(nullable)]
-    problem: Option<MediaUnchecked>,
-}
-
 /// A version of a rule group that judges an item.
 #[derive(Serialize, Object)]
 struct PinnedVersion {
@@ -104,54 +83,6 @@ struct PinnedVersion {
     rule_group_id: Uuid,
     /// The group's present name.
     rule_group_name: String,
-}
-
-/// What the providers answered about an item.
-#[derive(Serialize, Object)]
-struct MediaAnalysis {
-    /// Scores from 0 to 1 by category: the highest of all providers, of text and image. `null` if no provider could score
-    /// it.
-    #[oai(nullable)]
-    scores: Option<Raw<HashMap<String, f64>>>,
-    /// What each provider answered.
-    providers: Vec<ProviderAnswer>,
-    /// What could not be checked.
-    unchecked: Vec<MediaUnchecked>,
-    /// When the analysis ended.
-    created_at: Member<Time>,
-}
-
-/// What one provider answered about an item.
-#[derive(Serialize, Object)]
-struct ProviderAnswer {
-    /// The provider's name.
-    provider: String,
-    /// What it was shown: the item's text or its image.
-    modality: Member<Modality>,
-    /// Its scores from 0 to 1 by category. Categories that it could not score are absent.
-    scores: HashMap<String, f64>,
-    /// How long it took, in milliseconds.
-    elapsed_ms: u64,
-    /// In one word, why it failed for good, so that another provider was asked. `null` if it did not fail. More values may
-    /// be added.
-    #[oai(nullable)]
-    failure: Option<String>,
-    /// Its answer in its own words, up to 64 KiB. `null` if it answers with scores only.
-    #[oai(nullable)]
-    raw: Option<String>,
-    /// The earlier item of the same site with an equal text whose answer was used again. `null` if the provider was asked
-    /// about this item.
-    #[oai(nullable)]
-    cached_from: Option<Uuid>,
-}
-
-/// Something about an item that could not be checked.
-#[derive(Serialize, Object)]
-struct MediaUnchecked {
-    /// What it is, for programs. More values may be added.
-    what: String,
-    /// The same for people.
-    message: String,
 }
 
 impl TryFrom<media::Item> for MediaItem {
@@ -187,23 +118,6 @@ impl TryFrom<media::Item> for MediaItem {
     }
 }
 
-impl MediaImage {
-    /// None before the image was examined.
-    fn of(image: KnownImage) -> Option<Self> {
-        let problem = image
-            .problem
-            .map(|problem| MediaUnchecked::from(&Unchecked::ImageNotAnalysed { problem }));
-        (image.sha256.is_some() || problem.is_some()).then(|| Self {
-            width: image.size.map(|(width, _)| width),
-            height: image.size.map(|(_, height)| height),
-            sha256: image.sha256.map(|hash| hash.to_string()),
-            pdq: image.pdq.map(|hash| hash.to_string()),
-            pdq_quality: image.pdq_quality,
-            problem,
-        })
-    }
-}
-
 impl From<media::PinnedVersion> for PinnedVersion {
     fn from(version: media::PinnedVersion) -> Self {
         Self {
@@ -213,128 +127,4 @@ impl From<media::PinnedVersion> for PinnedVersion {
             rule_group_name: version.group_name,
         }
     }
-}
-
-impl TryFrom<media::Analysis> for MediaAnalysis {
-    type Error = store::Error;
-
-    fn try_from(analysis: media::Analysis) -> Result<Self, store::Error> {
-        let providers: Vec<ProviderReport> = serde_json::from_str(analysis.providers.get())?;
-        let unchecked: Vec<Unchecked> = serde_json::from_str(analysis.unchecked.get())?;
-        let providers = providers.into_iter().map(ProviderAnswer::from).collect();
-        Ok(Self {
-            scores: analysis.scores.map(Raw::from),
-            providers,
-            unchecked: unchecked.iter().map(MediaUnchecked::from).collect(),
-            created_at: analysis.created_at.into(),
-        })
-    }
-}
-
-impl From<ProviderReport> for ProviderAnswer {
-    fn from(report: ProviderReport) -> Self {
-        let scores = report
-            .scores
-            .iter()
-            .map(|(category, score)| (category.to_string(), score));
-        Self {
-            provider: report.provider,
-            modality: Member(report.modality),
-            scores: scores.collect(),
-            elapsed_ms: report.elapsed_ms,
-            failure: report.failure,
-            raw: report.raw,
-            cached_from: report.cached_from.map(MediaId::as_uuid),
-        }
-    }
-}
-
-impl From<&Unchecked> for MediaUnchecked {
-    /// What a provider's failure was in detail may tell of our network, so it stays inside.
-    fn from(unchecked: &Unchecked) -> Self {
-        Self {
-            what: unchecked.what().to_owned(),
-            message: unchecked.to_string(),
-        }
-    }
-}
-
-/// One that a moderator has approved.
-pub(super) fn example() -> Value {
-    json!({
-        "id": example::MEDIA,
-        "team_id": example::TEAM,
-        "site_id": example::SITE,
-        "app_media_id": "comment-4711",
-        "content_type": "text",
-        "status": "approved",
-        "created_at": example::CREATED_AT,
-        "body": "Is this seat taken?",
-        "content_url": null,
-        "image_format": null,
-        "image_bytes": null,
-        "image": null,
-        "metadata": { "author": "u-17" },
-        "rule_group_versions": [{
-            "id": "01980f6d-05aa-7bbb-8ccc-0123456789ab",
-            "number": 3,
-            "rule_group_id": example::RULE_GROUP,
-            "rule_group_name": "House rules",
-        }],
-        "analyses": [{
-            "scores": { "adult": 0.01, "violence": 0.62 },
-            "providers": [{
-                "provider": "builtin",
-                "modality": "text",
-                "scores": { "adult": 0.01, "violence": 0.62 },
-                "elapsed_ms": 3,
-                "failure": null,
-                "raw": null,
-                "cached_from": null,
-            }],
-            "unchecked": [],
-            "created_at": example::CREATED_AT,
-        }],
-        "verdicts": [
-            {
-                "number": 2,
-                "status": "approved",
-                "previous_status": "pending_review",
-                "moderation_type": "manual",
-                "details": { "rule_violations": [], "reason": "Satire, clearly marked as such." },
-                "trace": {
-                    "moderator": { "token_id": example::TOKEN, "token_name": "Ada's console" },
-                    "reason": "Satire, clearly marked as such.",
-                },
-                "moderated_at": "2026-01-31T14:30:00.123456Z",
-            },
-            {
-                "number": 1,
-                "status": "pending_review",
-                "previous_status": "pending",
-                "moderation_type": "ai",
-                "details": {
-                    "rule_violations": [],
-                    "reason": "Review requested by `Violence`.",
-                    "flagged_categories": ["violence"],
-                },
-                "trace": { "evidence": [], "unchecked": [], "unscored": [] },
-                "moderated_at": "2026-01-31T12:00:00.523456Z",
-            },
-        ],
-        "events": [{
-            "id": "01980f6d-06aa-7bbb-8ccc-0123456789ab",
-            "kind": "media.moderated",
-            "verdict": 2,
-            "occurred_at": "2026-01-31T14:30:00.123456Z",
-            "deliveries": [{
-                "id": "01980f6d-07aa-7bbb-8ccc-0123456789ab",
-                "endpoint_id": "01980f6d-08aa-7bbb-8ccc-0123456789ab",
-                "state": "delivered",
-                "attempts": 1,
-                "next_attempt_at": null,
-                "ended_at": "2026-01-31T14:30:00.423456Z",
-            }],
-        }],
-    })
 }

@@ -56,10 +56,10 @@ impl From<Listed> for ListedMedia {
     }
 }
 
-/// An identifier as an application may have given it.
+/// The identifier of an item that an application chose.
 pub(crate) struct AppMediaId(pub(crate) String);
 
-/// The text is too long, or holds what is never stored.
+/// The text is too long, or has characters that are never stored.
 pub(crate) struct InvalidAppMediaId;
 
 impl FromStr for AppMediaId {
@@ -87,7 +87,7 @@ impl Described for AppMediaId {
     }
 }
 
-/// One that waits for a moderator.
+/// An item that waits for a moderator.
 pub(super) fn example() -> Value {
     json!({
         "id": example::MEDIA,

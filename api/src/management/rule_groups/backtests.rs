@@ -1,21 +1,15 @@
 //! Backtests: replay rules over stored items, see what would change, cancel.
 
+mod described;
 mod report;
+mod shapes;
 
 use std::sync::Arc;
 
-use domain::{
-    id::{BacktestId, GroupVersionId, RuleGroupId, SiteId},
-    scope::Scope,
-};
-use management::{
-    Management,
-    rule_groups::backtests::{self, Items},
-};
+use domain::id::{BacktestId, RuleGroupId};
+use management::{Management, rule_groups::backtests};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::Deserialize;
-use serde_json::json;
+use poem_openapi::OpenApi;
 
 use self::report::{Backtest, BacktestChangeEntry, BacktestReport};
 use crate::{
@@ -23,49 +17,16 @@ use crate::{
     management::{
         PREFIX, Tag,
         caller::Caller,
-        document::{Operation, example},
         list::{After, Limit, List, Part},
     },
-    member::{Member, Time, given},
     path::Path,
     payload::JsonBody,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
 
-/// A backtest to start.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NewBacktest {
-    /// A version of the group. If omitted, it is the draft as it is now.
-    #[serde(default, deserialize_with = "given")]
-    version_id: Option<Member<GroupVersionId>>,
-    /// Only items of this site. The group judges all of them, as if it had been attached to the site. If omitted, it judges
-    /// the items of all sites of the team that it has judged before.
-    #[serde(default, deserialize_with = "given")]
-    site_id: Option<Member<SiteId>>,
-    /// Only items accepted at this time or later.
-    #[serde(default, deserialize_with = "given")]
-    since: Option<Member<Time>>,
-    /// Only items accepted before this time. The default is now.
-    #[serde(default, deserialize_with = "given")]
-    until: Option<Member<Time>>,
-    /// The most items to look at, the newest first. The default is 10,000.
-    #[serde(default, deserialize_with = "given")]
-    limit: Option<Member<Items>>,
-}
-
-impl From<NewBacktest> for backtests::NewBacktest {
-    fn from(new: NewBacktest) -> Self {
-        Self {
-            version: new.version_id.map(|version| version.0),
-            site: new.site_id.map(|site| site.0),
-            since: new.since.map(|time| time.0.0),
-            until: new.until.map(|time| time.0.0),
-            limit: new.limit.map(|limit| limit.0),
-        }
-    }
-}
+pub(super) use described::described;
+pub(crate) use shapes::NewBacktest;
 
 pub(crate) struct Backtests;
 
@@ -184,37 +145,4 @@ impl Backtests {
         let backtest = backtests::cancel(&management, &caller, backtest_id.0).await?;
         Ok(Json(backtest.into()))
     }
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let backtest = report::example();
-    vec![
-        Operation {
-            answer: Some(example::list(&backtest)),
-            ..Operation::new("listBacktests", Scope::RulesRead)
-        },
-        Operation {
-            problems: &[Code::BacktestRunning, Code::LimitReached],
-            request: Some(json!({
-                "site_id": example::SITE,
-                "since": "2026-01-01T00:00:00Z",
-                "limit": 1_000,
-            })),
-            answer: Some(backtest.clone()),
-            ..Operation::new("createBacktest", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(report::full_example()),
-            ..Operation::new("getBacktest", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(example::list(&report::change_example())),
-            ..Operation::new("listBacktestChanges", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(backtest),
-            ..Operation::new("cancelBacktest", Scope::RulesWrite)
-        },
-    ]
 }

@@ -1,4 +1,4 @@
-//! Rules as requests give them and answers show them: one flat document each, told apart by `type`.
+//! Rules in requests and answers: a flat object each, with `type` as discriminator.
 
 use std::borrow::Cow;
 
@@ -43,7 +43,7 @@ impl Type for RuleDocument {
         MetaSchemaRef::Reference(schema::RULE.to_owned())
     }
 
-    /// Its place; what stands there is written by [`schema::declare`].
+    /// Only a reference. [`schema::declare`] writes the schema.
     fn register(registry: &mut Registry) {
         let place = MetaSchema::new("object");
         registry.schemas.insert(schema::RULE.to_owned(), place);
@@ -58,7 +58,7 @@ impl Type for RuleDocument {
     }
 }
 
-/// The rules of a request, right or wrong.
+/// The rules of a request, not checked yet.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct RuleDocuments(pub(super) GivenRules);
@@ -118,7 +118,7 @@ impl ParseFromJSON for RuleDocument {
 }
 
 impl ToJSON for RuleDocuments {
-    /// Only ever asked for the default: no rules.
+    /// poem-openapi calls this only for the default: no rules.
     fn to_json(&self) -> Option<Value> {
         Some(Value::Array(Vec::new()))
     }

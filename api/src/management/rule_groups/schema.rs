@@ -1,13 +1,16 @@
-//! How the document shows rules: one of their kinds, told apart by `type`. Written by hand, because a rule is read by the
-//! domain, which knows no documents; a test holds the two against each other.
+//! The schema of rules: one of several kinds, with `type` as discriminator. It is written by hand,
+//! because `domain` parses rules and knows no documents. A test compares the two.
 
-use domain::rules::{MAX_EXCEPTIONS, MAX_LISTS, MAX_NAME_CHARS, MAX_PATTERN_CHARS, MAX_TERM_CHARS};
+mod examples;
+mod members;
+
+use domain::rules::{MAX_EXCEPTIONS, MAX_NAME_CHARS, MAX_TERM_CHARS};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    management::document::example,
-    openapi::{described_reference, extend},
-};
+use crate::openapi::{described_reference, extend};
+use members::members;
+
+pub(super) use examples::examples;
 
 /// The schema of a rule of any kind.
 pub(super) const RULE: &str = "Rule";
@@ -131,129 +134,6 @@ fn reference(name: &str) -> Value {
     format!("#/components/schemas/{name}").into()
 }
 
-/// What a kind has that the others have not, and what of it must be there.
-fn members(kind: &str) -> (Value, Vec<&'static str>) {
-    let effect = one_of(
-        "Effect",
-        "What a match means: the content is rejected, or a person must review it.",
-    );
-    let mut matching = one_of(
-        "Matching",
-        "Whether keywords match whole words only, or parts of words, too.",
-    );
-    matching["default"] = "whole_word".into();
-    let threshold = |what: &str| {
-        json!({
-            "type": "number",
-            "nullable": true,
-            "minimum": 0,
-            "maximum": 1,
-            "description": format!("From this score on, {what}."),
-        })
-    };
-    match kind {
-        "keyword" => (
-            json!({
-                "keywords": {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": { "type": "string", "minLength": 1, "maxLength": MAX_TERM_CHARS },
-                    "description": "The words and phrases. Case, accents, look-alikes, spacing and the like make no difference.",
-                },
-                "matching": matching,
-                "effect": effect,
-            }),
-            vec!["keywords", "effect"],
-        ),
-        "regex" => (
-            json!({
-                "pattern": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": MAX_PATTERN_CHARS,
-                    "description": "A pattern in the syntax of Rust's `regex` crate. It is case-sensitive unless it contains \
-                                    `(?i)`. It must not match the empty text.",
-                },
-                "effect": effect,
-            }),
-            vec!["pattern", "effect"],
-        ),
-        "link" => (
-            json!({
-                "policy": one_of(
-                    "LinkPolicy",
-                    "With `deny`, a text must not name these domains. With `allow`, it must not link to any \
-                     other domains.",
-                ),
-                "domains": {
-                    "type": "array",
-                    "items": { "type": "string", "minLength": 1 },
-                    "description": "Domains or IP addresses. A domain includes all names under it.",
-                },
-                "effect": effect,
-            }),
-            vec!["policy", "domains", "effect"],
-        ),
-        "image_hash" => (
-            json!({
-                "lists": {
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MAX_LISTS,
-                    "uniqueItems": true,
-                    "items": { "type": "string", "format": "uuid" },
-                    "description": "Hash lists of the team, or shared ones. Each list says which kind it is, and by how \
-                                    many bits an image may differ from its entries.",
-                },
-                "effect": effect,
-            }),
-            vec!["lists", "effect"],
-        ),
-        _ => (
-            json!({
-                "category": one_of("Category", "The category whose score counts."),
-                "review_at": threshold("a person must review the content"),
-                "reject_at": threshold("the content is rejected"),
-            }),
-            vec!["category"],
-        ),
-    }
-}
-
-/// A rule of each kind, in the order of the kinds.
-pub(super) fn examples() -> Vec<Value> {
-    vec![
-        json!({
-            "name": "Blocked words",
-            "type": "keyword",
-            "keywords": ["blockedword"],
-            "exceptions": ["unblockedwords"],
-            "effect": "reject",
-        }),
-        json!({ "name": "Review codes", "type": "regex", "pattern": r"review-\d{4}", "effect": "review" }),
-        json!({
-            "name": "Link shorteners",
-            "type": "link",
-            "policy": "deny",
-            "domains": ["short.example"],
-            "effect": "review",
-        }),
-        json!({
-            "name": "Violence",
-            "type": "ai_threshold",
-            "category": "violence",
-            "review_at": 0.5,
-            "reject_at": 0.8,
-        }),
-        json!({
-            "name": "Known images",
-            "type": "image_hash",
-            "lists": [example::HASH_LIST],
-            "effect": "reject",
-        }),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use domain::rule_file::Entry;
@@ -273,7 +153,8 @@ mod tests {
                 assert!(common || own.get(name).is_some(), "{kind}.{name}");
             }
         }
-        // The domain names all kinds when it does not know one, and all members of a kind when it does not know one of these.
+        // For an unknown kind, `domain` lists all kinds. For an unknown member, it lists all
+        // members of the kind.
         let told = |rule: Value| {
             let given: RuleDocuments = serde_json::from_value(json!([rule])).unwrap();
             let error = given.into_rules().unwrap_err().all_errors();

@@ -1,117 +1,31 @@
 //! Shadows: have a version judge beside the live one without effect, and see what it said.
 
+mod described;
+mod shapes;
+
 use std::sync::Arc;
 
-use domain::{
-    id::{GroupVersionId, RuleGroupId},
-    media::Status,
-    scope::Scope,
-};
+use domain::id::{GroupVersionId, RuleGroupId};
 use management::{Management, rule_groups::shadow};
 use poem::web::Data;
-use poem_openapi::{Object, OpenApi};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use store::rule_group::shadow::Difference;
-use uuid::Uuid;
+use poem_openapi::OpenApi;
 
-use super::{RuleGroup, group_example};
+use super::RuleGroup;
 use crate::{
     answer::Json,
     management::{
         Tag,
         caller::Caller,
-        document::{Operation, example},
         list::{After, Limit, List, Part},
     },
-    member::{Member, Time},
     path::Path,
     payload::JsonBody,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
 
-/// The version that will judge in the shadow.
-#[derive(Deserialize, Object)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ShadowVersionChange {
-    /// A version of the group that is not live.
-    version_id: Member<GroupVersionId>,
-}
-
-/// What a version said in the shadow of the live one.
-#[derive(Serialize, Object)]
-pub(crate) struct ShadowReport {
-    /// The version.
-    version_id: Uuid,
-    /// The number of items that it judged.
-    judged: i64,
-    /// Of these, the number of items that would have got another status.
-    differing: i64,
-    /// Of these, the number of items without a score that a rule of the version asks for. No provider is asked on behalf of
-    /// a shadow.
-    unscored: i64,
-    /// How many items got which status, and which one they would have got.
-    counts: Vec<ShadowCount>,
-}
-
-/// The number of items with the same pair of statuses.
-#[derive(Serialize, Object)]
-struct ShadowCount {
-    /// The status that they got.
-    live_status: Member<Status>,
-    /// The status that they would have got.
-    shadow_status: Member<Status>,
-    /// The number of items.
-    items: i64,
-}
-
-impl From<shadow::ShadowReport> for ShadowReport {
-    fn from(report: shadow::ShadowReport) -> Self {
-        let counts = report.counts.into_iter();
-        Self {
-            version_id: report.version.as_uuid(),
-            judged: report.judged,
-            differing: report.differing,
-            unscored: report.unscored,
-            counts: counts.map(ShadowCount::from).collect(),
-        }
-    }
-}
-
-impl From<shadow::ShadowCount> for ShadowCount {
-    fn from(count: shadow::ShadowCount) -> Self {
-        Self {
-            live_status: Member(count.live),
-            shadow_status: Member(count.shadow),
-            items: count.items,
-        }
-    }
-}
-
-/// An item about which a version in the shadow differed.
-#[derive(Serialize, Object)]
-pub(crate) struct ShadowDifference {
-    /// The media item.
-    media_id: Uuid,
-    /// The status that it got.
-    live_status: Member<Status>,
-    /// The status that it would have got.
-    shadow_status: Member<Status>,
-    /// When it was judged.
-    judged_at: Member<Time>,
-}
-
-impl From<Difference> for ShadowDifference {
-    fn from(difference: Difference) -> Self {
-        Self {
-            media_id: difference.media.as_uuid(),
-            live_status: Member(difference.live),
-            shadow_status: Member(difference.shadow),
-            judged_at: difference.judged_at.into(),
-        }
-    }
-}
+pub(super) use described::described;
+pub(crate) use shapes::{ShadowDifference, ShadowReport, ShadowVersionChange};
 
 pub(crate) struct Shadows;
 
@@ -205,46 +119,4 @@ impl Shadows {
             shadow::differences(&management, &caller, group, version, part.page()).await?;
         Ok(Json(part.list(differences, |item| item.media.as_uuid())))
     }
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let mut shadowed = group_example();
-    shadowed["shadow_version_id"] = example::OTHER_VERSION.into();
-    shadowed["shadow_version_number"] = 4.into();
-    let difference = json!({
-        "media_id": example::MEDIA,
-        "live_status": "approved",
-        "shadow_status": "pending_review",
-        "judged_at": example::CREATED_AT,
-    });
-    vec![
-        Operation {
-            problems: &[Code::VersionIsLive],
-            request: Some(json!({ "version_id": example::OTHER_VERSION })),
-            answer: Some(shadowed),
-            ..Operation::new("setShadowVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(group_example()),
-            ..Operation::new("endShadowVersion", Scope::RulesWrite)
-        },
-        Operation {
-            answer: Some(json!({
-                "version_id": example::OTHER_VERSION,
-                "judged": 1_000,
-                "differing": 12,
-                "unscored": 0,
-                "counts": [
-                    { "live_status": "approved", "shadow_status": "approved", "items": 988 },
-                    { "live_status": "approved", "shadow_status": "pending_review", "items": 12 },
-                ],
-            })),
-            ..Operation::new("getShadowReport", Scope::RulesRead)
-        },
-        Operation {
-            answer: Some(example::list(&difference)),
-            ..Operation::new("listShadowDifferences", Scope::RulesRead)
-        },
-    ]
 }

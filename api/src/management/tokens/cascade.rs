@@ -1,4 +1,4 @@
-//! The parameter that says how far a disabling goes.
+//! The query parameter `cascade`: whether to disable the tokens that a token created.
 
 use std::str::FromStr;
 
@@ -21,7 +21,7 @@ impl Cascade {
     }
 }
 
-/// The text is neither.
+/// The text is neither `true` nor `false`.
 pub(super) struct NeitherTrueNorFalse;
 
 impl FromStr for Cascade {

@@ -1,18 +1,15 @@
 //! Webhook endpoints: list, create, read, change, disable, enable, retry, delete, test.
 
+mod described;
 mod item;
 mod settings;
 
 use std::sync::Arc;
 
-use domain::{
-    id::{EndpointId, SiteId},
-    scope::Scope,
-};
+use domain::id::{EndpointId, SiteId};
 use management::{Management, endpoints};
 use poem::web::Data;
 use poem_openapi::OpenApi;
-use serde_json::json;
 
 use self::{
     item::{NewDisabling, WebhookEndpoint, WebhookPing, WebhookRetry},
@@ -23,14 +20,15 @@ use crate::{
     management::{
         PREFIX, Tag,
         caller::Caller,
-        document::{Operation, example},
         list::{After, Limit, List, Part},
     },
     path::Path,
     payload::JsonBody,
-    problem::{Code, Refusal},
+    problem::Refusal,
     query::Query,
 };
+
+pub(super) use described::described;
 
 pub(crate) struct WebhookEndpoints;
 
@@ -233,54 +231,4 @@ impl WebhookEndpoints {
         let pinged = endpoints::ping(&management, &caller, endpoint_id.0).await?;
         Ok(Json(pinged.into()))
     }
-}
-
-/// What the document says beyond the signatures.
-pub(super) fn described() -> Vec<Operation> {
-    let endpoint = item::example();
-    vec![
-        Operation {
-            answer: Some(example::list(&endpoint)),
-            ..Operation::new("listWebhookEndpoints", Scope::WebhooksRead)
-        },
-        Operation {
-            problems: &[Code::LimitReached],
-            request: Some(json!({
-                "url": "https://example.com/hooks",
-                "description": "The moderation queue",
-                "max_per_second": 50,
-                "headers": [{ "name": "Authorization", "value": "Bearer of-our-gateway" }],
-            })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("createWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(endpoint.clone()),
-            ..Operation::new("getWebhookEndpoint", Scope::WebhooksRead)
-        },
-        Operation {
-            request: Some(json!({ "events": ["media.moderated"], "max_per_second": null })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("updateWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            request: Some(json!({ "reason": "The receiver is being rebuilt." })),
-            answer: Some(endpoint.clone()),
-            ..Operation::new("disableWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(endpoint),
-            ..Operation::new("enableWebhookEndpoint", Scope::WebhooksWrite)
-        },
-        Operation {
-            answer: Some(json!({ "deliveries": 17 })),
-            ..Operation::new("retryWebhookEndpointNow", Scope::WebhooksWrite)
-        },
-        Operation::new("deleteWebhookEndpoint", Scope::WebhooksWrite),
-        Operation {
-            problems: &[Code::TooManyPings],
-            answer: Some(item::ping_example()),
-            ..Operation::new("pingWebhookEndpoint", Scope::WebhooksWrite)
-        },
-    ]
 }

@@ -1,4 +1,4 @@
-//! What signs a site's webhooks: read when, rotate.
+//! The secrets that sign a site's webhooks: read when they sign, rotate.
 
 use std::sync::Arc;
 

@@ -57,7 +57,7 @@ impl Operation {
 /// Rendered once: that takes a moment.
 pub(super) fn document() -> &'static Value {
     static DOCUMENT: LazyLock<Value> =
-        LazyLock::new(|| serde_json::from_str(&api::openapi::management_document()).unwrap());
+        LazyLock::new(|| serde_json::from_str(&api::documents::management()).unwrap());
     &DOCUMENT
 }
 
@@ -193,8 +193,8 @@ pub(super) fn assert_answers(method: &str, template: &str, answer: &Value) {
 
 #[test]
 fn it_is_openapi_3_0_and_the_same_each_time() {
-    let text = api::openapi::management_document();
-    assert_eq!(text, api::openapi::management_document());
+    let text = api::documents::management();
+    assert_eq!(text, api::documents::management());
     assert!(text.ends_with("}\n"));
     let document = document();
     assert_eq!(document["openapi"], "3.0.3");
@@ -342,7 +342,7 @@ async fn the_service_serves_it_and_takes_its_examples(pool: PgPool) {
     }
     let served = app.get("/management/v1/openapi.json").await;
     served.ok();
-    assert_eq!(served.body, api::openapi::management_document());
+    assert_eq!(served.body, api::documents::management());
     let docs = app.get("/docs/management").await;
     assert_eq!(docs.status, 200);
     assert!(docs.body.contains("\"title\": \"Gatehouse management\""));

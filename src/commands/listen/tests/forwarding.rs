@@ -1,10 +1,11 @@
-//! `listen --forward`: the application gets what came, and Gatehouse what the application answers.
+//! `listen --forward`: the application gets the webhook unchanged, and Gatehouse gets the answer of
+//! the application.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// An application that answers with these bytes and keeps what it was asked.
+/// An application that answers with these bytes and keeps the requests.
 struct Application {
     port: u16,
     asked: Arc<Mutex<Vec<u8>>>,
@@ -23,7 +24,7 @@ impl Application {
                     request.push(stream.read_u8().await.unwrap());
                 }
                 *kept.lock().unwrap() = request;
-                // Who has read enough closes the connection.
+                // A reader that has read enough closes the connection.
                 let _ = stream.write_all(&answer).await;
             }
         });

@@ -1,31 +1,30 @@
-//! One provider in the file, and how it is set up.
+//! One provider in the file, and how it is created.
 
-use std::{
-    collections::BTreeMap,
-    ops::RangeInclusive,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+mod access;
+mod chat;
+mod members;
+mod remote;
+mod scope;
+mod service;
 
-use anyhow::{Context as _, anyhow, bail, ensure};
-use domain::{breaker::BreakerSettings, media::Modality, policy::Policy, score::Category};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use anyhow::{Context as _, anyhow, ensure};
+use domain::{media::Modality, score::Category};
 use serde::Deserialize;
 use url::Url;
 use workers::provider::{
-    AnswerFormat, Auth, Azure, Builtin, Chat, ChatSettings, Guardrail, GuardrailId, Hive, Http,
-    Mistral, MostTokens, NaturalLanguage, OpenAi, Provider, ProviderError, Proxy, Rekognition,
-    Remote, Scope, Sightengine, Style, Vision,
+    Auth, Azure, Builtin, Chat, Guardrail, Hive, Http, Mistral, NaturalLanguage, OpenAi, Provider,
+    ProviderError, Proxy, Rekognition, Sightengine, Vision,
 };
 
-use super::{
-    Surroundings,
-    access::{AuthName, CredentialsName, header, read},
-    kind::Kind,
+use self::{
+    access::{AuthName, CredentialsName, header},
+    chat::{FormatName, StyleName},
 };
-use crate::config::providers::{CONCURRENCY, DEADLINE, LONGEST_DEADLINE_SECONDS, address};
+use super::{Surroundings, kind::Kind};
 
-/// One provider as it stands there. Which members it may have depends on its kind.
+/// One provider as the file describes it. Its kind decides which members it can have.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry {
@@ -39,18 +38,18 @@ pub(super) struct Entry {
     model: Option<String>,
     style: Option<StyleName>,
     policy_file: Option<PathBuf>,
-    pub(super) key_id: Option<String>,
-    pub(super) key_env: Option<String>,
-    pub(super) key_file: Option<PathBuf>,
-    pub(super) session_token_env: Option<String>,
-    pub(super) session_token_file: Option<PathBuf>,
-    pub(super) credentials: Option<CredentialsName>,
-    pub(super) auth: Option<AuthName>,
-    pub(super) key_header: Option<String>,
-    pub(super) proxy: Option<String>,
-    pub(super) proxy_password_env: Option<String>,
-    pub(super) proxy_password_file: Option<PathBuf>,
-    pub(super) headers: Option<BTreeMap<String, String>>,
+    key_id: Option<String>,
+    key_env: Option<String>,
+    key_file: Option<PathBuf>,
+    session_token_env: Option<String>,
+    session_token_file: Option<PathBuf>,
+    credentials: Option<CredentialsName>,
+    auth: Option<AuthName>,
+    key_header: Option<String>,
+    proxy: Option<String>,
+    proxy_password_env: Option<String>,
+    proxy_password_file: Option<PathBuf>,
+    headers: Option<BTreeMap<String, String>>,
     path: Option<String>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
@@ -64,28 +63,13 @@ pub(super) struct Entry {
     flagged_at_least: Option<f64>,
     breaker_failures: Option<u64>,
     breaker_seconds: Option<u64>,
-    /// The proxy that leads to it, as far as it is known.
+    /// Its proxy, once it is known.
     #[serde(skip)]
     way: Option<Proxy>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StyleName {
-    LlamaGuard,
-    Policy,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FormatName {
-    JsonSchema,
-    JsonObject,
-    Words,
-}
-
 impl Entry {
-    /// Sets it up.
+    /// Creates the provider.
     pub(super) fn provider(
         mut self,
         surroundings: &Surroundings,
@@ -179,316 +163,4 @@ impl Entry {
             }
         })
     }
-
-    /// Refuses members that another kind has: they would be meant to do something, and do nothing.
-    fn check_members(&self) -> anyhow::Result<()> {
-        let members: [(&str, bool, &[Kind]); 32] = [
-            ("url", self.url.is_some(), Kind::REMOTE),
-            ("region", self.region.is_some(), Kind::OF_AWS),
-            ("languages", self.languages.is_some(), &[Kind::Sightengine]),
-            (
-                "guardrail",
-                self.guardrail.is_some(),
-                &[Kind::BedrockGuardrail],
-            ),
-            (
-                "guardrail_version",
-                self.guardrail_version.is_some(),
-                &[Kind::BedrockGuardrail],
-            ),
-            (
-                "model",
-                self.model.is_some(),
-                &[Kind::Openai, Kind::Chat, Kind::Mistral],
-            ),
-            ("style", self.style.is_some(), &[Kind::Chat]),
-            ("policy_file", self.policy_file.is_some(), &[Kind::Chat]),
-            ("key_id", self.key_id.is_some(), Kind::WITH_KEY_ID),
-            ("key_env", self.key_env.is_some(), Kind::REMOTE),
-            ("key_file", self.key_file.is_some(), Kind::REMOTE),
-            (
-                "session_token_env",
-                self.session_token_env.is_some(),
-                Kind::OF_AWS,
-            ),
-            (
-                "session_token_file",
-                self.session_token_file.is_some(),
-                Kind::OF_AWS,
-            ),
-            ("credentials", self.credentials.is_some(), Kind::OF_AWS),
-            ("auth", self.auth.is_some(), &[Kind::Http]),
-            (
-                "key_header",
-                self.key_header.is_some(),
-                &[Kind::Chat, Kind::Http],
-            ),
-            ("headers", self.headers.is_some(), Kind::REMOTE),
-            ("proxy", self.proxy.is_some(), Kind::REMOTE),
-            (
-                "proxy_password_env",
-                self.proxy_password_env.is_some(),
-                Kind::REMOTE,
-            ),
-            (
-                "proxy_password_file",
-                self.proxy_password_file.is_some(),
-                Kind::REMOTE,
-            ),
-            ("path", self.path.is_some(), &[Kind::Chat]),
-            ("max_tokens", self.max_tokens.is_some(), &[Kind::Chat]),
-            (
-                "max_completion_tokens",
-                self.max_completion_tokens.is_some(),
-                &[Kind::Chat],
-            ),
-            ("answer_format", self.answer_format.is_some(), &[Kind::Chat]),
-            ("temperature", self.temperature.is_some(), &[Kind::Chat]),
-            ("modalities", self.modalities.is_some(), Kind::OF_BOTH),
-            (
-                "deadline_seconds",
-                self.deadline_seconds.is_some(),
-                Kind::REMOTE,
-            ),
-            ("concurrency", self.concurrency.is_some(), Kind::REMOTE),
-            ("piece_bytes", self.piece_bytes.is_some(), Kind::OF_TEXTS),
-            (
-                "flagged_at_least",
-                self.flagged_at_least.is_some(),
-                &[Kind::Openai],
-            ),
-            (
-                "breaker_failures",
-                self.breaker_failures.is_some(),
-                Kind::REMOTE,
-            ),
-            (
-                "breaker_seconds",
-                self.breaker_seconds.is_some(),
-                Kind::REMOTE,
-            ),
-        ];
-        for (member, is_there, kinds) in members {
-            ensure!(
-                !is_there || kinds.contains(&self.kind),
-                "its kind has no member {member}"
-            );
-        }
-        Ok(())
-    }
-
-    /// What it is to score: the categories that are named, or else all, as far as it can score them of what it looks at.
-    fn scope(&self, style: Option<&Style>) -> anyhow::Result<Scope> {
-        let usual = self.kind.usual_modalities();
-        let modalities = self.modalities.as_deref().unwrap_or(usual);
-        ensure!(!modalities.is_empty(), "its modalities are empty");
-        ensure!(
-            self.categories.is_some() || !self.kind.is_taught(style),
-            "it needs its categories"
-        );
-        let can = |modality: Modality| {
-            let looks = modalities.contains(&modality);
-            let can = self.kind.can_score(modality, style);
-            if looks { can } else { &[] }
-        };
-        if let Some(named) = &self.categories {
-            ensure!(!named.is_empty(), "its categories are empty");
-            let cannot = |c: &&Category| Modality::ALL.iter().all(|m| !can(*m).contains(c));
-            if let Some(other) = named.iter().find(cannot) {
-                bail!("it cannot score {other}");
-            }
-        }
-        let wanted = |category: &Category| {
-            let named = self.categories.as_ref();
-            named.is_none_or(|named| named.contains(category))
-        };
-        let scored = |modality: Modality| {
-            let all = Category::ALL.into_iter().filter(wanted);
-            all.filter(|category| can(modality).contains(category))
-                .collect()
-        };
-        let scope = Scope {
-            text: scored(Modality::Text),
-            image: scored(Modality::Image),
-        };
-        let named = self.modalities.iter().flatten();
-        if let Some(idle) = named.copied().find(|named| scope.of(*named).is_empty()) {
-            bail!("it cannot score anything in its modality {idle}");
-        }
-        Ok(scope)
-    }
-
-    fn style(&self, directory: &Path) -> anyhow::Result<Style> {
-        let style = self
-            .style
-            .context("it needs its style, llama_guard or policy")?;
-        if let (StyleName::LlamaGuard, Some(model)) = (style, &self.model) {
-            Chat::has_known_hazards(model).map_err(|wrong| anyhow!("its model {wrong}"))?;
-        }
-        match (style, &self.policy_file) {
-            (StyleName::LlamaGuard, None) => Ok(Style::LlamaGuard),
-            (StyleName::LlamaGuard, Some(_)) => bail!("its style has no member policy_file"),
-            (StyleName::Policy, None) => bail!("it needs a policy_file"),
-            (StyleName::Policy, Some(path)) => {
-                let usual = read(&directory.join(path))?;
-                let usual =
-                    Policy::try_from(usual).map_err(|error| anyhow!("its policy {error}"))?;
-                Ok(Style::Policy {
-                    usual: usual.into(),
-                })
-            }
-        }
-    }
-
-    fn region(&self) -> anyhow::Result<String> {
-        let region = self.region.clone().context("it needs its region")?;
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        ensure!(
-            !region.is_empty() && region.chars().all(allowed),
-            "its region must consist of a-z, 0-9 and -"
-        );
-        Ok(region)
-    }
-
-    fn languages(&self) -> anyhow::Result<String> {
-        let Some(languages) = &self.languages else {
-            return Ok(Sightengine::LANGUAGES.to_owned());
-        };
-        let is_code =
-            |code: &String| code.len() == 2 && code.chars().all(|c| c.is_ascii_lowercase());
-        ensure!(
-            !languages.is_empty() && languages.iter().all(is_code),
-            "its languages must be codes of two letters"
-        );
-        Ok(languages.join(","))
-    }
-
-    fn guardrail(&self) -> anyhow::Result<GuardrailId> {
-        let id = self.guardrail.clone().context("it needs its guardrail")?;
-        let is_plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-        ensure!(
-            !id.is_empty() && is_plain(&id),
-            "its guardrail must be an id of letters and digits"
-        );
-        let version = self.guardrail_version.clone();
-        let version = version.context("it needs its guardrail_version")?;
-        let is_number = version.chars().all(|c| c.is_ascii_digit()) && !version.starts_with('0');
-        ensure!(
-            version == "DRAFT" || !version.is_empty() && is_number,
-            "its guardrail_version must be a number or DRAFT"
-        );
-        Ok(GuardrailId { id, version })
-    }
-
-    fn chat_settings(&self) -> anyhow::Result<ChatSettings> {
-        let most = |member, given: Option<u64>| -> anyhow::Result<Option<u32>> {
-            let given = given.map(|given| within(member, Some(given), given, 16..=1_000_000));
-            Ok(given.transpose()?.map(u32::try_from).transpose()?)
-        };
-        let answer = most("max_tokens", self.max_tokens)?;
-        let completion = most("max_completion_tokens", self.max_completion_tokens)?;
-        ensure!(
-            answer.is_none() || completion.is_none(),
-            "it has max_tokens and max_completion_tokens; give only one"
-        );
-        let path = self.path.as_deref().unwrap_or(ChatSettings::PATH);
-        ensure!(
-            path.starts_with('/') && !path.contains(['?', '#']),
-            "its path must begin with / and have no query and no fragment"
-        );
-        Ok(ChatSettings {
-            path: path.to_owned(),
-            most_tokens: answer
-                .map(MostTokens::Answer)
-                .or(completion.map(MostTokens::Completion)),
-            answer_format: match self.answer_format {
-                None | Some(FormatName::JsonSchema) => AnswerFormat::Schema,
-                Some(FormatName::JsonObject) => AnswerFormat::Object,
-                Some(FormatName::Words) => AnswerFormat::Words,
-            },
-            temperature: self.temperature.unwrap_or(true),
-        })
-    }
-
-    /// How it is reached, at the address that is given or else the usual one.
-    fn remote(
-        &self,
-        usual_url: Option<&str>,
-        auth: Auth,
-        style: Option<&Style>,
-    ) -> anyhow::Result<Remote> {
-        let url = match (&self.url, usual_url) {
-            (Some(url), _) => url.clone(),
-            (None, Some(usual)) => usual.parse()?,
-            (None, None) => bail!("it needs its url"),
-        };
-        let url = match self.kind {
-            Kind::Http => address::plain(url),
-            _ if self.path.is_some() => address::plain(url),
-            _ => address::base(url),
-        };
-        let url = url.map_err(|wrong| anyhow!("its url {wrong}"))?;
-        let usual = BreakerSettings::default();
-        let first = usual.first.as_secs();
-        let longest = usual.longest.as_secs();
-        let deadline = self.deadline_seconds;
-        let deadline = within(
-            "deadline_seconds",
-            deadline,
-            DEADLINE.as_secs(),
-            1..=LONGEST_DEADLINE_SECONDS,
-        )?;
-        let concurrency = within(
-            "concurrency",
-            self.concurrency,
-            CONCURRENCY as u64,
-            1..=1_000,
-        )?;
-        let (usual_piece, largest_piece) = self.kind.piece_bytes();
-        let pieces = within(
-            "piece_bytes",
-            self.piece_bytes,
-            usual_piece,
-            1_000..=largest_piece,
-        )?;
-        let failures = self.breaker_failures;
-        let failures = within(
-            "breaker_failures",
-            failures,
-            usual.failures.into(),
-            1..=1_000,
-        )?;
-        let wait = within("breaker_seconds", self.breaker_seconds, first, 1..=longest)?;
-        Ok(Remote {
-            name: self.name.clone(),
-            url,
-            auth,
-            headers: self.headers()?,
-            scope: self.scope(style)?,
-            deadline: Duration::from_secs(deadline),
-            concurrency: usize::try_from(concurrency)?,
-            breaker: BreakerSettings {
-                failures: u32::try_from(failures)?,
-                first: Duration::from_secs(wait),
-                ..usual
-            },
-            piece_bytes: usize::try_from(pieces)?,
-            proxy: self.way.clone(),
-        })
-    }
-}
-
-fn within(
-    member: &str,
-    given: Option<u64>,
-    usual: u64,
-    range: RangeInclusive<u64>,
-) -> anyhow::Result<u64> {
-    let value = given.unwrap_or(usual);
-    let (least, most) = (range.start(), range.end());
-    ensure!(
-        range.contains(&value),
-        "its {member} must be from {least} to {most}"
-    );
-    Ok(value)
 }

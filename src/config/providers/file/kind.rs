@@ -7,7 +7,7 @@ use workers::provider::{
     Sightengine, Style, Vision,
 };
 
-/// Bytes of the longest text that is taken.
+/// The longest text that a submission can have, in bytes.
 const LONGEST_TEXT: usize = 102_400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Those over the network.
+    /// Kinds that are reached over the network.
     pub(super) const REMOTE: &[Self] = &[
         Self::Openai,
         Self::Chat,
@@ -42,7 +42,7 @@ impl Kind {
         Self::Hive,
         Self::Sightengine,
     ];
-    /// Those of them that look at texts.
+    /// Kinds of these that analyse texts.
     pub(super) const OF_TEXTS: &[Self] = &[
         Self::Openai,
         Self::Chat,
@@ -54,7 +54,7 @@ impl Kind {
         Self::Hive,
         Self::Sightengine,
     ];
-    /// Those that look at texts and at images.
+    /// Kinds that analyse texts and images.
     pub(super) const OF_BOTH: &[Self] = &[
         Self::Openai,
         Self::Chat,
@@ -64,13 +64,14 @@ impl Kind {
         Self::Hive,
         Self::Sightengine,
     ];
-    /// Those of AWS, which live in regions and know roles.
+    /// Kinds of AWS, which have regions and roles.
     pub(super) const OF_AWS: &[Self] = &[Self::Rekognition, Self::BedrockGuardrail];
-    /// Those whose key has an id.
+    /// Kinds whose key has an id.
     pub(super) const WITH_KEY_ID: &[Self] =
         &[Self::Rekognition, Self::BedrockGuardrail, Self::Sightengine];
 
-    /// What it looks at if nothing is said. A service of the operator's may have been written before there were images.
+    /// What it analyses by default. A service of the operator may be older than the support of
+    /// images.
     pub(super) fn usual_modalities(self) -> &'static [Modality] {
         match self {
             Self::Builtin
@@ -85,12 +86,13 @@ impl Kind {
         }
     }
 
-    /// Whether it has to be said what it can score: it is what somebody has taught it.
+    /// Whether the file must say what it can score, because that depends on a model or a service of
+    /// the operator.
     pub(super) fn is_taught(self, style: Option<&Style>) -> bool {
         self == Self::Http || matches!(style, Some(Style::Policy { .. }))
     }
 
-    /// What it can score of one modality; a chat's style decides that.
+    /// What it can score in one modality. For a chat, its style decides that.
     pub(super) fn can_score(
         self,
         modality: Modality,
@@ -120,7 +122,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of text that it takes in one piece, and the most that it may be told to take.
+    /// How many bytes of text it gets in one piece: the default, and the highest value.
     pub(super) fn piece_bytes(self) -> (u64, u64) {
         let (usual, most) = match self {
             Self::Openai => (OpenAi::PIECE_BYTES, LONGEST_TEXT),

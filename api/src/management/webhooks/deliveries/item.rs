@@ -1,19 +1,17 @@
-//! A delivery as it is shown: in a list, and with everything about it.
+//! A delivery in answers: in a list, and with all details.
 
-use domain::{
-    event::EventKind,
-    signature::{SERVICE_SIGNATURE, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP},
-};
+mod attempt;
+mod examples;
+
 use poem_openapi::Object;
 use serde::Serialize;
-use serde_json::{Value, json};
-use store::delivery::{Delivery, Listed, LoggedAttempt};
+use store::delivery::{Delivery, Listed};
 use uuid::Uuid;
 
-use crate::{
-    management::document::example,
-    member::{Member, Time},
-};
+use crate::member::{Member, Time};
+use attempt::{DeliveryAttempt, DeliveryRequest, headers, text};
+
+pub(super) use examples::{example, listed_example};
 
 /// An event's delivery to an endpoint.
 #[derive(Serialize, Object)]
@@ -75,52 +73,6 @@ pub(crate) struct WebhookDeliveryItem {
     log: Vec<DeliveryAttempt>,
 }
 
-/// The request that every attempt of a delivery sends.
-#[derive(Serialize, Object)]
-struct DeliveryRequest {
-    /// Its headers, including the endpoint's own headers as they are now.
-    headers: Vec<DeliveryHeader>,
-    /// The raw body, byte for byte.
-    body: String,
-}
-
-/// A header of a delivery's attempts.
-#[derive(Serialize, Object)]
-struct DeliveryHeader {
-    /// Its name, in lower case.
-    name: String,
-    /// Its value. `null` if each attempt has its own, and for the endpoint's own headers, whose values are never shown.
-    #[oai(nullable)]
-    value: Option<String>,
-}
-
-/// One attempt.
-#[derive(Serialize, Object)]
-struct DeliveryAttempt {
-    /// Its number. Attempts count from 1 and continue when the delivery is sent again.
-    number: i16,
-    /// When it began.
-    started_at: Member<Time>,
-    /// How long it took, in milliseconds.
-    duration_ms: i32,
-    /// The URL it was sent to. `null` if it was not recorded.
-    #[oai(nullable)]
-    url: Option<String>,
-    /// How it ended: `delivered` (any 2xx), `gone` (410) or `status` (any other status). Without an answer: `timeout`,
-    /// `connect`, `tls`, `protocol` or `refused` (the address is not permitted). More values may be added.
-    outcome: String,
-    /// The answer's HTTP status. `null` if there was no answer.
-    #[oai(nullable)]
-    status_code: Option<i16>,
-    /// The first 2 KiB of the answer to a failed attempt, as text. It is kept for a delivery's last three attempts. `null`
-    /// for a success, for an older attempt, and if there was no answer.
-    #[oai(nullable)]
-    response_body: Option<String>,
-    /// Why there was no answer. `null` if there was one.
-    #[oai(nullable)]
-    error: Option<String>,
-}
-
 impl From<Delivery> for WebhookDeliveryItem {
     fn from(delivery: Delivery) -> Self {
         let headers = headers(&delivery);
@@ -138,100 +90,4 @@ impl From<Delivery> for WebhookDeliveryItem {
                 .collect(),
         }
     }
-}
-
-impl From<LoggedAttempt> for DeliveryAttempt {
-    fn from(attempt: LoggedAttempt) -> Self {
-        Self {
-            number: attempt.number,
-            started_at: attempt.started_at.into(),
-            duration_ms: attempt.duration_ms,
-            url: attempt.url,
-            outcome: attempt.outcome,
-            status_code: attempt.status_code,
-            response_body: attempt.response_body.as_deref().map(text),
-            error: attempt.error,
-        }
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// In outline: signatures are of their attempts, and what the owner's headers hold is shown to nobody.
-fn headers(delivery: &Delivery) -> Vec<DeliveryHeader> {
-    let listed = &delivery.listed;
-    let header = |name: &str, value: Option<String>| DeliveryHeader {
-        name: name.to_ascii_lowercase(),
-        value,
-    };
-    let known = [
-        ("content-type", Some("application/json".to_owned())),
-        ("user-agent", Some("Service-Webhook/1.0".to_owned())),
-        ("x-service-event", Some(listed.kind.to_string())),
-        ("x-service-delivery-id", Some(listed.id.to_string())),
-        (STANDARD_ID, Some(listed.event.to_string())),
-        (STANDARD_TIMESTAMP, None),
-        (STANDARD_SIGNATURE, None),
-        (SERVICE_SIGNATURE, None),
-    ];
-    let known = known.into_iter().map(|(name, value)| header(name, value));
-    let custom = delivery.headers.iter();
-    known
-        .chain(custom.map(|custom| header(custom.name(), None)))
-        .collect()
-}
-
-pub(super) fn listed_example() -> Value {
-    json!({
-        "id": example::DELIVERY,
-        "event_id": example::EVENT,
-        "event": EventKind::MediaCreated,
-        "occurred_at": example::CREATED_AT,
-        "media_id": example::MEDIA,
-        "endpoint_id": example::ENDPOINT,
-        "state": "exhausted",
-        "attempts": 12,
-        "next_attempt_at": null,
-        "ended_at": "2026-02-02T11:36:00.123456Z",
-    })
-}
-
-pub(super) fn example() -> Value {
-    let mut item = json!({ "site_id": example::SITE });
-    crate::openapi::extend(&mut item, "", listed_example());
-    let body = json!({
-        "event": EventKind::MediaCreated,
-        "timestamp": example::CREATED_AT,
-        "data": {
-            "media_id": example::MEDIA,
-            "site_id": example::SITE,
-            "status": "pending",
-            "content_type": "text",
-            "created_at": example::CREATED_AT,
-        },
-    });
-    let rest = json!({
-        "request": {
-            "headers": [
-                { "name": "content-type", "value": "application/json" },
-                { "name": "x-service-event", "value": EventKind::MediaCreated },
-                { "name": "x-service-signature", "value": null },
-            ],
-            "body": body.to_string(),
-        },
-        "log": [{
-            "number": 12,
-            "started_at": "2026-02-02T11:36:00.023456Z",
-            "duration_ms": 100,
-            "url": "https://example.com/hooks",
-            "outcome": "status",
-            "status_code": 500,
-            "response_body": "Internal Server Error",
-            "error": null,
-        }],
-    });
-    crate::openapi::extend(&mut item, "", rest);
-    item
 }

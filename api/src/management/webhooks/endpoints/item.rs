@@ -1,4 +1,4 @@
-//! A webhook endpoint as it is shown, and what came of a test.
+//! A webhook endpoint in answers, and the result of a test.
 
 use domain::{breaker::Allowed, event::EventKind, reason::Reason, webhook::CustomHeader};
 use poem_openapi::Object;

@@ -1,4 +1,4 @@
-//! What an endpoint is created with, and what of it can be changed.
+//! The settings of a new endpoint, and the settings that can be changed.
 
 use domain::{
     event::EventKind,

@@ -8,7 +8,7 @@ use crate::{app::App, management::document::assert_answers};
 
 const SECRET: &str = "Bearer hunter2";
 
-/// An endpoint that ten failures in a row have made to be left alone, with its lane's pause.
+/// Ten failures in a row: the endpoint's breaker is open and its lane is paused.
 const FAILING: &str = "
     insert into webhook_endpoint_states (endpoint_id, failing_since, failures, openings, open_until)
     select id, now() - interval '1 hour', 10, 1, now() + interval '5 minutes' from webhook_endpoints;

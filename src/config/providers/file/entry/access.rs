@@ -1,4 +1,4 @@
-//! What a provider in the file is shown of us, and the way to it: keys, credentials, the proxy.
+//! How a provider is accessed: keys, credentials, headers, the proxy.
 
 use std::{
     fs,
@@ -10,8 +10,11 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde::Deserialize;
 use workers::provider::{Auth, AwsAccess, AwsKey, NoProxy, Proxy};
 
-use super::{Surroundings, entry::Entry};
-use crate::config::{providers::aws_role::aws_role, variable};
+use super::Entry;
+use crate::config::{
+    providers::{aws_role::aws_role, file::Surroundings},
+    variable,
+};
 
 /// The value of `proxy` that means none.
 const DIRECT: &str = "none";
@@ -26,12 +29,12 @@ pub(super) enum AuthName {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CredentialsName {
-    /// Those of the role that the process has where it runs.
+    /// The credentials of the role of this process.
     Role,
 }
 
 impl Entry {
-    /// How it comes by credentials of AWS's in this region.
+    /// Its AWS credentials in this region.
     pub(super) fn aws_access(&self, region: &str, directory: &Path) -> anyhow::Result<AwsAccess> {
         let (token_env, token_file) = (&self.session_token_env, &self.session_token_file);
         let has_key = self.key_id.is_some() || self.key_env.is_some() || self.key_file.is_some();
@@ -59,7 +62,7 @@ impl Entry {
         }
     }
 
-    /// The proxy that leads to it: its own, or else the one for all.
+    /// Its proxy: its own, or the one for all providers.
     pub(super) fn way(&self, surroundings: &Surroundings) -> anyhow::Result<Option<Proxy>> {
         let password = secret(
             "proxy_password",
@@ -85,7 +88,7 @@ impl Entry {
         }
     }
 
-    /// How it shows who we are.
+    /// How requests to it are authenticated.
     pub(super) fn auth(&self, directory: &Path) -> anyhow::Result<Auth> {
         match (self.key(directory)?, self.auth, &self.key_header) {
             (None, None, None) => Ok(Auth::Nothing),
@@ -98,7 +101,7 @@ impl Entry {
         }
     }
 
-    /// What else stands in the head of each request.
+    /// Further headers of each request.
     pub(super) fn headers(&self) -> anyhow::Result<HeaderMap> {
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers.iter().flatten() {
@@ -187,7 +190,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// What cannot stand in a header would fail with every request.
+/// A key that cannot be a header value would fail with every request.
 fn is_printable(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_graphic())
 }

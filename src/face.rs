@@ -1,4 +1,5 @@
-//! The command line as a face of the use cases in `management`: what a command works with, and how it tells why it was refused.
+//! The command line as a face of `management`: what a command gives to use cases, and how it shows
+//! refusals.
 
 use std::sync::Arc;
 
@@ -13,21 +14,21 @@ use workers::outbound::EgressPolicy;
 
 use crate::config;
 
-/// What a command brings along, as far as it needs it.
+/// What a command gives to its use case.
 #[derive(Debug, Default)]
 pub(crate) struct Means {
     /// Seals secrets.
     pub(crate) master_key: Option<MasterKey>,
     /// Which webhook endpoints are permitted.
     pub(crate) egress: EgressPolicy,
-    /// What a rule group may cost.
+    /// How much a rule group can cost.
     pub(crate) rules: Limits,
-    /// Bytes of rules that a team may store within 24 hours.
+    /// How many bytes of rules a team can store within 24 hours.
     pub(crate) rules_per_day: u64,
 }
 
-/// The use cases for a command that does one thing and ends. They have connections of their own, whose statements end after a
-/// minute.
+/// The use cases for a command that does one thing and ends. They have their own connections, with
+/// a limit of one minute for each statement.
 pub(crate) fn management(pool: &PgPool, queue: Queue, means: Means) -> Management {
     let policy = means.egress;
     Management {
@@ -47,7 +48,7 @@ pub(crate) fn told(refused: Refused) -> anyhow::Error {
     told_of_rules(refused, &[])
 }
 
-/// The same for a command that names rules, which are called so.
+/// The same for a command with rules: a mistake in a rule is shown with the name of the rule.
 pub(crate) fn told_of_rules(refused: Refused, names: &[String]) -> anyhow::Error {
     let Refused::Fields(fields) = refused else {
         return refused.into();

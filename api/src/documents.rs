@@ -1,0 +1,13 @@
+//! The OpenAPI documents of the two interfaces, as `openapi/` in the repository has them.
+
+use crate::{management, openapi::written, public};
+
+/// The public interface as OpenAPI 3.0.3: pretty JSON with a newline at the end.
+pub fn public() -> String {
+    written(&public::service(), public::document::finish)
+}
+
+/// The management interface, in the same form.
+pub fn management() -> String {
+    written(&management::service(), management::finish_document)
+}

@@ -1,0 +1,60 @@
+//! What the document says about the operations on imports beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::{Value, json};
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+pub(super) fn import_example() -> Value {
+    json!({
+        "id": example::HASH_IMPORT,
+        "hash_list_id": example::HASH_LIST,
+        "algorithm": "pdq",
+        "state": "running",
+        "total_lines": 100_000,
+        "lines": 40_000,
+        "added": 39_800,
+        "existing": 150,
+        "refused": 50,
+        "error": null,
+        "created_by": example::TOKEN,
+        "created_at": example::CREATED_AT,
+        "ended_at": null,
+    })
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    let import = import_example();
+    vec![
+        Operation {
+            problems: &[Code::SharedList],
+            answer: Some(example::list(&import)),
+            ..Operation::new("listHashImports", Scope::HashListsRead)
+        },
+        Operation {
+            problems: &[Code::SharedList, Code::LimitReached],
+            request: Some(format!("{},Reported twice in January.\n", example::PDQ).into()),
+            answer: Some(import.clone()),
+            ..Operation::new("createHashImport", Scope::HashListsWrite)
+        },
+        Operation {
+            answer: Some(import.clone()),
+            ..Operation::new("getHashImport", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(example::list(&json!({
+                "line": 17,
+                "message": "does not begin with a hash of 64 hexadecimal digits",
+            }))),
+            ..Operation::new("listHashImportRefusals", Scope::HashListsRead)
+        },
+        Operation {
+            answer: Some(import),
+            ..Operation::new("cancelHashImport", Scope::HashListsWrite)
+        },
+    ]
+}

@@ -1,0 +1,78 @@
+//! What the document says about the operations on rule groups beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::{Value, json};
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+pub(super) fn group_example() -> Value {
+    json!({
+        "id": example::RULE_GROUP,
+        "team_id": example::TEAM,
+        "name": "House rules",
+        "live_version_id": example::VERSION,
+        "live_version_number": 3,
+        "shadow_version_id": null,
+        "shadow_version_number": null,
+        "draft_edited": true,
+        "draft_revision": 7,
+        "created_at": example::CREATED_AT,
+    })
+}
+
+pub(super) fn created_example() -> Value {
+    let mut created = group_example();
+    created["warnings"] = json!([super::warnings::example()]);
+    created
+}
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    let group = group_example();
+    let own = vec![
+        Operation {
+            answer: Some(example::list(&group)),
+            ..Operation::new("listRuleGroups", Scope::RulesRead)
+        },
+        Operation {
+            problems: &[Code::NameTaken, Code::LimitReached],
+            request: Some(json!({
+                "name": "Comment rules",
+                "team_id": example::TEAM,
+                "rules": super::schema::examples(),
+                "note": "What we had in the old system.",
+            })),
+            answer: Some(created_example()),
+            ..Operation::new("createRuleGroup", Scope::RulesWrite)
+        },
+        Operation {
+            answer: Some(group.clone()),
+            ..Operation::new("getRuleGroup", Scope::RulesRead)
+        },
+        Operation {
+            problems: &[Code::NameTaken],
+            request: Some(json!({ "name": "House rules" })),
+            answer: Some(group),
+            ..Operation::new("updateRuleGroup", Scope::RulesWrite)
+        },
+        Operation {
+            problems: &[Code::RuleGroupInUse],
+            ..Operation::new("deleteRuleGroup", Scope::RulesWrite)
+        },
+    ];
+    [
+        own,
+        super::draft::described(),
+        super::versions::described(),
+        super::diff::described(),
+        super::shadow::described(),
+        super::trial::described(),
+        super::backtests::described(),
+        super::file::described(),
+        super::attachments::described(),
+    ]
+    .concat()
+}

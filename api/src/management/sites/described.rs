@@ -1,0 +1,65 @@
+//! What the document says about the operations on sites beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::json;
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    let site = json!({
+        "id": example::SITE,
+        "team_id": example::TEAM,
+        "name": "Comments",
+        "on_failure": "review",
+        "status_vocabulary": "state",
+        "providers": ["openai", "builtin"],
+        "policy": null,
+        "answer_cache_seconds": null,
+        "submissions_per_minute": null,
+        "status_queries_per_minute": 100,
+        "image_retention_days": 30,
+        "webhook_retention_days": 30,
+        "default_rule_group_id": example::RULE_GROUP,
+        "rule_group_ids": [],
+        "created_at": example::CREATED_AT,
+    });
+    let mut issued = json!({
+        "webhook_secret": "whsec_RVhBTVBMRWV4YW1wbGVFWEFNUExFZXhhbXBsZUVYQU0=",
+    });
+    crate::openapi::extend(&mut issued, "", site.clone());
+    vec![
+        Operation {
+            answer: Some(example::list(&site)),
+            ..Operation::new("listSites", Scope::SitesRead)
+        },
+        Operation {
+            problems: &[Code::UnknownRuleGroup, Code::NameTaken, Code::LimitReached],
+            request: Some(json!({
+                "name": "Comments",
+                "team_id": example::TEAM,
+                "default_rule_group_id": example::RULE_GROUP,
+                "status_queries_per_minute": 100,
+            })),
+            answer: Some(issued),
+            ..Operation::new("createSite", Scope::SitesWrite)
+        },
+        Operation {
+            answer: Some(site.clone()),
+            ..Operation::new("getSite", Scope::SitesRead)
+        },
+        Operation {
+            problems: &[Code::UnknownRuleGroup, Code::NameTaken],
+            request: Some(json!({
+                "on_failure": "review",
+                "policy": "Spoilers are spam.",
+                "submissions_per_minute": null,
+            })),
+            answer: Some(site),
+            ..Operation::new("updateSite", Scope::SitesWrite)
+        },
+    ]
+}

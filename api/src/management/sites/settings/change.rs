@@ -1,0 +1,114 @@
+//! The settings of a site that can be changed.
+
+use domain::{
+    id::RuleGroupId,
+    image::ImageRetentionDays,
+    media::{OnFailure, StatusVocabulary},
+    name::Name,
+    plan::PerMinute,
+    policy::{AnswerCacheSeconds, Policy},
+    webhook::WebhookRetentionDays,
+};
+use poem_openapi::Object;
+use serde::Deserialize;
+use store::site::settings::Settings;
+
+use super::plain;
+use crate::member::{Member, given};
+
+/// Fields of a site to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SiteChange {
+    /// The name of the site. No other site of the team can have the same name.
+    #[serde(default, deserialize_with = "given")]
+    name: Option<Member<Name>>,
+    /// What happens to content that could not be checked.
+    #[serde(default, deserialize_with = "given")]
+    on_failure: Option<Member<OnFailure>>,
+    /// How status queries show the status.
+    #[serde(default, deserialize_with = "given")]
+    status_vocabulary: Option<Member<StatusVocabulary>>,
+    /// The providers that analyse texts from now on, in order of preference. `null` means the order
+    /// that the operator configured.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable, validator(min_items = 1, max_items = 20))]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    providers: Option<Option<Vec<String>>>,
+    /// The policy, in words, for models that judge by one. `null` means the policy that the
+    /// operator configured.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    policy: Option<Option<Member<Policy>>>,
+    /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
+    /// means that every text is sent to the provider; stored answers are removed.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    answer_cache_seconds: Option<Option<Member<AnswerCacheSeconds>>>,
+    /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
+    /// the team's plan.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    submissions_per_minute: Option<Option<Member<PerMinute>>>,
+    /// The most status queries that each site key can make in a UTC minute. `null` means the limit
+    /// of the team's plan.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(nullable)]
+    #[expect(clippy::option_option, reason = "absent and null are two things")]
+    status_queries_per_minute: Option<Option<Member<PerMinute>>>,
+    /// For how many days image files are kept after the last verdict.
+    #[serde(default, deserialize_with = "given")]
+    image_retention_days: Option<Member<ImageRetentionDays>>,
+    /// For how many days events and their deliveries are kept.
+    #[serde(default, deserialize_with = "given")]
+    webhook_retention_days: Option<Member<WebhookRetentionDays>>,
+    /// The rule group that judges if no other group does. It must belong to the site's team.
+    #[serde(default, deserialize_with = "given")]
+    default_rule_group_id: Option<Member<RuleGroupId>>,
+    /// The rule groups that together judge submissions from now on. This replaces the whole list.
+    /// If it is empty, the default group judges.
+    #[serde(default, deserialize_with = "given")]
+    #[oai(validator(max_items = 50))]
+    rule_group_ids: Option<Vec<Member<RuleGroupId>>>,
+}
+
+impl SiteChange {
+    pub(crate) fn applied_to(self, settings: Settings) -> Settings {
+        let plain_limit = |limit: Option<Member<PerMinute>>| limit.map(|limit| limit.0);
+        Settings {
+            name: self.name.map_or(settings.name, |name| name.0.into()),
+            on_failure: self.on_failure.map_or(settings.on_failure, |wish| wish.0),
+            status_vocabulary: self
+                .status_vocabulary
+                .map_or(settings.status_vocabulary, |vocabulary| vocabulary.0),
+            providers: self.providers.unwrap_or(settings.providers),
+            policy: self
+                .policy
+                .map_or(settings.policy, |policy| policy.map(|policy| policy.0)),
+            answer_cache_seconds: self
+                .answer_cache_seconds
+                .map_or(settings.answer_cache_seconds, |seconds| {
+                    seconds.map(|seconds| seconds.0)
+                }),
+            submissions_per_minute: self
+                .submissions_per_minute
+                .map_or(settings.submissions_per_minute, plain_limit),
+            status_queries_per_minute: self
+                .status_queries_per_minute
+                .map_or(settings.status_queries_per_minute, plain_limit),
+            image_retention_days: self
+                .image_retention_days
+                .map_or(settings.image_retention_days, |days| days.0),
+            webhook_retention_days: self
+                .webhook_retention_days
+                .map_or(settings.webhook_retention_days, |days| days.0),
+            default_rule_group: self
+                .default_rule_group_id
+                .map_or(settings.default_rule_group, |group| group.0),
+            rule_groups: self.rule_group_ids.map_or(settings.rule_groups, plain),
+        }
+    }
+}

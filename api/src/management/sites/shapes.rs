@@ -1,0 +1,115 @@
+//! Sites in requests and answers.
+
+use domain::{
+    id::RuleGroupId,
+    image::ImageRetentionDays,
+    media::{OnFailure, StatusVocabulary},
+    plan::PerMinute,
+    policy::{AnswerCacheSeconds, Policy},
+    webhook::WebhookRetentionDays,
+};
+use management::sites;
+use poem_openapi::Object;
+use serde::Serialize;
+use store::site::settings::ManagedSite;
+use uuid::Uuid;
+
+use crate::member::{Member, Time};
+
+/// An application that submits media.
+#[derive(Serialize, Object)]
+pub(crate) struct Site {
+    /// The ID of the site.
+    id: Uuid,
+    /// The team that owns it.
+    team_id: Uuid,
+    /// The name of the site. Names are unique within a team.
+    name: String,
+    /// What happens to content that could not be checked and that no rule rejects: a person reviews
+    /// it (`review`), or it is rejected (`reject`) or approved (`approve`).
+    on_failure: Member<OnFailure>,
+    /// How status queries show the status: as one of the four states (`state`), or as `pending` or
+    /// `completed` with the result in `action` (`completed`).
+    status_vocabulary: Member<StatusVocabulary>,
+    /// The providers that analyse texts, in order of preference. The first available provider is
+    /// asked. The next one is asked for the categories that the first could not score. `null` means
+    /// the order that the operator configured.
+    #[oai(nullable)]
+    providers: Option<Vec<String>>,
+    /// The policy, in words, for models that judge by one. `null` means the policy that the
+    /// operator configured.
+    #[oai(nullable)]
+    policy: Option<Member<Policy>>,
+    /// For how many seconds a provider's answer is reused for equal texts of this site. `null`
+    /// means that every text is sent to the provider.
+    #[oai(nullable)]
+    answer_cache_seconds: Option<Member<AnswerCacheSeconds>>,
+    /// The most submissions that each site key can make in a UTC minute. `null` means the limit of
+    /// the team's plan. The plan's limit applies in any case.
+    #[oai(nullable)]
+    submissions_per_minute: Option<Member<PerMinute>>,
+    /// The most status queries that each site key can make in a UTC minute. `null` means the limit
+    /// of the team's plan. The plan's limit applies in any case.
+    #[oai(nullable)]
+    status_queries_per_minute: Option<Member<PerMinute>>,
+    /// For how many days image files are kept after the last verdict. What is known about the
+    /// images stays.
+    image_retention_days: Member<ImageRetentionDays>,
+    /// For how many days events and their deliveries are kept. The days of a delivery count from
+    /// its end.
+    webhook_retention_days: Member<WebhookRetentionDays>,
+    /// The rule group that judges if no other group does.
+    default_rule_group_id: Uuid,
+    /// The rule groups that together judge submissions that name no group, in this order. If there
+    /// are none, the default group judges.
+    rule_group_ids: Vec<Uuid>,
+    /// When it was created.
+    created_at: Member<Time>,
+}
+
+impl From<ManagedSite> for Site {
+    fn from(site: ManagedSite) -> Self {
+        let settings = site.settings;
+        Self {
+            id: site.id.as_uuid(),
+            team_id: site.team.as_uuid(),
+            name: settings.name,
+            on_failure: Member(settings.on_failure),
+            status_vocabulary: Member(settings.status_vocabulary),
+            providers: settings.providers,
+            policy: settings.policy.map(Member),
+            answer_cache_seconds: settings.answer_cache_seconds.map(Member),
+            submissions_per_minute: settings.submissions_per_minute.map(Member),
+            status_queries_per_minute: settings.status_queries_per_minute.map(Member),
+            image_retention_days: Member(settings.image_retention_days),
+            webhook_retention_days: Member(settings.webhook_retention_days),
+            default_rule_group_id: settings.default_rule_group.as_uuid(),
+            rule_group_ids: settings
+                .rule_groups
+                .into_iter()
+                .map(RuleGroupId::as_uuid)
+                .collect(),
+            created_at: site.created_at.into(),
+        }
+    }
+}
+
+/// A new site with its webhook secret.
+#[derive(Serialize, Object)]
+pub(crate) struct IssuedSite {
+    /// The secret that signs the site's webhooks. It is shown only here.
+    webhook_secret: String,
+    /// The site as later answers show it.
+    #[serde(flatten)]
+    #[oai(flatten)]
+    site: Site,
+}
+
+impl From<sites::IssuedSite> for IssuedSite {
+    fn from(issued: sites::IssuedSite) -> Self {
+        Self {
+            webhook_secret: issued.webhook_secret,
+            site: issued.site.into(),
+        }
+    }
+}

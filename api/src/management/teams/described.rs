@@ -1,0 +1,39 @@
+//! What the document says about the operations on teams beyond their signatures.
+
+use domain::scope::Scope;
+use serde_json::json;
+
+use crate::{
+    management::document::{Operation, example},
+    problem::Code,
+};
+
+/// What the document says beyond the signatures.
+pub(crate) fn described() -> Vec<Operation> {
+    let team = json!({
+        "id": example::TEAM,
+        "name": "Acme forums",
+        "created_at": example::CREATED_AT,
+    });
+    vec![
+        Operation {
+            answer: Some(example::list(&team)),
+            ..Operation::new("listTeams", Scope::TeamsRead)
+        },
+        Operation {
+            problems: &[Code::OperatorsOnly],
+            request: Some(json!({ "name": "Acme forums", "plan_id": example::PLAN })),
+            answer: Some(team.clone()),
+            ..Operation::new("createTeam", Scope::TeamsWrite)
+        },
+        Operation {
+            answer: Some(team.clone()),
+            ..Operation::new("getTeam", Scope::TeamsRead)
+        },
+        Operation {
+            request: Some(json!({ "name": "Acme forums" })),
+            answer: Some(team),
+            ..Operation::new("updateTeam", Scope::TeamsWrite)
+        },
+    ]
+}

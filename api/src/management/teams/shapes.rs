@@ -1,0 +1,51 @@
+//! Teams in requests and answers.
+
+use domain::{id::PlanId, name::Name};
+use poem_openapi::Object;
+use serde::{Deserialize, Serialize};
+use store::team;
+use uuid::Uuid;
+
+use crate::member::{Member, Time, given};
+
+/// A tenant. Sites, keys, rule groups and tokens belong to a team.
+#[derive(Serialize, Object)]
+pub(crate) struct Team {
+    /// The ID of the team.
+    id: Uuid,
+    /// The name of the team. Names need not be unique.
+    name: String,
+    /// When it was created.
+    created_at: Member<Time>,
+}
+
+impl From<team::Team> for Team {
+    fn from(team: team::Team) -> Self {
+        Self {
+            id: team.id.as_uuid(),
+            name: team.name,
+            created_at: team.created_at.into(),
+        }
+    }
+}
+
+/// A team to create.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewTeam {
+    /// The name of the team. Names need not be unique.
+    pub(super) name: Member<Name>,
+    /// The plan that the team subscribes to. If omitted, it is the plan that every new database
+    /// has. Its name is `Unlimited` unless an operator renamed it.
+    #[oai(nullable)]
+    pub(super) plan_id: Option<Member<PlanId>>,
+}
+
+/// Fields of a team to change. Omitted fields keep their value.
+#[derive(Deserialize, Object)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TeamChange {
+    /// The name of the team. Names need not be unique.
+    #[serde(default, deserialize_with = "given")]
+    pub(super) name: Option<Member<Name>>,
+}

@@ -1,0 +1,59 @@
+//! Examples of deliveries.
+
+use domain::event::EventKind;
+use serde_json::{Value, json};
+
+use crate::management::document::example;
+
+pub(crate) fn listed_example() -> Value {
+    json!({
+        "id": example::DELIVERY,
+        "event_id": example::EVENT,
+        "event": EventKind::MediaCreated,
+        "occurred_at": example::CREATED_AT,
+        "media_id": example::MEDIA,
+        "endpoint_id": example::ENDPOINT,
+        "state": "exhausted",
+        "attempts": 12,
+        "next_attempt_at": null,
+        "ended_at": "2026-02-02T11:36:00.123456Z",
+    })
+}
+
+pub(crate) fn example() -> Value {
+    let mut item = json!({ "site_id": example::SITE });
+    crate::openapi::extend(&mut item, "", listed_example());
+    let body = json!({
+        "event": EventKind::MediaCreated,
+        "timestamp": example::CREATED_AT,
+        "data": {
+            "media_id": example::MEDIA,
+            "site_id": example::SITE,
+            "status": "pending",
+            "content_type": "text",
+            "created_at": example::CREATED_AT,
+        },
+    });
+    let rest = json!({
+        "request": {
+            "headers": [
+                { "name": "content-type", "value": "application/json" },
+                { "name": "x-service-event", "value": EventKind::MediaCreated },
+                { "name": "x-service-signature", "value": null },
+            ],
+            "body": body.to_string(),
+        },
+        "log": [{
+            "number": 12,
+            "started_at": "2026-02-02T11:36:00.023456Z",
+            "duration_ms": 100,
+            "url": "https://example.com/hooks",
+            "outcome": "status",
+            "status_code": 500,
+            "response_body": "Internal Server Error",
+            "error": null,
+        }],
+    });
+    crate::openapi::extend(&mut item, "", rest);
+    item
+}

@@ -1,0 +1,110 @@
+//! The neutral errors of lower crates as refusals of the interface.
+
+use domain::submission::FieldError;
+use management::{Fields, Refused};
+use tracing::error;
+
+use super::{Code, FIELDS, FieldProblem, Refusal};
+
+impl From<Vec<FieldError>> for Refusal {
+    /// The first mistake decides the code.
+    fn from(errors: Vec<FieldError>) -> Self {
+        let code = errors
+            .first()
+            .map_or(Code::InvalidRequest, |error| error.fault.into());
+        let errors = errors.into_iter().map(|e| FieldProblem {
+            field: e.field.into_owned(),
+            message: e.message,
+            position: None,
+        });
+        Self::fields(code, errors.collect())
+    }
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        let detail = refused.to_string();
+        match refused {
+            Refused::Unauthenticated => Self::invalid_token(),
+            Refused::Forbidden(why, detail) => Self::new(why.into(), detail),
+            Refused::NotFound(_) => Self::new(Code::NotFound, detail),
+            Refused::Fields(fields) => fields.into(),
+            Refused::Invalid(detail) => Self::invalid_request(detail),
+            Refused::Conflict(what, detail) => Self::new(what.into(), detail),
+            Refused::RateLimited { seconds, .. } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::RateLimited, detail)
+            },
+            Refused::TooManyPings { seconds } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::TooManyPings, detail)
+            },
+            Refused::SignInFailed => Self::new(Code::SignInFailed, detail),
+            Refused::WrongCode => Self::new(Code::FactorNotProved, detail),
+            Refused::TooManyTries { seconds } => Self {
+                wait: Some(seconds),
+                ..Self::new(Code::TooManyTries, detail)
+            },
+            Refused::Overloaded => Self::overloaded(),
+            Refused::Store(error) => error.into(),
+            Refused::Internal => Self::internal(),
+        }
+    }
+}
+
+impl From<Fields> for Refusal {
+    fn from(fields: Fields) -> Self {
+        let problems = fields.problems.into_iter().map(|problem| FieldProblem {
+            field: problem.field,
+            message: problem.message,
+            position: problem.position,
+        });
+        let mut refusal = Self::fields(fields.fault.into(), problems.collect());
+        if let Some(most) = fields.cut_at {
+            refusal.detail = format!("{FIELDS} Only the first {most} mistakes are listed.").into();
+        }
+        refusal
+    }
+}
+
+impl From<store::Error> for Refusal {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Overloaded => Self::overloaded(),
+            store::Error::Unavailable => Self::unavailable(),
+            store::Error::Sql(error) => {
+                error!(%error, "a database query failed");
+                Self::unavailable()
+            }
+            store::Error::Unreadable(error) => {
+                error!(%error, "a stored value cannot be read");
+                Self::internal()
+            }
+            store::Error::NameTaken => Self::new(
+                Code::NameTaken,
+                "Another one has this name already; names are unique.",
+            ),
+            store::Error::UnknownPlan => Self::invalid_field("plan_id", "is no plan"),
+            store::Error::LimitReached(limit) => Self::new(Code::LimitReached, limit.to_string()),
+            store::Error::TooManyDeleted(deleted) => Self::new(
+                Code::LimitReached,
+                format!(
+                    "The site has deleted {deleted} webhook endpoints whose deliveries are still kept, which is the most. Change an \
+                     endpoint that exists, or wait until the retention has removed the deliveries of deleted ones."
+                ),
+            ),
+            store::Error::BacktestRunning => Self::new(
+                Code::BacktestRunning,
+                "The team has a backtest that has not ended: wait for it, or cancel it.",
+            ),
+            store::Error::ScanRunning => Self::new(
+                Code::ScanRunning,
+                "The list is being held against these items: wait for it, or cancel it.",
+            ),
+            store::Error::RecoveryRunning => Self::new(
+                Code::RecoveryRunning,
+                "The endpoint has a recovery that has not ended: wait for it, or cancel it.",
+            ),
+        }
+    }
+}

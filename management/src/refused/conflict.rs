@@ -1,0 +1,38 @@
+//! Why a change conflicts with the present state.
+
+/// The reason for a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// The item is not decided by the machine yet.
+    StillPending,
+    /// The item has that verdict already.
+    AlreadyDecided,
+    /// Somebody else decided meanwhile.
+    MediaChanged,
+    /// Somebody else edited the draft meanwhile.
+    DraftChanged,
+    /// Sites use the rule group.
+    RuleGroupInUse,
+    /// The version is live.
+    VersionIsLive,
+    /// Rule groups use the hash list.
+    HashListInUse,
+    /// An entry with this hash exists.
+    AlreadyListed,
+    /// The item has no hashes.
+    ImageNotHashed,
+    /// The endpoint is disabled.
+    EndpointDisabled,
+    /// The delivery has not ended.
+    DeliveryPending,
+    /// The limit for these is reached.
+    LimitReached,
+    /// The team would have no owner.
+    LastOwner,
+    /// The person is in the team already.
+    AlreadyMember,
+    /// The person has a second factor already.
+    FactorExists,
+    /// The person is in other teams, too.
+    InOtherTeams,
+}

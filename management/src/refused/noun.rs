@@ -1,0 +1,76 @@
+//! The things that can be missing.
+
+/// What was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noun {
+    /// A backtest.
+    Backtest,
+    /// A delivery.
+    Delivery,
+    /// A webhook endpoint.
+    Endpoint,
+    /// An entry of a hash list.
+    Entry,
+    /// A hash list.
+    HashList,
+    /// The image of a media item.
+    Image,
+    /// An import into a hash list.
+    Import,
+    /// A media item.
+    Media,
+    /// A plan.
+    Plan,
+    /// A recovery of an endpoint's deliveries.
+    Recovery,
+    /// A rule group.
+    RuleGroup,
+    /// A scan of stored images.
+    Scan,
+    /// A site.
+    Site,
+    /// A site key.
+    SiteKey,
+    /// A team.
+    Team,
+    /// A management token.
+    Token,
+    /// Somebody in a team, or an operator.
+    Person,
+    /// An invitation.
+    Invitation,
+    /// A session of somebody.
+    Session,
+    /// A link that is used once.
+    Link,
+    /// A version of a rule group.
+    Version,
+}
+
+impl std::fmt::Display for Noun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Backtest => "backtest",
+            Self::Delivery => "delivery",
+            Self::Endpoint => "webhook endpoint",
+            Self::Entry => "entry",
+            Self::HashList => "hash list",
+            Self::Image => "image",
+            Self::Import => "import",
+            Self::Media => "media item",
+            Self::Plan => "plan",
+            Self::Recovery => "recovery",
+            Self::RuleGroup => "rule group",
+            Self::Scan => "scan",
+            Self::Site => "site",
+            Self::SiteKey => "site key",
+            Self::Team => "team",
+            Self::Token => "token",
+            Self::Person => "person",
+            Self::Invitation => "invitation",
+            Self::Session => "session",
+            Self::Link => "link",
+            Self::Version => "version",
+        })
+    }
+}

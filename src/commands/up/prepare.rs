@@ -1,0 +1,63 @@
+//! What `up` does before there are threads: it binds, and gives up the rights of root.
+
+use std::{net::TcpListener as StdListener, path::PathBuf};
+
+use anyhow::ensure;
+use rustix::process::geteuid;
+use tracing::info;
+
+use crate::{
+    account::{self, Account},
+    config::{self, UpOptions},
+    data_dir::{self, DataDir},
+    service, telemetry,
+};
+
+/// What can need root: the listeners and the data directory.
+pub(crate) struct Prepared {
+    pub(super) options: UpOptions,
+    pub(super) data: DataDir,
+    pub(super) listener: StdListener,
+    pub(super) monitoring: StdListener,
+}
+
+/// Binds, gives up root's rights if it has them, and opens the data directory as the remaining
+/// user. Call it before there are threads.
+pub(crate) fn prepare(mut options: UpOptions) -> anyhow::Result<Prepared> {
+    telemetry::start_logs()?;
+    let path = match options.data_dir.take() {
+        Some(path) => path,
+        None => config::default_data_dir()?,
+    };
+    let listener = service::bind(options.listen.listen, "--listen");
+    let monitoring = service::bind(options.metrics.metrics_listen, "--metrics-listen");
+    let path = give_up_root(path, options.user.as_deref())?;
+    // If another Gatehouse runs here, report that rather than the address in use.
+    let data = DataDir::open(&path)?;
+    Ok(Prepared {
+        options,
+        data,
+        listener: listener?,
+        monitoring: monitoring?,
+    })
+}
+
+/// If root runs this process, changes to the account for `up` and gives it the data directory.
+/// Other users stay who they are.
+pub(super) fn give_up_root(data_dir: PathBuf, user: Option<&str>) -> anyhow::Result<PathBuf> {
+    if !geteuid().is_root() {
+        if let Some(user) = user {
+            let current = Account::current()?;
+            ensure!(
+                user == current.name(),
+                "only root can start `gatehouse up` for another user: start it as `{user}`, or omit --user"
+            );
+        }
+        return Ok(data_dir);
+    }
+    let account = Account::for_root(user.unwrap_or(account::DEFAULT))?;
+    let data_dir = data_dir::provide(&data_dir, &account)?;
+    account.assume()?;
+    info!(user = account.name(), "gave up root's rights");
+    Ok(data_dir)
+}

@@ -1,0 +1,121 @@
+//! Where Postgres is: in an option, or in the data directory of a `gatehouse up`.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+use clap::Args;
+use database::PoolSettings;
+use store::seal::MasterKey;
+use workers::outbound::Exemption;
+
+use super::{
+    default_data_dir,
+    master_key::{master_key, master_key_in, required_master_key},
+    values::whole,
+};
+use crate::{
+    data_dir::{DATABASE_URL, MASTER_KEY},
+    demo_file,
+};
+
+/// Where Postgres is.
+#[derive(Debug, Args)]
+pub(crate) struct DatabaseOptions {
+    /// Postgres, as postgres://user:password@host:port/database
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub(crate) database_url: String,
+    #[command(flatten)]
+    pub(crate) pool: PoolOptions,
+}
+
+/// The database of a command that inspects it or sets it up.
+#[derive(Debug, Args)]
+pub(crate) struct AnyDatabaseOptions {
+    /// Postgres, as postgres://user:password@host:port/database [default: the private Postgres of `gatehouse up`]
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    database_url: Option<String>,
+    /// The data directory of that `gatehouse up` [default: the default of `gatehouse up`]
+    #[arg(long, env = "GATEHOUSE_DATA_DIR", global = true)]
+    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pool: PoolOptions,
+}
+
+/// A database that a command found.
+#[derive(Debug)]
+pub(crate) struct Located {
+    pub(crate) database: DatabaseOptions,
+    /// Its data directory, if it is a private Postgres.
+    data_dir: Option<PathBuf>,
+}
+
+impl AnyDatabaseOptions {
+    /// The operator's database, or the one in the data directory.
+    ///
+    /// # Errors
+    /// There is neither.
+    pub(crate) fn locate(self) -> anyhow::Result<Located> {
+        let (database_url, data_dir) = if let Some(url) = self.database_url {
+            (url, None)
+        } else {
+            let directory = match self.data_dir {
+                Some(directory) => directory,
+                None => default_data_dir()?,
+            };
+            let file = directory.join(DATABASE_URL);
+            let url = std::fs::read_to_string(&file).with_context(|| {
+                format!(
+                    "no database: give one with --database-url (DATABASE_URL), or the directory of a `gatehouse up` with \
+                     --data-dir; {} cannot be read",
+                    file.display()
+                )
+            })?;
+            (url.trim().to_owned(), Some(directory))
+        };
+        Ok(Located {
+            database: DatabaseOptions {
+                database_url,
+                pool: self.pool,
+            },
+            data_dir,
+        })
+    }
+}
+
+impl Located {
+    /// The address that the `gatehouse up` of the data directory has opened for its demo team.
+    pub(crate) fn demo_exemption(&self) -> anyhow::Result<Option<Exemption>> {
+        let directory = self.data_dir.as_deref();
+        let demo = directory.map(demo_file::read).transpose()?.flatten();
+        Ok(demo.and_then(|demo| demo.exemption()))
+    }
+
+    /// The operator's master key, or the one in the data directory.
+    pub(crate) fn master_key(&self) -> anyhow::Result<MasterKey> {
+        match &self.data_dir {
+            None => required_master_key(),
+            Some(directory) => match master_key()? {
+                Some(key) => Ok(key),
+                None => master_key_in(&directory.join(MASTER_KEY)),
+            },
+        }
+    }
+}
+
+/// How a process connects to Postgres.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct PoolOptions {
+    /// Maximum number of connections in the pool. Five more watch the database and serve the queue, and the interface has
+    /// another five
+    #[arg(long, env = "GATEHOUSE_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = whole(2..=1_000_u32))]
+    pub(crate) database_connections: u32,
+}
+
+impl PoolOptions {
+    pub(crate) fn settings(self) -> PoolSettings {
+        PoolSettings {
+            connections: self.database_connections,
+            acquire: Duration::from_secs(5),
+        }
+    }
+}

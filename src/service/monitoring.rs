@@ -1,0 +1,43 @@
+//! The listener of `/metrics`, `/healthz` and `/readyz`.
+
+use ::api::{Readiness, monitoring::Monitoring, serve};
+use metrics_exporter_prometheus::PrometheusHandle;
+use store::PgPool;
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use crate::telemetry;
+
+/// Connections to `/metrics`, `/healthz` and `/readyz`.
+pub(crate) const MONITORING_CONNECTIONS: usize = 64;
+
+/// Serves `/metrics`, `/healthz` and `/readyz` until `stop`. `sample` updates gauges of the caller
+/// before each reading.
+pub(crate) fn serve_monitoring(
+    listener: TcpListener,
+    metrics: PrometheusHandle,
+    pool: PgPool,
+    ready: watch::Receiver<Readiness>,
+    stop: CancellationToken,
+    sample: impl Fn() + Send + Sync + 'static,
+) -> JoinHandle<std::io::Result<()>> {
+    let started = Instant::now();
+    let sample = Box::new(move || {
+        telemetry::sample(started, &pool);
+        sample();
+    });
+    let endpoint = ::api::monitoring::monitoring(Monitoring {
+        metrics,
+        sample,
+        ready,
+    });
+    tokio::spawn(serve::serve(
+        listener,
+        endpoint,
+        serve::Settings {
+            connections: MONITORING_CONNECTIONS,
+            ..serve::Settings::default()
+        },
+        stop.cancelled_owned(),
+    ))
+}
