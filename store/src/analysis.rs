@@ -25,8 +25,8 @@ use crate::{
     gather::{Bounds, Loader},
     hash_list::matches,
     jobs::{self, MediaJob},
+    json::to_json,
     provider,
-    verdict::{self, ToJudge},
 };
 
 /// A pending item's content, and whom it may be shown to.
@@ -70,31 +70,6 @@ pub struct ToAnalyse {
     pub pieces: Vec<Piece>,
     /// How long ago it was accepted, by Postgres's clock.
     pub age: Duration,
-}
-
-impl ToAnalyse {
-    /// What the rules need to judge it by an analysis that was just made.
-    pub fn to_judge(&self, analysed: &Analysed) -> ToJudge {
-        ToJudge {
-            media: self.media,
-            team: self.team,
-            text: self.text.clone(),
-            has_image: self.has_image,
-            image_matches: self.image_matches.clone(),
-            group_versions: self.group_versions.clone(),
-            shadows: self.shadows.clone(),
-            image_scored: analysed.image_scored == Some(true),
-            scores: analysed.scores,
-            gaps: analysed.gaps.clone(),
-            unchecked: verdict::unchecked(
-                analysed.unchecked.clone(),
-                analysed.image_scored,
-                self.image_problem,
-            ),
-            on_failure: self.on_failure,
-            age_ms: u64::try_from(self.age.as_millis()).unwrap_or(u64::MAX),
-        }
-    }
 }
 
 /// What one provider said, as it is kept for the trace.
@@ -348,10 +323,6 @@ pub(crate) async fn record(
     .execute(conn)
     .await?;
     Ok(())
-}
-
-pub(crate) fn to_json(value: &impl Serialize) -> Result<String, sqlx::Error> {
-    serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
 /// An analysis whose attempts are spent: the item goes on to the rules with what was found, and with a note of what was

@@ -23,8 +23,8 @@ use uuid::Uuid;
 use crate::{
     Error,
     chain::{self, Chain},
+    id_time::ids_within,
     jobs::{self, BacktestJob},
-    media::ids_within,
     page::Page,
 };
 
@@ -130,17 +130,15 @@ pub struct Change {
     pub rules: Vec<RuleId>,
 }
 
-/// Creates a backtest with its first job, of which the queue must hear after the commit. Run it in a transaction.
-///
-/// # Errors
-/// [`Error::BacktestRunning`].
+/// Creates a backtest with its first job. Tell the queue of the job after the commit. None: the team has a running backtest already.
+/// Run it in a transaction, and roll the transaction back if the answer is none.
 pub async fn create(
     conn: &mut PgConnection,
     new: NewBacktest<'_>,
-) -> Result<(BacktestId, NewJobs), Error> {
+) -> Result<Option<(BacktestId, NewJobs)>, Error> {
     let id = BacktestId::from(Uuid::now_v7());
     let (from, before) = ids_within(new.since, new.until);
-    sqlx::query!(
+    let inserted = sqlx::query!(
         "
         insert into backtests (
             id, team_id, rule_group_id, version_id, rules, site_id, since, until, item_limit, created_by, total
@@ -176,9 +174,12 @@ pub async fn create(
         before,
     )
     .execute(&mut *conn)
-    .await?;
+    .await;
+    if !chain::is_inserted(inserted, "backtests_running_key")? {
+        return Ok(None);
+    }
     let jobs = chain::begin(conn, jobs::replay(id, new.team)).await?;
-    Ok((id, jobs))
+    Ok(Some((id, jobs)))
 }
 
 /// A backtest; none if there is none within reach.

@@ -12,9 +12,11 @@ use std::{marker::PhantomData, time::Duration};
 use domain::chain::State;
 use queue::{DeadJob, FinishTx, NewJob, NewJobs, Obituary, QueueName};
 use serde::de::DeserializeOwned;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, postgres::PgQueryResult};
 use tracing::error;
 use uuid::Uuid;
+
+use crate::error::violates;
 
 /// How long the row of a chain is kept after its end.
 pub const KEPT: Duration = Duration::from_hours(90 * 24);
@@ -39,6 +41,18 @@ pub trait Chain: 'static {
         _row: Uuid,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send {
         async { Ok(()) }
+    }
+}
+
+/// Whether the row of a new chain was inserted. False: this constraint refused it, because such a chain is running already.
+pub(crate) fn is_inserted(
+    inserted: Result<PgQueryResult, sqlx::Error>,
+    constraint: &str,
+) -> Result<bool, sqlx::Error> {
+    match inserted {
+        Ok(_) => Ok(true),
+        Err(error) if violates(&error, constraint) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

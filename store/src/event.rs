@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::{
     Error,
     delivery::{WALKED, endpoints},
-    media::ids_within,
+    id_time::ids_within,
     page::{self, Step},
 };
 

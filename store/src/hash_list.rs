@@ -33,6 +33,9 @@ pub const MAX_SHARED: i64 = 100;
 /// The most entries of a team's lists together, and of the shared ones: workers hold them in memory.
 pub const MAX_ENTRIES: i64 = 2_000_000;
 
+/// Two lists of a team, or two shared lists, cannot have one name.
+const NAME_KEY: &str = "hash_lists_name_key";
+
 /// A list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashList {
@@ -103,7 +106,8 @@ pub async fn create(
         MAX_SHARED,
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok((created.rows_affected() > 0).then_some(id))
 }
 
@@ -250,7 +254,8 @@ pub async fn change(
         change.max_distance.map(distance),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok(())
 }
 

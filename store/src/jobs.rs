@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::webhooks::{DeliveryJob, TURNS, Turn};
 pub(crate) use self::webhooks::{Pages, deliver};
-use crate::created::Created;
+use crate::acceptance::Created;
 
 /// An item's image is fetched, decoded and hashed. Lane: the team.
 pub const IMAGES: QueueName = QueueName::new("images");

@@ -9,7 +9,6 @@ mod item;
 mod list;
 mod walk;
 
-pub(crate) use self::walk::{ids_within, made_at};
 pub use self::{
     decide::{Decided, Decision, decide, site_of, standing},
     history::{Delivery, Event, Verdict},

@@ -21,6 +21,9 @@ use crate::{Error, page::Page};
 pub const UNLIMITED: PlanId =
     PlanId::from_uuid(Uuid::from_u128(0x0199_0000_0000_7000_8000_0000_0000_0001));
 
+/// Two plans cannot have one name.
+const NAME_KEY: &str = "plans_name_key";
+
 /// What a plan is called and allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Terms {
@@ -108,7 +111,8 @@ pub async fn create(conn: &mut PgConnection, terms: Terms) -> Result<Plan, Error
         limits.hash_lists_per_team.get(),
     )
     .fetch_one(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok(Plan {
         id: id.into(),
         terms,
@@ -228,7 +232,8 @@ pub async fn change(conn: &mut PgConnection, plan: PlanId, terms: &Terms) -> Res
         limits.hash_lists_per_team.get(),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok(())
 }
 

@@ -24,8 +24,8 @@ use uuid::Uuid;
 use crate::{
     Error,
     chain::{self, Chain},
+    id_time::made_at,
     jobs::{self, RecoveryJob},
-    media::made_at,
     page::Page,
 };
 
@@ -157,17 +157,15 @@ pub async fn target(
     .transpose()
 }
 
-/// Creates a recovery with its first job, of which the queue must hear after the commit. Run it in a transaction.
-///
-/// # Errors
-/// [`Error::RecoveryRunning`].
+/// Creates a recovery with its first job. Tell the queue of the job after the commit. None: the endpoint has a running recovery already.
+/// Run it in a transaction, and roll the transaction back if the answer is none.
 pub async fn create(
     conn: &mut PgConnection,
     new: NewRecovery<'_>,
-) -> Result<(RecoveryId, NewJobs), Error> {
+) -> Result<Option<(RecoveryId, NewJobs)>, Error> {
     let id = RecoveryId::from(Uuid::now_v7());
     let target = new.target;
-    sqlx::query!(
+    let inserted = sqlx::query!(
         "
         insert into webhook_recoveries (id, endpoint_id, site_id, team_id, kind, event, since, until, created_by)
         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -183,9 +181,12 @@ pub async fn create(
         new.by.as_uuid(),
     )
     .execute(&mut *conn)
-    .await?;
+    .await;
+    if !chain::is_inserted(inserted, "webhook_recoveries_running_key")? {
+        return Ok(None);
+    }
     let jobs = chain::begin(conn, jobs::recover(id, target.team).delay(SETTLED)).await?;
-    Ok((id, jobs))
+    Ok(Some((id, jobs)))
 }
 
 /// A recovery; none if there is none within reach.

@@ -34,6 +34,9 @@ pub use self::{
 };
 use crate::{Error, page::Page, plan::limit};
 
+/// Two groups of a team that are not disabled cannot have one name.
+const NAME_KEY: &str = "rule_groups_name_key";
+
 /// A group. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Group {
@@ -181,7 +184,8 @@ pub async fn create_as(
         first.as_uuid(),
     )
     .execute(&mut *conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     version::insert(conn, first, group, version, authorship).await?;
     version::record_publication(conn, group, first, authorship.by).await?;
     Ok(group)
@@ -198,7 +202,8 @@ pub async fn rename(conn: &mut PgConnection, group: RuleGroupId, name: &str) -> 
         name,
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok(())
 }
 

@@ -3,8 +3,6 @@
 //! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag. What it belongs to is
 //! bound in as associated data, so that one site's sealed secret is worthless in another's row.
 
-pub mod rotation;
-
 use std::fmt;
 
 use chacha20poly1305::{
@@ -16,7 +14,8 @@ use sqlx::PgConnection;
 
 use crate::Error;
 
-const KEY_ID: usize = 4;
+/// Bytes of a key's id, with which a sealed value begins.
+pub(crate) const KEY_ID: usize = 4;
 const NONCE: usize = 24;
 
 /// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the sealed secrets. While it
@@ -48,6 +47,12 @@ pub enum OpenError {
     Damaged,
 }
 
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
 impl MasterKey {
     /// From 32 random bytes.
     pub fn new(key: [u8; 32]) -> Self {
@@ -67,6 +72,11 @@ impl MasterKey {
     /// The key that seals.
     pub fn id(&self) -> KeyId {
         self.current.id
+    }
+
+    /// The first [`KEY_ID`] bytes of everything that this key seals.
+    pub(crate) fn mark(&self) -> &[u8] {
+        &self.current.id.0
     }
 
     /// Seals `secret` for `owner`, for example `site:<id>`.
@@ -127,7 +137,8 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-const CHECK_OWNER: &str = "master_key_check";
+/// The owner of the sealed value that tells later processes whether they have the right key.
+pub(crate) const CHECK_OWNER: &str = "master_key_check";
 
 /// Whether this is the key that the database's secrets are sealed with. The first process on a new database leaves the
 /// sealed value that later ones are checked by.

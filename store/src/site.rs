@@ -9,6 +9,9 @@ pub mod settings;
 mod snapshot;
 pub mod webhook_secret;
 
+/// Two sites of a team cannot have one name.
+const NAME_KEY: &str = "sites_name_key";
+
 pub use self::{
     create::{FoundSite, create, find_named, team_of},
     snapshot::{Judges, Site, Sites, Subscriber},

@@ -10,6 +10,9 @@ use sqlx::PgConnection;
 
 use crate::Error;
 
+/// The plan of a subscription exists.
+pub(crate) const PLAN_KEY: &str = "subscriptions_plan_id_fkey";
+
 /// A team's subscription; every team has one. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Subscription {
@@ -100,7 +103,8 @@ pub async fn change(
         wanted.started_at,
     )
     .fetch_one(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(PLAN_KEY, Error::UnknownPlan))?;
     row.try_into()
 }
 

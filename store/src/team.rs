@@ -10,7 +10,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, page::Page};
+use crate::{Error, page::Page, subscription::PLAN_KEY};
 
 /// A tenant. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, Serialize)]
@@ -44,7 +44,8 @@ pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Resul
         plan.as_uuid(),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(PLAN_KEY, Error::UnknownPlan))?;
     Ok(Team {
         id: id.into(),
         name: name.as_str().to_owned(),

@@ -24,7 +24,7 @@ pub use self::conclude::expect_none;
 pub(crate) use self::conclude::{Conclusion, conclude};
 use crate::{
     Error,
-    analysis::Analysed,
+    analysis::{Analysed, ToAnalyse},
     created::{self, Created},
     gather::{Bounds, Loader},
     hash_list::matches,
@@ -61,6 +61,31 @@ pub struct ToJudge {
     pub on_failure: OnFailure,
     /// From its acceptance until it was read, by Postgres's clock.
     pub age_ms: u64,
+}
+
+impl ToJudge {
+    /// What the rules need of an item, by an analysis that was just made.
+    pub fn analysed(item: &ToAnalyse, analysed: &Analysed) -> Self {
+        Self {
+            media: item.media,
+            team: item.team,
+            text: item.text.clone(),
+            has_image: item.has_image,
+            image_matches: item.image_matches.clone(),
+            group_versions: item.group_versions.clone(),
+            shadows: item.shadows.clone(),
+            image_scored: analysed.image_scored == Some(true),
+            scores: analysed.scores,
+            gaps: analysed.gaps.clone(),
+            unchecked: unchecked(
+                analysed.unchecked.clone(),
+                analysed.image_scored,
+                item.image_problem,
+            ),
+            on_failure: item.on_failure,
+            age_ms: u64::try_from(item.age.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
 }
 
 const BOUNDS: Bounds = Bounds {
@@ -158,7 +183,7 @@ pub(crate) async fn load(
 }
 
 /// What could not be checked of an item: what its analysis noted, and what is known of its image.
-pub(crate) fn unchecked(
+fn unchecked(
     mut noted: Vec<Unchecked>,
     image_scored: Option<bool>,
     problem: Option<ImageProblem>,

@@ -25,6 +25,7 @@ use store::{
     gather::Loader,
     jobs::MediaJob,
     progress::Stage,
+    verdict::ToJudge,
 };
 use tokio::time::timeout;
 use tracing::warn;
@@ -176,7 +177,7 @@ impl Analyst {
         let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {
             return kept(analysed, Duration::ZERO);
         };
-        let to_judge = Arc::new(item.to_judge(&analysed));
+        let to_judge = Arc::new(ToJudge::analysed(item, &analysed));
         let judging = AssertUnwindSafe(verdicts.reach(&to_judge, started)).catch_unwind();
         match timeout(AT_ONCE, judging).await {
             Ok(Ok(Ok(Reached::Verdict(concluded)))) => Stage::Judged {

@@ -9,7 +9,7 @@ use queue::NewJobs;
 use uuid::Uuid;
 
 use super::{NewMedia, ways::Ways};
-use crate::{created::Created, jobs};
+use crate::{acceptance::Created, jobs};
 
 /// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
 #[derive(Default)]

@@ -12,7 +12,8 @@ use domain::{
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::{ProviderReport, to_json};
+use super::ProviderReport;
+use crate::json::to_json;
 
 /// What one provider said in an earlier run.
 #[derive(Clone, Debug)]

@@ -10,8 +10,7 @@ use domain::{
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::to_json;
-use crate::{Error, provider};
+use crate::{Error, json::to_json, provider};
 
 /// What a provider said of a piece.
 #[derive(Clone, Debug)]

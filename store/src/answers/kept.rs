@@ -11,8 +11,8 @@ use uuid::Uuid;
 use super::AnswerKey;
 use crate::{
     Error,
-    analysis::to_json,
     gather::{Bounds, Gather},
+    json::to_json,
 };
 
 /// What a provider said of a whole text.

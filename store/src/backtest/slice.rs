@@ -17,8 +17,8 @@ use super::{Backtest, Change};
 use crate::{
     Error,
     chain::{self, End, Step},
+    id_time::ids_within,
     jobs,
-    media::ids_within,
     verdict::{self, ToJudge, Wanted},
 };
 

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     Error,
-    media::ids_within,
+    id_time::ids_within,
     page::{self, Step},
 };
 

@@ -20,8 +20,8 @@ use uuid::Uuid;
 use crate::{
     Error,
     chain::{self, Chain},
+    id_time::made_at,
     jobs::{self, HashScanJob},
-    media::made_at,
     page::Page,
 };
 
@@ -106,13 +106,14 @@ pub struct Match {
     pub distance: u32,
 }
 
-/// Creates a scan with its first job, of which the queue must hear after the commit. Run it in a transaction.
-///
-/// # Errors
-/// [`Error::ScanRunning`].
-pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId, NewJobs), Error> {
+/// Creates a scan with its first job. Tell the queue of the job after the commit. None: such a scan of the list is running already.
+/// Run it in a transaction, and roll the transaction back if the answer is none.
+pub async fn create(
+    conn: &mut PgConnection,
+    new: NewScan,
+) -> Result<Option<(HashScanId, NewJobs)>, Error> {
     let id = HashScanId::from(Uuid::now_v7());
-    sqlx::query!(
+    let inserted = sqlx::query!(
         "
         insert into hash_scans (id, list_id, team_id, since_revision, until, oldest, created_by)
         select
@@ -137,9 +138,12 @@ pub async fn create(conn: &mut PgConnection, new: NewScan) -> Result<(HashScanId
         new.by.as_uuid(),
     )
     .execute(&mut *conn)
-    .await?;
+    .await;
+    if !chain::is_inserted(inserted, "hash_scans_running_key")? {
+        return Ok(None);
+    }
     let jobs = chain::begin(conn, jobs::scan(id, new.list, new.team)).await?;
-    Ok((id, jobs))
+    Ok(Some((id, jobs)))
 }
 
 /// A scan; none if there is none over items within reach.

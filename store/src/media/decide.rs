@@ -16,7 +16,7 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::{
     Error,
-    analysis::to_json,
+    json::to_json,
     person, token,
     verdict::{Conclusion, conclude},
 };

@@ -1,19 +1,17 @@
 //! Looking through the media of several sites at once, from the newest on, at a bounded number of rows.
 
-use chrono::{DateTime, Utc};
 use domain::{id::MediaId, media::Status};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::list::Filter;
-use crate::page::{self, Step};
+use crate::{
+    id_time::ids_within,
+    page::{self, Step},
+};
 
 /// How many rows a page with a filter looks at, over all sites together; at least one of each site.
 pub const WALKED: usize = 5_000;
-
-/// How far the clocks of processes, which make ids, and that of Postgres, which says when an item was accepted, may be
-/// apart without a list by time missing items. Milliseconds.
-const CLOCKS_APART: i64 = 5 * 60 * 1_000;
 
 /// Which rows are looked at, and which of them are wanted.
 ///
@@ -70,31 +68,6 @@ impl<'a> Walk<'a> {
         let (found, next) = page::found(steps, self.limit);
         (found, next.map(MediaId::from))
     }
-}
-
-/// Between which ids all items lie that were accepted at `since` or later and before `until`, and some others: from the
-/// first one on, up to the second one.
-pub(crate) fn ids_within(
-    since: Option<DateTime<Utc>>,
-    until: Option<DateTime<Utc>>,
-) -> (Uuid, Uuid) {
-    (
-        first_id(since, -CLOCKS_APART).unwrap_or(Uuid::nil()),
-        first_id(until, CLOCKS_APART).unwrap_or(Uuid::max()),
-    )
-}
-
-/// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix milliseconds.
-fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
-    let ms = time?.timestamp_millis().saturating_add(shift_ms);
-    let ms = u128::try_from(ms.clamp(0, (1 << 48) - 1)).unwrap_or(0);
-    Some(Uuid::from_u128(ms << 80))
-}
-
-/// When the thing with this id was made, to the millisecond.
-pub(crate) fn made_at(id: Uuid) -> Option<DateTime<Utc>> {
-    let (seconds, nanos) = id.get_timestamp()?.to_unix();
-    DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)
 }
 
 /// Walks the items themselves.

@@ -17,8 +17,8 @@ use crate::{
     Error,
     chain::{self, End, Step},
     delivery::MOST_ATTEMPTS,
+    id_time::ids_within,
     jobs::{self, Pages},
-    media::ids_within,
 };
 
 /// Deliveries or events of a slice: some milliseconds' work in all.

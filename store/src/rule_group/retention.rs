@@ -12,7 +12,7 @@ use domain::id::TeamId;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::{Error, media::ids_within};
+use crate::{Error, id_time::ids_within};
 
 /// Versions that one run looks at, at most.
 const VERSIONS: usize = 200;

@@ -8,7 +8,7 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::webhook_secret::owner;
+use super::{NAME_KEY, webhook_secret::owner};
 use crate::{Error, plan::limit, seal::MasterKey};
 
 /// Creates a site with a new webhook secret, which is returned to be shown once. Run it in a transaction.
@@ -37,7 +37,8 @@ pub async fn create(
         key.seal(&owner(site), secret.expose().as_bytes()),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok((site, secret))
 }
 

@@ -15,6 +15,7 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+use super::NAME_KEY;
 use crate::{Error, answers, page::Page};
 
 /// A site. The audit log shows it as the management interface does.
@@ -239,7 +240,8 @@ async fn update(conn: &mut PgConnection, site: SiteId, settings: &Settings) -> R
         settings.answer_cache_seconds.map(AnswerCacheSeconds::get),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok(())
 }
 

@@ -12,9 +12,10 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{
-    analysis::{Analysed, to_json},
-    created::Created,
+    acceptance::Created,
+    analysis::Analysed,
     jobs::{Pages, Turn},
+    json::to_json,
 };
 
 /// A verdict to store.

@@ -13,8 +13,8 @@ use crate::{
     Error,
     chain::{self, End, Step},
     hash_list::matches,
+    id_time::ids_within,
     jobs,
-    media::ids_within,
 };
 
 /// Items of a slice: some milliseconds' work in all.

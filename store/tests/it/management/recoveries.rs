@@ -13,7 +13,7 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
-    Error, endpoint, jobs,
+    endpoint, jobs,
     recovery::{
         self, NewRecovery, Recovery,
         slice::{self, ENOUGH, Next, SLICE, Slice},
@@ -86,7 +86,7 @@ impl Tenant {
         endpoint: EndpointId,
         kind: RecoveryKind,
         event: Option<EventKind>,
-    ) -> Result<RecoveryId, Error> {
+    ) -> Option<RecoveryId> {
         self.start_within(endpoint, kind, event, ago(24 * 60), Utc::now())
             .await
     }
@@ -98,7 +98,7 @@ impl Tenant {
         event: Option<EventKind>,
         since: DateTime<Utc>,
         until: DateTime<Utc>,
-    ) -> Result<RecoveryId, Error> {
+    ) -> Option<RecoveryId> {
         let mut tx = self.pool.begin().await.unwrap();
         let target = recovery::target(&mut tx, Reach::Team(self.team), endpoint).await;
         let new = NewRecovery {
@@ -109,10 +109,10 @@ impl Tenant {
             until,
             by: Actor::Token(self.token),
         };
-        let (id, jobs) = recovery::create(&mut tx, new).await?;
+        let (id, jobs) = recovery::create(&mut tx, new).await.unwrap()?;
         tx.commit().await.unwrap();
         assert_eq!(jobs.len(), 1);
-        Ok(id)
+        Some(id)
     }
 
     async fn recovery(&self, recovery: RecoveryId) -> Recovery {
@@ -171,10 +171,7 @@ async fn slices_send_each_failed_delivery_once_whoever_looks_at_them_twice(pool:
         .await
         .unwrap();
     let running = team.start(endpoint, RecoveryKind::Delivered, None).await;
-    assert!(
-        matches!(running, Err(Error::RecoveryRunning)),
-        "{running:?}"
-    );
+    assert_eq!(running, None);
     let first = team.slice(recovery).await.unwrap();
     let again = team.slice(recovery).await.unwrap();
     let jobs = team.finish(&[first, again]).await;

@@ -42,7 +42,7 @@ impl Tenant {
             limit,
             by: Actor::Token(self.token),
         };
-        let (id, jobs) = backtest::create(&mut tx, new).await.unwrap();
+        let (id, jobs) = backtest::create(&mut tx, new).await.unwrap().unwrap();
         tx.commit().await.unwrap();
         assert_eq!(jobs.len(), 1);
         id

@@ -8,12 +8,12 @@ use domain::{
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
-use super::{CHECK_OWNER, KEY_ID, MasterKey, OpenError};
 use crate::{
     Error,
     audit::{self, Entry},
     endpoint,
     person::factor,
+    seal::{CHECK_OWNER, KEY_ID, MasterKey, OpenError},
     site,
 };
 
@@ -30,7 +30,7 @@ pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error
             + (select count(*) from webhook_endpoints where substr(headers, 1, 4) <> $1)
             + (select count(*) from factors where substr(secret, 1, 4) <> $1) as "left!"
         "#,
-        &key.current.id.0[..],
+        key.mark(),
     )
     .fetch_one(conn)
     .await?;
@@ -64,7 +64,7 @@ async fn sites(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u
         limit $2
         for no key update
         ",
-        &key.current.id.0[..],
+        key.mark(),
         i64::from(limit),
     )
     .fetch_all(&mut *conn)
@@ -107,7 +107,7 @@ async fn endpoints(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Resu
         limit $2
         for no key update
         "#,
-        &key.current.id.0[..],
+        key.mark(),
         i64::from(limit),
     )
     .fetch_all(&mut *conn)
@@ -147,7 +147,7 @@ async fn factors(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result
         limit $2
         for no key update
         ",
-        &key.current.id.0[..],
+        key.mark(),
         i64::from(limit),
     )
     .fetch_all(&mut *conn)
@@ -191,7 +191,7 @@ pub async fn retire_older(conn: &mut PgConnection, key: &MasterKey) -> Result<bo
     if left(&mut tx, key).await? > 0 {
         return Ok(false);
     }
-    if sealed[..KEY_ID] != key.current.id.0 {
+    if sealed[..KEY_ID] != *key.mark() {
         sqlx::query!(
             "update master_key_check set sealed = $1",
             key.seal(CHECK_OWNER, CHECK_OWNER.as_bytes()),
