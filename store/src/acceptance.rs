@@ -1,5 +1,5 @@
-//! An acceptance that the application has not been told of yet. The item's job carries it ([`jobs`](crate::jobs)), and
-//! [`created`](crate::created) tells it.
+//! An acceptance that the application has not been told of yet. The item's job carries it
+//! ([`jobs`](crate::jobs)), and [`created`](crate::created) tells it.
 
 use domain::id::{EndpointId, EventId, MediaId};
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 pub struct Created {
     /// The item.
     pub media: MediaId,
-    /// The endpoints that were to be told of it when it was accepted.
+    /// The endpoints that wanted to be told when it was accepted.
     pub endpoints: Vec<EndpointId>,
 }
 
@@ -19,7 +19,8 @@ impl Created {
         EventId::of_acceptance(self.media).as_uuid()
     }
 
-    /// Its endpoints as the text of an array, because arrays of arrays of different lengths cannot be bound.
+    /// Its endpoints as the text of an array, because arrays of arrays of different lengths cannot
+    /// be bound.
     pub(crate) fn endpoints_as_text(&self) -> String {
         let endpoints: Vec<String> = self.endpoints.iter().map(ToString::to_string).collect();
         format!("{{{}}}", endpoints.join(","))

@@ -1,8 +1,8 @@
 //! What can go wrong in this crate.
 //!
-//! A constraint that a caller can violate is translated beside the statement that can violate it: into one of the general
-//! variants ([`Error::on_violation`]), or into an `Option` where only this noun has such a refusal ([`violates`]). So a new noun
-//! changes nothing here.
+//! A constraint that a caller can violate is translated beside the statement that can violate it:
+//! into one of the general variants ([`Error::on_violation`]), or into an `Option` where only this
+//! noun has such a refusal ([`violates`]). So a new noun changes nothing here.
 
 use domain::{media::UnknownName, plan::LimitReached};
 use queue::Fault;
@@ -31,13 +31,15 @@ pub enum Error {
     /// The plan does not let the team have another one.
     #[error(transparent)]
     LimitReached(LimitReached),
-    /// The site keeps so many deleted endpoints, for their deliveries, that it cannot have another endpoint.
+    /// The site keeps so many deleted endpoints, for their deliveries, that it cannot have another
+    /// endpoint.
     #[error("the site has deleted {0} webhook endpoints whose deliveries are still kept")]
     TooManyDeleted(i64),
 }
 
 impl Error {
-    /// For `map_err`: `meaning` if the statement violated this constraint, and the error itself otherwise.
+    /// For `map_err`: `meaning` if the statement violated this constraint, and the error itself
+    /// otherwise.
     pub(crate) fn on_violation(
         constraint: &'static str,
         meaning: Self,
@@ -62,8 +64,8 @@ impl Error {
         }
     }
 
-    /// Whether the cause is the database, the connection to it, or too many waiting calls. The same call will succeed once
-    /// that is over.
+    /// Whether the cause is the database, the connection to it, or too many waiting calls. The same
+    /// call will succeed once that is over.
     pub fn is_outage(&self) -> bool {
         // A lock that others hold.
         const LOCK_NOT_AVAILABLE: &str = "55P03";
@@ -79,7 +81,8 @@ impl Error {
         }
     }
 
-    /// Whether one row causes it every time, so that the other rows of its batch can be read without that row.
+    /// Whether one row causes it every time, so that the other rows of its batch can be read
+    /// without that row.
     pub(crate) fn is_of_a_row(&self) -> bool {
         match self {
             Self::Sql(error) => Fault::of(error) == Fault::Effect,

@@ -1,14 +1,15 @@
-//! What ids of version 7 tell about time: which ids belong to a span of time, and when an id was made.
+//! What ids of version 7 tell about time: which ids belong to a span of time, and when an id was
+//! made.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-/// How far the clocks of processes, which make ids, and that of Postgres, which says when an item was accepted, may be
-/// apart without a list by time missing items. Milliseconds.
+/// How far the clocks of processes, which make ids, may differ from the clock of Postgres, which
+/// dates acceptances, before lists by time miss items. Milliseconds.
 const CLOCKS_APART: i64 = 5 * 60 * 1_000;
 
-/// Between which ids all items lie that were accepted at `since` or later and before `until`, and some others: from the
-/// first one on, up to the second one.
+/// A range of ids that contains all items that were accepted at `since` or later and before
+/// `until`, and some others: from the first id on, up to but not including the second.
 pub(crate) fn ids_within(
     since: Option<DateTime<Utc>>,
     until: Option<DateTime<Utc>>,
@@ -19,7 +20,8 @@ pub(crate) fn ids_within(
     )
 }
 
-/// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix milliseconds.
+/// The least id that can be made so many milliseconds after a time: ids begin with 48 bits of Unix
+/// milliseconds.
 fn first_id(time: Option<DateTime<Utc>>, shift_ms: i64) -> Option<Uuid> {
     let ms = time?.timestamp_millis().saturating_add(shift_ms);
     let ms = u128::try_from(ms.clamp(0, (1 << 48) - 1)).unwrap_or(0);

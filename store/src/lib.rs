@@ -1,8 +1,8 @@
-//! All SQL of Gatehouse: one function a statement, one transaction a step.
+//! All SQL of Gatehouse: one function per statement, one transaction per step.
 //!
-//! Callers see typed rows and neutral errors; nobody above this crate knows a table's name. What a worker wants done when
-//! its job ends is an effect ([`progress::Progress`], [`delivery::Attempted`]): the queue
-//! applies it in the transaction that finishes the job.
+//! Callers see typed rows and neutral errors; no crate above this one knows a table's name. What a
+//! worker wants to write when its job ends is an effect ([`progress::Progress`],
+//! [`delivery::Attempted`]). The queue applies it in the transaction that finishes the job.
 
 pub mod accept;
 mod acceptance;
@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod answers;
 pub mod audit;
 pub mod backtest;
+mod batches;
 pub mod chain;
 pub mod created;
 pub mod delivery;
@@ -46,5 +47,5 @@ pub mod verdict;
 
 pub use self::error::Error;
 
-/// A connection, a pool of them, and a transaction on one: what callers hand through without knowing SQL.
+/// A connection, a pool and a transaction. Callers pass them on without knowing SQL.
 pub use sqlx::{PgConnection, PgPool, PgTransaction};

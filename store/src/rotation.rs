@@ -1,23 +1,22 @@
-//! Replacing the master key: everything that an older key has sealed is sealed anew, a batch at a time, while the service
-//! runs. Which key sealed a value stands in the value, so whoever goes on after an interruption finds what is left.
+//! Replacing the master key: every value that an older key has sealed is sealed again, a batch at a
+//! time, while the service runs. Each value names its key, so the work can continue after an
+//! interruption.
 
-use domain::{
-    audit::Action,
-    id::{EndpointId, SiteId, UserId},
-};
+mod reseal;
+
+use domain::audit::Action;
 use serde_json::json;
 use sqlx::{Connection as _, PgConnection};
 
+use self::reseal::{endpoints, factors, sites};
 use crate::{
     Error,
     audit::{self, Entry},
-    endpoint,
-    person::factor,
-    seal::{CHECK_OWNER, KEY_ID, MasterKey, OpenError},
-    site,
+    seal::{CHECK_OWNER, KEY_ID, MasterKey},
 };
 
-/// What is sealed with other keys than the current one: secrets of sites, headers of endpoints, second factors.
+/// How many values are sealed with other keys than the current one: secrets of sites, headers of
+/// endpoints, second factors.
 pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error> {
     let left = sqlx::query_scalar!(
         r#"
@@ -37,7 +36,8 @@ pub async fn left(conn: &mut PgConnection, key: &MasterKey) -> Result<u64, Error
     Ok(left.cast_unsigned())
 }
 
-/// Seals what up to `limit` rows hold anew, in one transaction, and says how many they were; none: nothing is left.
+/// Seals the values of up to `limit` rows again, in one transaction, and returns how many rows that
+/// were. 0: nothing is left.
 ///
 /// # Errors
 /// [`Error::Unreadable`], naming the site or endpoint, for a secret that none of the keys opens.
@@ -54,134 +54,9 @@ pub async fn reseal(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Res
     Ok(resealed)
 }
 
-async fn sites(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
-    let rows = sqlx::query!(
-        "
-        select id, webhook_secret, next_webhook_secret
-        from sites
-        where substr(webhook_secret, 1, 4) <> $1 or substr(next_webhook_secret, 1, 4) <> $1
-        order by id
-        limit $2
-        for no key update
-        ",
-        key.mark(),
-        i64::from(limit),
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let (mut ids, mut secrets, mut next) = (Vec::new(), Vec::new(), Vec::new());
-    for row in rows {
-        let site = SiteId::from(row.id);
-        let anew = |sealed: &[u8]| {
-            anew(key, &site::webhook_secret::owner(site), sealed).map_err(|error| {
-                Error::Unreadable(format!("the webhook secret of site {site}: {error}"))
-            })
-        };
-        ids.push(row.id);
-        secrets.push(anew(&row.webhook_secret)?);
-        next.push(row.next_webhook_secret.as_deref().map(anew).transpose()?);
-    }
-    sqlx::query!(
-        "
-        update sites s
-        set webhook_secret = r.secret, next_webhook_secret = r.next
-        from unnest($1::uuid [], $2::bytea [], $3::bytea []) as r (id, secret, next)
-        where s.id = r.id
-        ",
-        &ids,
-        &secrets,
-        &next as &[Option<Vec<u8>>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(ids.len() as u64)
-}
-
-async fn endpoints(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
-    let rows = sqlx::query!(
-        r#"
-        select id, headers as "headers!"
-        from webhook_endpoints
-        where substr(headers, 1, 4) <> $1
-        order by id
-        limit $2
-        for no key update
-        "#,
-        key.mark(),
-        i64::from(limit),
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let (mut ids, mut headers) = (Vec::new(), Vec::new());
-    for row in rows {
-        let endpoint = EndpointId::from(row.id);
-        let sealed =
-            anew(key, &endpoint::headers_owner(endpoint), &row.headers).map_err(|error| {
-                Error::Unreadable(format!("the headers of endpoint {endpoint}: {error}"))
-            })?;
-        ids.push(row.id);
-        headers.push(sealed);
-    }
-    sqlx::query!(
-        "
-        update webhook_endpoints p
-        set headers = r.headers
-        from unnest($1::uuid [], $2::bytea []) as r (id, headers)
-        where p.id = r.id
-        ",
-        &ids,
-        &headers,
-    )
-    .execute(conn)
-    .await?;
-    Ok(ids.len() as u64)
-}
-
-async fn factors(conn: &mut PgConnection, key: &MasterKey, limit: u32) -> Result<u64, Error> {
-    let rows = sqlx::query!(
-        "
-        select user_id, secret
-        from factors
-        where substr(secret, 1, 4) <> $1
-        order by user_id
-        limit $2
-        for no key update
-        ",
-        key.mark(),
-        i64::from(limit),
-    )
-    .fetch_all(&mut *conn)
-    .await?;
-    let (mut ids, mut secrets) = (Vec::new(), Vec::new());
-    for row in rows {
-        let user = UserId::from(row.user_id);
-        let sealed = anew(key, &factor::owner(user), &row.secret).map_err(|error| {
-            Error::Unreadable(format!("the second factor of user {user}: {error}"))
-        })?;
-        ids.push(row.user_id);
-        secrets.push(sealed);
-    }
-    sqlx::query!(
-        "
-        update factors f
-        set secret = r.secret
-        from unnest($1::uuid [], $2::bytea []) as r (id, secret)
-        where f.user_id = r.id
-        ",
-        &ids,
-        &secrets,
-    )
-    .execute(conn)
-    .await?;
-    Ok(ids.len() as u64)
-}
-
-fn anew(key: &MasterKey, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
-    Ok(key.seal(owner, &key.open(owner, sealed)?))
-}
-
-/// Retires the older keys, if nothing is sealed with them any more: from now on processes that have only those refuse to
-/// start. Returns whether they are retired; the first time it is recorded in the audit log.
+/// Retires the older keys if nothing is sealed with them any more. From then on, processes that
+/// have only older keys refuse to start. Returns whether they are retired. The first time is
+/// recorded in the audit log.
 pub async fn retire_older(conn: &mut PgConnection, key: &MasterKey) -> Result<bool, Error> {
     let mut tx = conn.begin().await?;
     let sealed = sqlx::query_scalar!("select sealed from master_key_check for update")
@@ -217,87 +92,4 @@ async fn record(conn: &mut PgConnection, from: &[u8], key: &MasterKey) -> Result
 }
 
 #[cfg(test)]
-mod tests {
-    use sqlx::PgPool;
-
-    use super::*;
-    use crate::{
-        plan,
-        rule_group::{self, NewVersion},
-        schema,
-        seal::check_master_key,
-        site, team,
-    };
-
-    /// Whoever adds a column with secrets in it makes [`super::reseal`] and [`super::left`] know it, too.
-    #[sqlx::test(migrations = false)]
-    async fn every_column_that_could_hold_a_sealed_secret_is_known(pool: PgPool) {
-        schema::migrate(&pool).await.unwrap();
-        let columns: Vec<String> = sqlx::query_scalar(
-            "select format('%s.%s', table_name, column_name) from information_schema.columns
-             where table_schema = 'public' and data_type = 'bytea' and table_name <> '_sqlx_migrations'
-             order by 1",
-        )
-        .fetch_all(&pool)
-        .await
-        .unwrap();
-        let sealed = [
-            "factors.secret",
-            "master_key_check.sealed",
-            "sites.next_webhook_secret",
-            "sites.webhook_secret",
-            "webhook_endpoints.headers",
-        ];
-        let others = [
-            "cached_answers.key",
-            "delivery_attempts.response_body",
-            "hash_entries.pdq",
-            "hash_entries.sha256",
-            "hash_import_chunks.bytes",
-            "idempotency_keys.fingerprint",
-            "links.hash",
-            "management_tokens.hash",
-            "media_images.bytes",
-            "media_images.pdq",
-            "media_images.sha256",
-            "recovery_codes.hash",
-            "sessions.hash",
-            "sign_in_failures.key",
-            "site_keys.hash",
-        ];
-        let mut known = [&sealed[..], &others].concat();
-        known.sort_unstable();
-        assert_eq!(columns, known);
-    }
-
-    #[sqlx::test(migrations = false)]
-    async fn an_older_key_is_retired_once_nothing_is_sealed_with_it_and_not_before(pool: PgPool) {
-        schema::migrate(&pool).await.unwrap();
-        let mut conn = pool.acquire().await.unwrap();
-        let old = MasterKey::new([1; 32]);
-        let both = MasterKey::new([2; 32]).replacing([1; 32]);
-        check_master_key(&mut conn, &old).await.unwrap();
-        // As by a process that still seals with the old key, after everything else was sealed anew.
-        let mut tx = pool.begin().await.unwrap();
-        let team = team::create(&mut tx, &"a".parse().unwrap(), plan::UNLIMITED)
-            .await
-            .unwrap();
-        let version = NewVersion {
-            rules: &[],
-            categories: &[],
-        };
-        let group = rule_group::create(&mut tx, team.id, "a", version)
-            .await
-            .unwrap();
-        site::create(&mut tx, &old, team.id, "a", group)
-            .await
-            .unwrap();
-        tx.commit().await.unwrap();
-
-        assert!(!retire_older(&mut conn, &both).await.unwrap());
-        check_master_key(&mut conn, &old).await.unwrap();
-        assert_eq!(reseal(&mut conn, &both, 10).await.unwrap(), 1);
-        assert!(retire_older(&mut conn, &both).await.unwrap());
-        check_master_key(&mut conn, &old).await.unwrap_err();
-    }
-}
+mod tests;

@@ -1,7 +1,8 @@
 //! Sites: the applications that submit media.
 //!
-//! A site is created with a webhook secret ([`create()`]) and gets keys ([`keys`]). Its team changes its [`settings`] and rotates
-//! its [`webhook_secret`]. Submissions see a cached copy of it ([`Sites`]).
+//! A site is created with a webhook secret ([`create()`]) and gets keys ([`keys`]). Its team
+//! changes its [`settings`] and rotates its [`webhook_secret`]. Submissions see a cached copy of it
+//! ([`Sites`]).
 
 mod create;
 pub mod keys;

@@ -1,4 +1,5 @@
-//! Status queries: the key is checked and the item found in one statement, shared by all callers that wait.
+//! Status queries: the key is checked and the item found in one statement, shared by all callers
+//! that wait.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,7 +23,7 @@ use crate::{
 pub enum Answer {
     /// There is no such item, or it is another site's.
     UnknownMedia,
-    /// Where it stands.
+    /// Its status.
     Media(Arc<MediaStatus>),
 }
 
@@ -64,7 +65,8 @@ const BOUNDS: Bounds = Bounds {
     waiting_bytes: 4 << 20,
     batch: 128,
     batch_bytes: 1 << 20,
-    // One: what waits while a statement runs shares the next, and two would halve both.
+    // One runner: calls that wait while a statement runs share the next one. Two runners would
+    // halve both.
     runners: 1,
 };
 

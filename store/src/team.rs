@@ -17,15 +17,15 @@ use crate::{Error, page::Page, subscription::PLAN_KEY};
 pub struct Team {
     /// The team.
     pub id: TeamId,
-    /// What it is called; two may be called the same.
+    /// Its name. Two teams may have the same name.
     pub name: String,
     /// When it was created.
     #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
-/// Creates a team that subscribes to a plan from now on; without a subscription nothing would be accepted from it. Run it
-/// in a transaction.
+/// Creates a team that subscribes to a plan from now on; without a subscription nothing would be
+/// accepted from it. Run it in a transaction.
 ///
 /// # Errors
 /// [`Error::UnknownPlan`].

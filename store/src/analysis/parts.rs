@@ -1,5 +1,5 @@
-//! What was found of an item whose analysis is not complete. The parts of texts and of images are kept in two tables: binaries
-//! that know texts only read the one.
+//! What was found of an item whose analysis is not complete. The parts of texts and of images are
+//! kept in two tables: older binaries know only texts and read only the first table.
 
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ pub(super) fn merged(parts: &[Part]) -> Option<Scores> {
     (!merged.is_empty()).then_some(merged)
 }
 
-/// Whether these tell a score of the image; none when nobody has looked at it.
+/// Whether one of these parts has a score of the image; none when no provider has seen it.
 pub(super) fn image_scored(parts: &[Part]) -> Option<bool> {
     let of_image = parts.iter().filter(|part| part.modality == Modality::Image);
     let scores: Vec<&Scores> = of_image.filter_map(|part| part.scores.as_ref()).collect();

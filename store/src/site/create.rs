@@ -11,7 +11,8 @@ use uuid::Uuid;
 use super::{NAME_KEY, webhook_secret::owner};
 use crate::{Error, plan::limit, seal::MasterKey};
 
-/// Creates a site with a new webhook secret, which is returned to be shown once. Run it in a transaction.
+/// Creates a site with a new webhook secret, which is returned so that it can be shown once. Run it
+/// in a transaction.
 ///
 /// # Errors
 /// [`Error::NameTaken`], [`Error::LimitReached`].
