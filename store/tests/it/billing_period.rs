@@ -8,7 +8,8 @@ fn time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// The period of each anchor that each time falls into: its start and its end, as the database says.
+/// The period of each anchor that each time falls into: its start and its end, as the database
+/// says.
 async fn periods(
     conn: &mut PgConnection,
     cases: &[(DateTime<Utc>, DateTime<Utc>)],

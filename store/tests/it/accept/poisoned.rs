@@ -1,4 +1,5 @@
-//! Rows that Postgres cannot store although they passed every check: each fails alone, at once, and turns nobody away.
+//! Rows that Postgres cannot store although they passed every check: each fails alone, at once, and
+//! turns nobody away.
 
 use std::{
     sync::Arc,

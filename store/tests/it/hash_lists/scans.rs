@@ -38,7 +38,8 @@ impl Listed {
         Some(id)
     }
 
-    /// Looks at the next slice: pictures with an odd number at the end of their hash are on the list.
+    /// Looks at the next slice: pictures with an odd number at the end of their hash are on the
+    /// list.
     async fn scan(&self, scan: HashScanId) -> Option<Scanned> {
         let slice = slice::next(&self.pool, scan).await.unwrap()?;
         let odd = slice.images.iter().filter(|(_, hashed)| {

@@ -1,4 +1,5 @@
-//! Actors: who is named by what was done. A token is one, whichever version of the binary created it; a member can be one, too.
+//! Actors: who is named by what was done. A token is one, whichever version of the binary created
+//! it; a member can be one, too.
 
 use sqlx::PgPool;
 use store::token::{self, Grant, NewToken};

@@ -21,7 +21,8 @@ impl Tenant {
             .unwrap()
     }
 
-    /// Deliveries to an endpoint with these consecutive ids, of events with the same; the oldest one failed.
+    /// Deliveries to an endpoint with these consecutive ids, of events with the same; the oldest
+    /// one failed.
     async fn deliveries(&self, endpoint: EndpointId, of: i32, ids: std::ops::Range<i32>) {
         sqlx::query(
             "with events as (
