@@ -43,7 +43,7 @@ impl<T, O: Copy + Eq + Hash + Ord> Pieces<T, O> {
         self.waiting.pop_front()
     }
 
-    /// Adds a piece that is to be tried, too.
+    /// Adds a piece to try.
     pub(crate) fn push(&mut self, piece: Vec<T>) {
         self.waiting.push_back(piece);
     }

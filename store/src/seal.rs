@@ -47,7 +47,7 @@ pub enum OpenError {
     /// Another key sealed it.
     #[error("it was sealed with another master key")]
     OtherKey,
-    /// It was changed, moved to another row, or is no sealed value.
+    /// It was changed, moved to another row, or is not a sealed value.
     #[error("the sealed value is damaged")]
     Damaged,
 }

@@ -27,7 +27,7 @@ pub enum Answer {
     Media(Arc<MediaStatus>),
 }
 
-/// Where an item stands.
+/// An item's status.
 #[derive(Debug)]
 pub struct MediaStatus {
     /// The item.
@@ -79,7 +79,7 @@ impl Statuses {
         Self { loader }
     }
 
-    /// Where an item stands, as far as the key may know. None: the key is not valid.
+    /// An item's status, as far as the key may see it. None: the key is not valid.
     pub async fn find(&self, key: SecretHash, media: MediaId) -> Result<Option<Answer>, Error> {
         self.loader.load((key, media)).await
     }

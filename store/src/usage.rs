@@ -19,7 +19,7 @@ pub struct Period {
     pub quota: Option<i64>,
     /// Webhooks that were booked in it.
     pub deliveries: i64,
-    /// How many the plan allows, or allowed likewise.
+    /// How many the plan allows, or allowed when the last ones were booked.
     pub delivery_quota: Option<i64>,
 }
 

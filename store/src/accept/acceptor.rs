@@ -1,4 +1,4 @@
-//! Takes submissions of all callers of this process and writes them in batches.
+//! The front of accepting: callers hand in submissions here and get their answers.
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// A queue with more exceptions than this is not looked at one by one.
 const EXCEPTIONS: usize = 10_000;
 
-/// The queues of which items may take the short way, each with the teams that may not.
+/// The queues whose items may take the short way, each with the teams whose items may not.
 #[derive(Debug, Default)]
 pub(super) struct Ways(HashMap<String, HashSet<Uuid>>);
 

@@ -1,4 +1,4 @@
-//! One caller: what it asks, where the answer goes, and the place that it takes while it waits.
+//! A call: what a caller asks, where the answer goes, and the place that it takes while it waits.
 
 use std::{
     hash::Hash,
@@ -25,7 +25,7 @@ pub struct Call<Q, A, H: Clone + Eq + Hash = ()> {
 }
 
 impl<Q, A, H: Clone + Eq + Hash> Call<Q, A, H> {
-    /// Answers the caller, which may have gone away meanwhile.
+    /// Answers the caller, which may have gone away in the meantime.
     pub fn answer(self, answer: A) {
         self.away.store(false, Ordering::Relaxed);
         let _ = self.reply.send(answer);

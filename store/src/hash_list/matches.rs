@@ -130,5 +130,5 @@ pub async fn hashes_of(
 /// A hash as it is stored.
 pub(super) fn bytes(stored: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Error> {
     let bytes = stored.map(<[u8; 32]>::try_from).transpose();
-    bytes.map_err(|_| Error::Unreadable("a stored hash has not 32 bytes".to_owned()))
+    bytes.map_err(|_| Error::Unreadable("a stored hash does not have 32 bytes".to_owned()))
 }

@@ -1,4 +1,4 @@
-//! The effect of having examined an image: what is known of it is kept, and the item goes on.
+//! What the examination of an image found, and its effect.
 
 use domain::{
     decision::ImageProblem,

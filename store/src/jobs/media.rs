@@ -33,7 +33,7 @@ pub struct MediaJob {
 }
 
 impl MediaJob {
-    /// The acceptance that is still to be told.
+    /// The acceptance that this job must tell.
     pub fn created(&self) -> Option<Created> {
         let endpoints = self.tell.clone()?;
         Some(Created {

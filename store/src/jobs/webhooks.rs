@@ -31,7 +31,7 @@ pub type Turn = Vec<DeliveryId>;
 pub struct DeliveryJob {
     /// The endpoint's team. Jobs of older binaries do not name it.
     pub team: Option<TeamId>,
-    /// What is to be sent.
+    /// The deliveries to send.
     pub turns: Vec<Turn>,
 }
 

@@ -109,7 +109,7 @@ pub async fn image(
     .transpose()
 }
 
-/// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed meanwhile.
+/// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed in the meantime.
 pub async fn image_slice(pool: &PgPool, image: Image, from: u32) -> Result<Option<Vec<u8>>, Error> {
     // The bytes are stored out of line and uncompressed, so a slice reads nothing but itself.
     let slice = sqlx::query_scalar!(

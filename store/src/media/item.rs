@@ -35,7 +35,7 @@ pub struct Item {
     pub created_at: DateTime<Utc>,
     /// The text that was submitted.
     pub body: Option<String>,
-    /// Where its image was to be fetched.
+    /// The URL of its image.
     pub content_url: Option<String>,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,

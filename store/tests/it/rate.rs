@@ -1,4 +1,4 @@
-//! Rate limits on a real Postgres, through several processes' worth of them.
+//! Rate limits on a real Postgres, as in several processes.
 
 mod keys;
 mod processes;
@@ -48,7 +48,7 @@ async fn enough_of_the_minute(pool: &PgPool) {
 
 async fn admitted(rates: &Rates, key: SecretHash) -> bool {
     match rates.admit(key, RatePolicy::Submit).await.unwrap() {
-        // What is refused for its haste is counted all the same.
+        // A request that is refused because its turn is too far away counts nevertheless.
         Admission::Admitted(_) | Admission::Hurried(..) => true,
         Admission::Refused(standing, scope) => {
             assert_eq!(standing.of(scope).remaining, 0);

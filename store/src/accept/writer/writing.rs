@@ -1,4 +1,4 @@
-//! How the pieces of one batch are written.
+//! Writing the pieces of one batch, through outages and lost commits.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The effect of a slice: what it found is added to the backtest, and the next slice is enqueued.
+//! The findings of a slice, which grow item by item, and their effect.
 
 use std::collections::BTreeMap;
 

@@ -62,7 +62,7 @@ impl Fixture {
         event
     }
 
-    /// Such an event with a delivery that ended so many days ago, or is pending.
+    /// Such an event, with a delivery that ended so many days ago or is pending.
     async fn told(&self, days: u64, ended: Option<i32>) -> Uuid {
         let event = self.event(days).await;
         let delivery = DeliveryId::of(event.into(), self.endpoint.into());
@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// The events that are left, those that have a delivery, and those of which an attempt is known.
+/// The events that are left, those with a delivery, and those with an attempt.
 async fn left(pool: &PgPool) -> [Vec<Uuid>; 3] {
     let mut left = [const { Vec::new() }; 3];
     for (place, statement) in [

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::*;
 use crate::{image::died::give_up, schema};
 
-/// An item that was decided so many days ago, with its file; and whether its row names the site.
+/// An item that was decided so many days ago, with its file. Its image's row may name the site.
 async fn item(pool: &PgPool, site: Uuid, status: &str, days: i32, names_site: bool) -> Uuid {
     let (seconds, _) = Uuid::now_v7().get_timestamp().unwrap().to_unix();
     let accepted = seconds - 86_400 * u64::from(days.unsigned_abs()) - 60;

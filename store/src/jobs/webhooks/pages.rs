@@ -1,4 +1,4 @@
-//! Gathers the deliveries of a transaction into pages.
+//! Pages: deliveries of one endpoint that share a job.
 
 use std::collections::HashMap;
 

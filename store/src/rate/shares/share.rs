@@ -1,4 +1,4 @@
-//! A part of a window.
+//! One share: what it covers, until when, and what is left of it.
 
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ impl Fixture {
         }
     }
 
-    /// A version that was made so many days ago, and was live from then on if it is to be.
+    /// A version that was made so many days ago. With `live`, it was live from then on.
     async fn version(&self, days: i32, live: bool) -> GroupVersionId {
         let mut tx = self.pool.begin().await.unwrap();
         let authorship = Authorship::COMMAND_LINE;
@@ -87,8 +87,8 @@ impl Fixture {
         .unwrap();
     }
 
-    /// Items that were accepted a second after each other, from so many days ago on, as any binary
-    /// stores them.
+    /// Items that were accepted one second apart, from so many days ago on, as every binary stores
+    /// them.
     async fn items(&self, days: i32, items: i32, version: GroupVersionId) {
         sqlx::query(
             "insert into media (id, team_id, site_id, content_type, group_versions)
@@ -137,7 +137,7 @@ async fn case_38_versions_that_nothing_refers_to_are_removed_and_no_others(pool:
     let busy = team.version(280, true).await;
     let back = team.version(270, true).await;
     let recent = team.version(120, true).await;
-    // An older version was live once more.
+    // An older version became live again.
     let mut conn = team.pool.acquire().await.unwrap();
     team.go_live(&mut conn, back, 110).await;
     let lately = team.version(100, true).await;
@@ -158,7 +158,8 @@ async fn case_38_versions_that_nothing_refers_to_are_removed_and_no_others(pool:
     .execute(&team.pool)
     .await
     .unwrap();
-    // Items name other versions while these were live, and one, behind all others, does not.
+    // Items name other versions from the time when these were live. One item, after all others,
+    // does not.
     team.items(299, 1, first).await;
     team.items(289, 3, first).await;
     team.items(279, 12_000, first).await;
@@ -188,7 +189,7 @@ async fn case_38_versions_that_nothing_refers_to_are_removed_and_no_others(pool:
         .unwrap();
     assert_eq!(publications, 7);
     assert_eq!(forget_unused(&team.pool, DAYS_90).await.unwrap(), 0);
-    // What was in the way has gone: `lately` was live until 20 days ago.
+    // Now nothing refers to `in_shadow`. `lately` was live until 20 days ago.
     shadow::set(&mut conn, team.group, None).await.unwrap();
     assert_eq!(forget_unused(&team.pool, DAYS_90).await.unwrap(), 1);
     assert!(!team.left().await.contains(&in_shadow.as_uuid()));

@@ -1,4 +1,4 @@
-//! Verdicts as the columns of their statement.
+//! A batch of verdicts as arrays, one for each column of the statement.
 
 use domain::media::Step;
 use uuid::Uuid;

@@ -41,7 +41,7 @@ impl Submitter {
         key
     }
 
-    /// Something submitted with this key.
+    /// A submission with this key.
     async fn media_with(&self, key: &SiteKey) -> NewMedia {
         let site = self.sites.reload(key.hash()).await.unwrap();
         let site = site.expect("the key is valid");

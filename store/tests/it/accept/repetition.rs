@@ -66,8 +66,8 @@ async fn many_at_once_through_several_processes_make_one_item(pool: PgPool) {
         let key = format!("round {round}");
         let (mut waiting, mut bystanders) = (Vec::new(), Vec::new());
         for n in 0..40 {
-            // Every fifth asks for something else, and in half of the rounds others, who name no
-            // key, share the batches.
+            // Every fifth request asks for something else. In half of the rounds, requests without
+            // a key share the batches.
             let body = if n % 5 == 4 { "other" } else { "text" };
             let request = fixture.request(&key, body).await;
             let acceptor = acceptors[n % 4].clone();
@@ -125,7 +125,7 @@ async fn only_accepted_requests_are_kept(pool: PgPool) {
         .execute("update plans set submissions_per_period = 1")
         .await;
     assert_eq!(fixture.repeat("a", "other").await, Acceptance::Accepted);
-    // The quota is used up, which does not concern a repetition.
+    // The quota is used up. Repetitions are answered nevertheless.
     assert!(matches!(
         fixture.repeat("a", "other").await,
         Acceptance::Repeated(_)

@@ -1,4 +1,4 @@
-//! What stands on a list, and what lists are there.
+//! The entries of a list, and which lists there are.
 
 mod found;
 mod lists;

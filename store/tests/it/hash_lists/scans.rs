@@ -1,4 +1,5 @@
-//! Lists held against stored pictures: every picture is looked at once, and no verdict changes.
+//! Lists that are compared with stored pictures: every picture is looked at once, and no verdict
+//! changes.
 
 use domain::{
     actor::Actor,

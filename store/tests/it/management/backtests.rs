@@ -42,7 +42,7 @@ impl Tenant {
         id
     }
 
-    /// Looks at the next slice: whatever is decided would be rejected.
+    /// Looks at the next slice. Every decided item would be rejected.
     async fn replay(&self, backtest: BacktestId) -> Option<Replayed> {
         let slice = slice::next(&self.pool, backtest).await.unwrap()?;
         let mut replayed = Replayed::new(&slice);

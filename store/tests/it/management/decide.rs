@@ -1,4 +1,5 @@
-//! People's decisions: stored and told in the same way as the machine's, and one of two at once.
+//! People's decisions: stored and told in the same way as the machine's. Of two decisions at once,
+//! one is stored.
 
 mod races;
 

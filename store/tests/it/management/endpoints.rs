@@ -1,4 +1,4 @@
-//! Endpoints: what is forgotten with a move, and what a deletion leaves.
+//! Endpoints: what a move forgets, and what a deletion leaves.
 
 mod bounded;
 
@@ -32,7 +32,7 @@ async fn relocate(conn: &mut PgConnection, endpoint: EndpointId, url: &str) -> b
     true
 }
 
-/// Makes it one that is probed by somebody, with the pause of that.
+/// Makes it an endpoint that some worker is probing, with the pause of the probe.
 async fn fail(pool: &PgPool) {
     sqlx::raw_sql(
         "insert into webhook_endpoint_states (endpoint_id, failing_since, failures, openings, open_until, probe_until)
@@ -65,7 +65,7 @@ async fn case_55_what_waits_for_an_endpoint_that_works_again_is_due_at_once_and_
 ) {
     let fixture = Tenant::new(pool).await;
     let (one, other) = (new_endpoint(&fixture).await, new_endpoint(&fixture).await);
-    // The last attempts to the first came at the end of what happened.
+    // The last attempts of the first delivery came after everything else.
     sqlx::query(
         "with scheduled as (
              select n, gen_random_uuid() as id, case when n <= 5 then $1::uuid else $2::uuid end as endpoint

@@ -1,4 +1,4 @@
-//! Lists of media: complete, in order, within their bounds, and nobody else's.
+//! Lists of media: complete, in order, within their bounds, and only for their own team.
 
 mod bounds;
 mod complete;

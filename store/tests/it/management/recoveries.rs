@@ -1,4 +1,4 @@
-//! Recoveries: what is wanted is put on its way, once, and nothing else.
+//! Recoveries: the wanted deliveries are sent once, and nothing else.
 
 mod pauses;
 mod sent;
@@ -84,7 +84,7 @@ impl Tenant {
         self.delivery(event, endpoint, state).await
     }
 
-    /// Of all that happened within the last day.
+    /// A recovery of everything that happened within the last day.
     async fn start(
         &self,
         endpoint: EndpointId,
@@ -125,7 +125,7 @@ impl Tenant {
         found.unwrap().unwrap()
     }
 
-    /// The next slice, once what other tests write on the same server at the moment is there.
+    /// The next slice, once everything is visible that other tests are writing on the same server.
     async fn slice(&self, recovery: RecoveryId) -> Option<Slice> {
         loop {
             match slice::next(&self.pool, recovery).await.unwrap() {
@@ -136,8 +136,7 @@ impl Tenant {
         }
     }
 
-    /// Runs a recovery of a few slices to its end, and says how many deliveries it put on their
-    /// way.
+    /// Runs a recovery of a few slices to its end, and returns how many deliveries it has sent.
     async fn run(&self, recovery: RecoveryId) -> i64 {
         for _ in 0..3 {
             if let Some(slice) = self.slice(recovery).await {
@@ -149,7 +148,7 @@ impl Tenant {
         ended.resent
     }
 
-    /// What has a whole schedule before it, in the order of ids.
+    /// The deliveries that begin a complete schedule, in the order of ids.
     async fn pending(&self) -> Vec<DeliveryId> {
         let pending: Vec<Uuid> = sqlx::query_scalar(
             "select id from deliveries

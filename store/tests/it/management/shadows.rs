@@ -46,7 +46,7 @@ async fn a_shadow_counts_with_the_verdict_and_not_without_it(pool: PgPool) {
         concluded(decided, Status::Approved, (shadow, Status::Rejected)),
     ];
     team.finish(&effects).await;
-    // Once more, as after a worker that came back too late.
+    // Once more, as when a worker comes back too late.
     team.finish(&effects).await;
 
     let mut conn = team.pool.acquire().await.unwrap();

@@ -46,7 +46,7 @@ async fn what_a_process_holds_unspent_is_given_to_who_needs_it(pool: PgPool) {
     let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
     enough_of_the_minute(&pool).await;
-    // A share of 100, of which one is spent.
+    // A share of 100 requests. One of them is spent.
     assert!(admitted(&idle, key).await);
     let mut count = 0;
     while count < 799 {

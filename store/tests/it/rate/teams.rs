@@ -70,7 +70,8 @@ async fn case_38_what_a_process_holds_of_a_team_is_given_to_who_needs_it(pool: P
     let (idle, busy) = (Rates::start(pool.clone()), Rates::start(pool.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
     enough_of_the_minute(&pool).await;
-    // Each a share of its own, of which one is spent; and shares of the team's 800.
+    // Each key has a share of its own and has spent one request of it. Both have shares of the
+    // team's 800.
     for key in &keys {
         assert!(admitted(&idle, *key).await);
     }
@@ -135,13 +136,13 @@ async fn case_38_what_a_team_sends_at_once_waits_for_its_turn_and_other_teams_do
         began.elapsed()
     };
     let (answers, others_took) = tokio::join!(all.join_all(), others);
-    // Two seconds' worth at once, five more seconds' worth while the longest wait lasts.
+    // Requests of two seconds at once, and of five more seconds during the longest wait.
     let admitted = answers
         .iter()
         .filter(|(answer, _)| matches!(answer, Admission::Admitted(_)));
     let longest = admitted.clone().map(|(_, took)| *took).max().unwrap();
     let admitted = u32::try_from(admitted.count()).unwrap();
-    // And as many as came later, on a slow machine.
+    // And as many as a slow machine sent later.
     let refused = answers
         .iter()
         .filter(|(answer, _)| matches!(answer, Admission::Hurried(..)));

@@ -1,4 +1,4 @@
-//! The effect of a chunk: its entries are put on the list, and the next chunk is enqueued.
+//! The lines of a chunk that were read, and their effect.
 
 use domain::{
     hash_list::{Line, LineFault},

@@ -1,4 +1,4 @@
-//! The effect of a slice: what it found is stored, and the next slice is enqueued.
+//! The matches of a slice, and their effect.
 
 use domain::{
     id::{HashListId, HashScanId, MediaId, TeamId},

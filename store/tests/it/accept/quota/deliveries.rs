@@ -13,7 +13,7 @@ async fn case_38_spent_deliveries_refuse_what_causes_webhooks_and_store_nothing(
     fixture
         .execute("update plans set deliveries_per_period = 5")
         .await;
-    // Two webhooks each: of its acceptance, and of its verdict.
+    // Two webhooks each: for the acceptance and for the verdict.
     assert_eq!(fixture.submit().await, Acceptance::Accepted);
     assert_eq!(fixture.submit().await, Acceptance::Accepted);
     assert_eq!(fixture.submit().await, Acceptance::DeliveriesExceeded);
@@ -36,7 +36,7 @@ async fn case_38_spent_deliveries_refuse_what_causes_webhooks_and_store_nothing(
         (fixture.used().await, fixture.deliveries().await),
         (vec![5], 6)
     );
-    // Both are spent: the first of the two is told.
+    // Both quotas are used up. The answer names the first.
     fixture
         .execute("update plans set submissions_per_period = 5")
         .await;
@@ -84,7 +84,7 @@ async fn case_38_many_at_once_take_exactly_the_deliveries_that_are_left(pool: Pg
             other => assert_eq!(other, Acceptance::DeliveriesExceeded),
         }
     }
-    // More of those that cause one each are asked for than there is room for, so nothing is left
+    // There are more submissions with one webhook than the quota has room for, so nothing is left
     // over.
     assert_eq!(2 * accepted[0] + accepted[1], 31, "{accepted:?}");
     assert_eq!(accepted[2], 80, "they cause none");

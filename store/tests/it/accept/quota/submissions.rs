@@ -44,7 +44,7 @@ async fn a_spent_quota_refuses_and_stores_nothing(pool: PgPool) {
 async fn many_at_once_through_several_processes_get_exactly_what_is_left(pool: PgPool) {
     let fixture = Submitter::limited_to(pool.clone(), 10).await;
     let site = fixture.site().await;
-    // As separate processes: each gathers and writes on its own.
+    // Like separate processes: each gathers and writes by itself.
     let acceptors: Vec<_> = (0..4)
         .map(|_| {
             store::accept::Acceptor::start(

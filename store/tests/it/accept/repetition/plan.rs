@@ -11,7 +11,7 @@ use store::accept::Acceptance;
 
 use crate::accept::submitter::Submitter;
 
-/// A plan is made once for many executions, perhaps while the table held one row.
+/// A plan is made once for many executions, perhaps while the table had only one row.
 #[sqlx::test(migrations = false)]
 async fn a_plan_from_when_there_were_no_keys_reads_one_of_many(
     options: PgPoolOptions,
@@ -54,7 +54,7 @@ async fn a_plan_from_when_there_were_no_keys_reads_one_of_many(
     let pool = fixture.pool.clone();
     fixture.close().await;
     pool.close().await;
-    // A connection tells what it has read when it ends.
+    // A connection reports what it has read when it ends.
     let mut observer = options
         .connect_with(database)
         .await

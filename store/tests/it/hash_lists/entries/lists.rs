@@ -26,7 +26,7 @@ async fn a_team_sees_its_own_lists_and_the_shared_ones(pool: PgPool) {
         let usable = hash_list::usable(&mut conn, team.team, &[list].into()).await;
         assert_eq!(usable.unwrap().len(), usize::from(found));
     }
-    // Names are unique among a team's, and among the shared ones.
+    // Names are unique among the lists of a team, and among the shared lists.
     for of in [Some(team.team), None] {
         let new = NewHashList {
             team: of,

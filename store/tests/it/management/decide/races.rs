@@ -50,7 +50,7 @@ async fn of_two_decisions_at_once_one_is_stored_and_the_other_is_told(pool: PgPo
     let fixture = Tenant::new(pool).await;
     let media = fixture.item().await;
     fixture.judge(media, Status::PendingReview).await;
-    // Both have seen the same, and both wait for the row.
+    // Both have seen the same status, and both wait for the row.
     let seen = fixture.standing(media).await;
     let mut holder = fixture.pool.begin().await.unwrap();
     sqlx::query("select from media for update")

@@ -79,7 +79,7 @@ async fn case_38_endpoints_that_come_and_go_leave_a_bounded_number_behind(pool: 
     let known =
         "select count(*) from deliveries d join webhook_endpoints p on p.id = d.endpoint_id";
     assert_eq!(fixture.count(known).await, 10);
-    // Those that have just been deleted may still be written to.
+    // Endpoints that were just deleted may still be written to.
     sqlx::query(
         "update webhook_endpoints set deleted_at = now(), disabled_at = now() where id <> $1",
     )

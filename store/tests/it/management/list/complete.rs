@@ -23,7 +23,7 @@ async fn pages_of_all_sites_together_hold_everything_once_and_newest_first(pool:
     let mut reviews = BTreeSet::new();
     for n in 0..40_i32 {
         let at = start + TimeDelta::seconds(n.into());
-        // Uneven on purpose: the sites take turns in runs of different lengths.
+        // The items are uneven on purpose: the sites alternate in runs of different lengths.
         let site = sites[usize::from(n % 7 < 2)];
         let media = fixture.item_of(site, at, None).await;
         match n % 3 {

@@ -97,7 +97,7 @@ async fn what_was_delivered_is_sent_once_more_for_a_receiver_that_has_lost_it(po
         team.told(endpoint, CREATED, state).await;
     }
     let delivered = team.told(endpoint, CREATED, "delivered").await;
-    // Whatever the endpoint wants to hear now.
+    // The endpoint's present subscriptions do not matter.
     sqlx::query("update webhook_endpoints set events = '{media.moderated}'")
         .execute(&team.pool)
         .await

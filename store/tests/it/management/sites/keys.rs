@@ -12,7 +12,7 @@ async fn rotations_at_once_leave_one_key(pool: PgPool) {
     let rotate = async || {
         let mut tx = fixture.pool.begin().await.unwrap();
         let (id, _) = site::keys::rotate(&mut tx, fixture.site).await.unwrap();
-        // Long enough for all others to have begun, too.
+        // Long enough for all others to begin too.
         sqlx::query("select pg_sleep(0.05)")
             .execute(&mut *tx)
             .await
