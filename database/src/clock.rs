@@ -8,8 +8,9 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// The time at the database, which is one for all processes, while a machine's own clock may be wrong. Known from the last look
-/// of a [`Watch`](crate::Watch); before the first it is the machine's. Clones are the same one.
+/// The database's time. It is the same for all processes, while a machine's own clock may be wrong.
+/// It is known from the last look of a [`Watch`](crate::Watch). Before the first look it is the
+/// machine's time. All clones share one clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// How far the database's clock is ahead of this machine's, in microseconds.
@@ -28,7 +29,7 @@ impl Clock {
     }
 }
 
-/// What this machine takes for the time, in microseconds since 1970.
+/// This machine's time, in microseconds since 1970.
 pub(crate) fn machine_micros() -> i64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

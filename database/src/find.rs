@@ -22,8 +22,8 @@ impl Hosts {
     /// The same hosts, the one that can write first.
     ///
     /// # Errors
-    /// No host can. The reasons are those of the connections themselves; a pool would go on trying and then say only that
-    /// time was up.
+    /// No host can. The reasons are those of the connections themselves. A pool would keep trying,
+    /// and then report only a timeout.
     pub async fn with_writable_first(self) -> Result<Self, Unreachable> {
         let (place, _) = find(&self, 0).await?;
         Ok(self.led_by(place))

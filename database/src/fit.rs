@@ -1,4 +1,5 @@
-//! Whether a server can be worked with at all. What is wrong here stays wrong until somebody changes it.
+//! Whether a server can be used at all. A problem found here stays until somebody changes the
+//! server.
 
 use std::time::Duration;
 
@@ -7,22 +8,22 @@ use tokio::time::timeout;
 
 use crate::session;
 
-/// The oldest version that is supported, as `server_version_num` has it.
+/// The oldest supported version, in the form of `server_version_num`.
 const OLDEST: i32 = 150_000;
-/// How long all of it may take.
+/// How long all checks together may take.
 const DEADLINE: Duration = Duration::from_secs(20);
 /// How long a pooler may keep a statement waiting for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Why a database cannot be worked with.
+/// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
-    /// Texts do not fit into it.
+    /// It cannot store our texts.
     #[error(
         "the database's encoding is {0}, which cannot store every text: create a database with `encoding 'UTF8'`"
     )]
     Encoding(String),
-    /// It lacks what is used.
+    /// It lacks something that Gatehouse uses.
     #[error("this is PostgreSQL {0}, but Gatehouse needs 15 or later")]
     Version(String),
     /// Settings, listening and locks belong to a session, which such a pooler does not keep.
@@ -30,13 +31,13 @@ pub enum Unfit {
         "there is a pooler in transaction mode in front of the database: connect without it, or set it to session mode"
     )]
     Pooled,
-    /// It could not be asked.
+    /// The check itself failed.
     #[error(transparent)]
     Sql(#[from] sqlx::Error),
 }
 
 impl Unfit {
-    /// Whether it stays so until somebody changes it.
+    /// Whether the problem stays until somebody changes the server.
     pub const fn is_final(&self) -> bool {
         !matches!(self, Self::Sql(_))
     }
@@ -75,7 +76,8 @@ async fn examine(pool: &PgPool) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Whether two connections are not two sessions: the server process of the one is given to the other as soon as it is free.
+/// Whether two connections are not two sessions: the server process of one connection is given to
+/// the other as soon as it is free.
 async fn is_shared(conn: &mut PgConnection, other: &mut PgConnection) -> Result<bool, sqlx::Error> {
     let before = server_process(conn).await?;
     sqlx::raw_sql("begin").execute(&mut *other).await?;

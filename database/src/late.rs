@@ -1,4 +1,5 @@
-//! The error of a deadline of ours that has passed. It is not sqlx's `PoolTimedOut`, which says that no connection was free.
+//! The error when one of our own deadlines has passed. sqlx's `PoolTimedOut` is something else: no
+//! connection was free.
 
 use std::{io, time::Duration};
 
@@ -8,7 +9,7 @@ use std::{io, time::Duration};
 pub struct Late(pub Duration);
 
 impl From<Late> for sqlx::Error {
-    /// As an error of the connection, so that it is handled like a lost connection.
+    /// This is an error of the connection, so that it is handled like a lost connection.
     fn from(late: Late) -> Self {
         Self::Io(io::Error::new(io::ErrorKind::TimedOut, late))
     }

@@ -1,10 +1,12 @@
 //! How a process connects to Postgres.
 //!
-//! Every connection, in a [`pool`] or beside it ([`connect`]), is prepared the same way: it is given the settings that
-//! correctness needs, whatever the server's defaults are, and it proves that its server can write. A connection of a pool
-//! proves it again while it lives. So a session that a proxy or a name left on a standby is not used.
+//! Every connection, in a [`pool`] or beside it ([`connect`]), is prepared in the same way. It gets
+//! the settings that correctness needs, whatever the server's defaults are, and it proves that its
+//! server can write. A connection of a pool proves this again from time to time. So no session is
+//! used that a proxy or a name has left on a standby.
 //!
-//! A URL may name several hosts. [`watch`] finds out which of them can write, and leads the pools there.
+//! A URL may name several hosts. [`watch`] finds out which of them can write, and leads the pools
+//! there.
 
 mod clock;
 mod find;

@@ -18,8 +18,9 @@ pub struct PoolSettings {
     pub acquire: Duration,
 }
 
-/// A pool on the first of the hosts; [`watch`](crate::watch) leads it to the one that can write. Connects when first used:
-/// a process may start before its database. `name` is shown in `pg_stat_activity`.
+/// A pool on the first of the hosts. [`watch`](crate::watch) leads it to the host that can write.
+/// The pool connects when it is first used, because a process may start before its database. `name`
+/// is shown in `pg_stat_activity`.
 pub fn pool(hosts: &Hosts, name: &str, settings: PoolSettings) -> PgPool {
     prepared()
         .max_connections(settings.connections)
@@ -27,7 +28,7 @@ pub fn pool(hosts: &Hosts, name: &str, settings: PoolSettings) -> PgPool {
         .connect_lazy_with(hosts.first().clone().application_name(name))
 }
 
-/// Another pool on the same database: who uses it takes no connection from this one.
+/// Another pool on the same database. Its users take no connection from this pool.
 pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
     prepared()
         .max_connections(connections)
@@ -35,8 +36,8 @@ pub fn apart(pool: &PgPool, connections: u32) -> PgPool {
         .connect_lazy_with((*pool.connect_options()).clone())
 }
 
-/// Another pool on the same database, for a command that does one thing and ends: its statements end after a minute, also
-/// when nobody waits for them any more.
+/// Another pool on the same database, for a command that does one thing and ends. Its statements
+/// end after a minute, even when nobody waits for them any more.
 pub fn for_command(pool: &PgPool) -> PgPool {
     prepared()
         .after_connect(|conn, _| {
@@ -68,12 +69,13 @@ fn prepared() -> PgPoolOptions {
         })
 }
 
-/// A connection that was in use this recently is taken to be alive.
+/// A connection that was used this recently is considered alive.
 const RESTED: Duration = Duration::from_millis(500);
 
-/// Whether a connection is to show that it is alive and that its server can write: after it has rested, and each time that a
-/// second of its life ends while it rests, so that a busy one does so, too. Under load, asking each time would be a round
-/// trip for each statement. Whoever meets a connection that broke in between must be able to try again.
+/// Whether a connection must prove that it is alive and that its server can write: after it has
+/// been idle, and once in each second of its life, so that a busy connection proves it too. Under
+/// load, a check each time would be one round trip per statement. Callers must be able to try again
+/// when a connection breaks in between.
 fn is_due(age: Duration, idle_for: Duration) -> bool {
     let released_at = age.saturating_sub(idle_for);
     idle_for > RESTED || released_at.as_secs() < age.as_secs()

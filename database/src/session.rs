@@ -1,12 +1,13 @@
-//! What is done with a new connection before it is used.
+//! Prepares a new connection before it is used.
 
 use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection, PgPool, Row as _};
 use tokio::time::timeout;
 
-/// What correctness needs, whatever the server, the database or the role has as its default. With `set`, because poolers
-/// refuse or forget what is asked for when a connection is opened.
+/// The settings that correctness needs, whatever the defaults of the server, the database or the
+/// role are. They are made with `set`, because poolers refuse or forget settings that are requested
+/// when a connection is opened.
 const SETTINGS: &str = "
     -- Statements wait for rows that others are changing, and then go on with what those became. Anything stricter fails.
     set default_transaction_isolation = 'read committed';
@@ -44,7 +45,7 @@ impl From<Unwritable> for sqlx::Error {
     }
 }
 
-/// Settles the settings of a new connection, and has it prove that its server can write.
+/// Makes the settings of a new connection, and checks that its server can write.
 pub(crate) async fn prepare(conn: &mut PgConnection) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(SETTINGS).execute(&mut *conn).await?;
     prove(conn).await
@@ -73,8 +74,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A connection of its own to the database of a pool, prepared like those of the pool.
 ///
 /// # Errors
-/// The reason itself, such as a refused connection, or no answer within 5 s. A pool would go on trying and then say only that
-/// time was up.
+/// The reason itself, such as a refused connection, or no answer within 5 s. A pool would keep
+/// trying, and then report only a timeout.
 pub async fn connect(pool: &PgPool) -> Result<PgConnection, sqlx::Error> {
     let connecting = async {
         let mut conn = PgConnection::connect_with(&pool.connect_options()).await?;

@@ -1,5 +1,5 @@
-//! URLs of databases. One may name several hosts, as libpq's may: `postgres://user@host1,host2:5433/name`. sqlx knows only
-//! one host, so they are taken apart here.
+//! URLs of databases. A URL may name several hosts, as in libpq:
+//! `postgres://user@host1,host2:5433/name`. sqlx knows only one host, so this module splits them.
 
 use std::fmt;
 
@@ -15,16 +15,16 @@ pub struct Hosts(Vec<PgConnectOptions>);
 /// Why a URL cannot be used. It does not repeat the URL, which may hold a password.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidUrl {
-    /// It is not one of Postgres.
+    /// It is not a Postgres URL.
     #[error("a database URL begins with postgres:// or postgresql://")]
     Scheme,
-    /// It names too many.
+    /// It names too many hosts.
     #[error("a database URL names at most {MAX_HOSTS} hosts")]
     TooManyHosts,
-    /// One of several has no name.
+    /// One of several hosts has no name.
     #[error("a host between the commas of the database URL is empty")]
     EmptyHost,
-    /// It asks for a server that does not write.
+    /// It asks for a server that cannot write.
     #[error(
         "target_session_attrs in the database URL is `{0}`, but Gatehouse writes: use read-write, or leave it out"
     )]
@@ -35,7 +35,8 @@ pub enum InvalidUrl {
 }
 
 impl Hosts {
-    /// Reads a URL. `target_session_attrs` may be `read-write` or `primary`, which is what is meant without it, too.
+    /// Reads a URL. `target_session_attrs` may be `read-write` or `primary`. Both mean the same as
+    /// its absence.
     ///
     /// # Errors
     /// [`InvalidUrl`] says what is wrong.
@@ -65,32 +66,32 @@ impl Hosts {
         Ok(Self(each.collect::<Result<_, _>>()?))
     }
 
-    /// The first that the URL names.
+    /// The first host of the URL.
     pub(crate) fn first(&self) -> &PgConnectOptions {
         &self.0[0]
     }
 
-    /// The same, with another one as the first.
+    /// The same hosts, with another one first.
     pub(crate) fn led_by(mut self, place: usize) -> Self {
         self.0.swap(0, place);
         self
     }
 
-    /// All of them, in the URL's order.
+    /// All hosts, in the URL's order.
     pub(crate) fn each(&self) -> &[PgConnectOptions] {
         &self.0
     }
 }
 
 impl fmt::Debug for Hosts {
-    /// Without passwords.
+    /// The URLs without passwords.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = self.0.iter().map(name);
         f.debug_list().entries(names).finish()
     }
 }
 
-/// What a server is called in the log.
+/// The name of a server in the log.
 pub(crate) fn name(options: &PgConnectOptions) -> String {
     match options.get_socket() {
         Some(socket) => socket.display().to_string(),

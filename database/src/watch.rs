@@ -1,4 +1,5 @@
-//! Watches the database from a connection of its own: is it there, can it write, and what time is it there?
+//! Watches the database from a connection of its own: can it be reached, can it write, and what
+//! time does it have?
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,7 +18,7 @@ use crate::{
     url::{self, Hosts},
 };
 
-/// Between two looks.
+/// The pause between two looks.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// A database that is watched, for as long as this lives.
@@ -52,7 +53,8 @@ impl Drop for Watch {
     }
 }
 
-/// Watches a database, leads `pool` to the host of it that can write, and tells the log when it goes and comes back.
+/// Watches a database, leads `pool` to the host that can write, and logs when the database goes
+/// away and comes back.
 pub fn watch(hosts: Hosts, pool: PgPool) -> Watch {
     let pools = Arc::new(Mutex::new(vec![pool.clone()]));
     let clock = Clock::default();
@@ -76,10 +78,10 @@ struct Watcher {
     hosts: Hosts,
     pools: Arc<Mutex<Vec<PgPool>>>,
     clock: Clock,
-    /// Which host can write, or could when it was last known.
+    /// Which host can write, as far as it is known.
     place: usize,
     conn: Option<PgConnection>,
-    /// What the log was told last.
+    /// What was logged last.
     trouble: Option<Unreachable>,
 }
 
@@ -98,7 +100,7 @@ impl Watcher {
         }
     }
 
-    /// Whether the server can still write that could when it was last asked.
+    /// Whether the server can still write that could write at the last look.
     async fn look(&mut self) -> bool {
         let Some(conn) = &mut self.conn else {
             return false;
@@ -142,7 +144,7 @@ impl Watcher {
         }
     }
 
-    /// Tells the log once of each trouble.
+    /// Logs each problem once.
     fn tell(&mut self, trouble: Unreachable) {
         if self.trouble.as_ref() != Some(&trouble) {
             warn!("{trouble}");
@@ -163,7 +165,7 @@ fn named_alike(options: &PgConnectOptions, pool: &PgPool) -> PgConnectOptions {
     }
 }
 
-/// In microseconds. The server read its clock at some time between our two looks at ours.
+/// In microseconds. The server read its clock at some time between our two readings of our clock.
 async fn how_far_ahead(conn: &mut PgConnection) -> Result<i64, sqlx::Error> {
     let asked = machine_micros();
     let row = sqlx::raw_sql("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")

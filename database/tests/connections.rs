@@ -44,7 +44,7 @@ async fn case_46_a_session_that_cannot_write_is_not_used(
     _: PgPoolOptions,
     database: PgConnectOptions,
 ) {
-    // As if a name or a proxy led to a standby.
+    // This is as if a name or a proxy led to a standby.
     alter(&database, "set default_transaction_read_only = on").await;
     let pool = pool(&database);
     assert!(pool.acquire().await.is_err());
@@ -84,7 +84,7 @@ async fn case_46_a_session_whose_server_writes_no_more_is_replaced(
     assert_ne!(before, after);
     assert_eq!(setting(&pool, "transaction_read_only").await, "off");
 
-    // One that is used all the time shows it, too, when a second of its life ends.
+    // A connection that is used all the time proves it too, once in each second of its life.
     pool.execute("set default_transaction_read_only = on")
         .await
         .unwrap();
@@ -152,7 +152,7 @@ async fn case_47_what_the_server_has_as_its_defaults_changes_nothing(
     ] {
         assert_eq!(setting(&pool, name).await, expected, "{name}");
     }
-    // Who wants more than `on` gets it.
+    // A server that is set to more than `on` keeps its setting.
     alter(&database, "set synchronous_commit = remote_apply").await;
     let stricter = database::apart(&pool, 1);
     assert_eq!(

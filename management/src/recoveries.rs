@@ -109,7 +109,13 @@ pub async fn create(
         until,
         by: session.actor(),
     };
-    let (id, jobs) = recovery::create(session.conn(), wanted).await?;
+    let started = recovery::create(session.conn(), wanted).await?;
+    let (id, jobs) = started.ok_or_else(|| {
+        Refused::conflict(
+            Conflict::RecoveryRunning,
+            "The endpoint has a recovery that has not ended: wait for it, or cancel it.",
+        )
+    })?;
     let recovery = find(&mut session, id).await?;
     let details = created(&recovery);
     session

@@ -1,5 +1,6 @@
-//! What providers said of whole texts, kept for as long as a site wants, so that an equal text of the same site need not be shown
-//! to them again. Losing an answer costs a request and nothing else: nobody waits for one, and nothing fails without one.
+//! Providers' answers about whole texts. They are kept for as long as the site wants, so that the
+//! providers are not asked again about equal texts of the same site. A lost answer costs one
+//! request and nothing else.
 
 mod kept;
 mod sweep;
@@ -33,7 +34,7 @@ pub struct CachedAnswer {
     pub scores: Scores,
 }
 
-/// The answers of all sites. Those who ask at the same time share a statement.
+/// The answers of all sites. Callers that ask at the same time share one statement.
 #[derive(Clone)]
 pub struct Answers {
     loader: Loader<(SiteId, AnswerKey), CachedAnswer, TeamId>,
@@ -53,12 +54,12 @@ const KEEPING: Bounds = Bounds {
     waiting_bytes: 1 << 20,
     batch: 128,
     batch_bytes: 1 << 20,
-    // Answers of a team wait for one another anyway.
+    // New answers of one team wait for each other anyway.
     runners: 1,
 };
 
 impl Answers {
-    /// Answers of which each team may have so many: the oldest make room.
+    /// Each team may have at most `most` answers. A new answer replaces the oldest.
     pub fn new(pool: &PgPool, most: u32) -> Self {
         Self {
             loader: Loader::shared(
@@ -71,7 +72,8 @@ impl Answers {
         }
     }
 
-    /// What a provider said of an equal text of this site, if that is not too old and the item that was shown is still there.
+    /// A provider's answer about an equal text of this site, if it is not too old and the item that
+    /// the provider saw still exists.
     ///
     /// # Errors
     /// The database could not be asked, or too many wait for it.

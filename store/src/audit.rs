@@ -1,4 +1,5 @@
-//! The audit log: who changed what. Rows are only ever added, in the transaction of what they tell of.
+//! The audit log: who changed what. Rows are only added, in the transaction of the change that they
+//! record.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -53,7 +54,7 @@ pub struct Recorded {
     pub occurred_at: DateTime<Utc>,
 }
 
-/// Which rows are wanted: each that is given must hold.
+/// Which rows are wanted. All given conditions must hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter {
     /// At this time or later.
@@ -87,7 +88,7 @@ pub async fn record(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), Err
     Ok(())
 }
 
-/// Rows, the latest first. Within a team's reach are those that concern it.
+/// Rows, the latest first. A team sees the rows that concern it.
 pub async fn list(
     conn: &mut PgConnection,
     reach: Reach,

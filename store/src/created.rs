@@ -1,38 +1,18 @@
-//! Telling of an item's acceptance (`media.created`) after the acceptance itself.
+//! Tells of an item's acceptance (`media.created`) after the acceptance itself.
 //!
-//! An item without an image is accepted with one job and nothing else. Its job names the endpoints that are to be told. The
-//! event and its deliveries are stored together with the verdict, or before it when the verdict takes longer ([`Created`]).
-//! An acceptance is told once, however often this is asked for: its event has an id that follows from the item's, and the event
-//! is kept for as long as the item is pending.
+//! An item without an image is accepted with one job and nothing else. Its job names the endpoints
+//! to tell. The event and its deliveries are stored together with the verdict, or before it when
+//! the verdict takes longer ([`Created`]). An acceptance is told once, however often this function
+//! is called: the id of its event is derived from the item's id, and the event is kept for as long
+//! as the item is pending.
 
-use domain::id::{DeliveryId, EndpointId, EventId, MediaId};
+use domain::id::DeliveryId;
 use queue::{Effect, FinishTx, NewJobs, Survivor};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+pub use crate::acceptance::Created;
 use crate::jobs::Pages;
-
-/// An acceptance to tell, unless it was told before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Created {
-    /// The item.
-    pub media: MediaId,
-    /// The endpoints that were to be told of it when it was accepted.
-    pub endpoints: Vec<EndpointId>,
-}
-
-impl Created {
-    /// The id of its event.
-    pub(crate) fn event(&self) -> Uuid {
-        EventId::of_acceptance(self.media).as_uuid()
-    }
-
-    /// Its endpoints as the text of an array, because arrays of arrays of different lengths cannot be bound.
-    pub(crate) fn endpoints_as_text(&self) -> String {
-        let endpoints: Vec<String> = self.endpoints.iter().map(ToString::to_string).collect();
-        format!("{{{}}}", endpoints.join(","))
-    }
-}
 
 impl Effect for Created {
     async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
@@ -41,10 +21,12 @@ impl Effect for Created {
     }
 }
 
-/// Stores the events that are not stored, with their deliveries, and adds the jobs of these.
+/// Stores the events that are not stored yet, with their deliveries, and adds the jobs of the
+/// deliveries.
 ///
-/// An item that is decided was told of before it was decided, and its event may be forgotten since. So nothing is stored for such
-/// an item after a day, which is the shortest time for which events are kept.
+/// The acceptance of a decided item was told before the item was decided, and its event may have
+/// been removed since. So nothing is stored for a decided item after a day, which is the shortest
+/// time for which events are kept.
 pub(crate) async fn tell(
     conn: &mut PgConnection,
     created: &[&Created],
@@ -62,8 +44,8 @@ pub(crate) async fn tell(
         .iter()
         .map(|created| created.endpoints_as_text())
         .collect();
-    // A recovery of what an endpoint has missed walks the events that are stored. Items that it would have found, had they been
-    // told at once, go to its endpoint from here.
+    // A recovery of missed events looks only at stored events. Events that it would have found if
+    // they had been told at once are sent to its endpoint from here.
     let told = sqlx::query!(
         r#"
         with input as materialized (

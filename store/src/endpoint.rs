@@ -1,5 +1,6 @@
 //! Webhook endpoints: where a site's events go, and each endpoint's delivery health.
 
+mod headers;
 pub(crate) mod health;
 pub mod owned;
 mod permit;
@@ -8,16 +9,17 @@ mod target;
 use domain::{
     event::EventKind,
     id::{EndpointId, SiteId},
-    webhook::CustomHeader,
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-pub use health::{Probe, take_probe};
-pub use permit::permit;
-pub use target::{Pinged, Target, target};
-
-use crate::{Error, plan::limit, seal::MasterKey};
+pub(crate) use self::headers::{headers_owner, open_headers};
+pub use self::{
+    health::{Probe, take_probe},
+    permit::permit,
+    target::{Pinged, Target, target},
+};
+use crate::{Error, plan::limit};
 
 /// Adds a webhook endpoint to a site. Run it in a transaction.
 ///
@@ -69,19 +71,4 @@ pub(crate) async fn disable(
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Opens the headers that an endpoint's owner wants on every request.
-pub(crate) fn open_headers(
-    key: &MasterKey,
-    endpoint: EndpointId,
-    sealed: &[u8],
-) -> Result<Vec<CustomHeader>, Error> {
-    let headers = key.open(&headers_owner(endpoint), sealed)?;
-    Ok(serde_json::from_slice(&headers)?)
-}
-
-/// What an endpoint's headers are sealed for.
-pub(crate) fn headers_owner(endpoint: EndpointId) -> String {
-    format!("webhook_headers:{endpoint}")
 }

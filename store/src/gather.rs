@@ -1,16 +1,19 @@
 //! Gathers calls that wait at the same time into one statement, without adding delay.
 //!
-//! A batch is formed only when a runner is free, so it grows while earlier ones commit: a single caller pays nothing, a
-//! thousand share a few statements. Everything is bounded: callers that wait, their bytes, a batch's rows and bytes.
+//! A batch is formed only when a runner is free, so it grows while earlier ones commit: a single
+//! caller pays nothing, a thousand share a few statements. Everything is bounded: callers that
+//! wait, their bytes, a batch's rows and bytes.
 //!
-//! Callers belong to holders, such as teams ([`Gather::shared`]). A holder gets its share of the waiting places and bytes,
-//! and a batch takes from the holders in turn: the burst of one team delays another team's call by one place, not by a
-//! thousand.
+//! Callers belong to holders, such as teams ([`Gather::shared`]). A holder gets its share of the
+//! waiting places and bytes, and a batch takes from the holders in turn: the burst of one team
+//! delays another team's call by one place, not by a thousand.
 //!
-//! While the database is away nobody waits in line for it: when a batch is given up, all that waits is told at once. After that
-//! one caller at a time goes to see, and all others are turned away. A caller that has gone, because its own patience was
-//! shorter, is not asked for.
+//! While the database is away, nobody waits for it: when a batch is given up, all waiting callers
+//! are told at once. After that, one caller at a time tests the database, and all others are
+//! refused. The question of a caller that has gone away is not asked.
 
+mod batch;
+mod call;
 mod loader;
 
 use std::{
@@ -22,10 +25,14 @@ use std::{
     time::Instant,
 };
 
-use shares::{Limit, Lines, Share, Shares};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use shares::{Limit, Shares};
+use tokio::sync::{mpsc, oneshot};
 
-pub use self::loader::Loader;
+use self::{
+    batch::gather,
+    call::{Placed, Waiting},
+};
+pub use self::{call::Call, loader::Loader};
 use crate::Error;
 
 /// The bounds of a [`Gather`].
@@ -43,43 +50,8 @@ pub struct Bounds {
     pub runners: usize,
 }
 
-/// One caller: its question, and where the answer goes.
-pub struct Call<Q, A, H: Clone + Eq + Hash = ()> {
-    /// What it asks.
-    pub question: Q,
-    /// Since when it waits.
-    pub since: Instant,
-    weight: usize,
-    reply: oneshot::Sender<A>,
-    away: Arc<AtomicBool>,
-    _bytes: Share<H>,
-}
-
-impl<Q, A, H: Clone + Eq + Hash> Call<Q, A, H> {
-    /// Answers the caller, which may have gone away meanwhile.
-    pub fn answer(self, answer: A) {
-        self.away.store(false, Ordering::Relaxed);
-        let _ = self.reply.send(answer);
-    }
-
-    /// Tells the caller that the database did not answer.
-    pub fn give_up(self) {
-        self.away.store(true, Ordering::Relaxed);
-    }
-}
-
-/// A call on its way to a batch.
-struct Waiting<Q, A, H: Clone + Eq + Hash> {
-    holder: H,
-    call: Call<Q, A, H>,
-    /// Its waiting place.
-    place: Share<H>,
-}
-
-/// A call that has a place, and where its answer will come.
-type Placed<Q, A, H> = (Waiting<Q, A, H>, oneshot::Receiver<A>);
-
-/// The front of a gathering task. Dropping the last clone ends the task after what waits has run.
+/// The handle of a gathering task. When the last clone is dropped, the task runs what waits and
+/// ends.
 pub struct Gather<Q, A, H: Clone + Eq + Hash = ()> {
     /// What one caller asks at the same time stays together.
     calls: mpsc::Sender<Vec<Waiting<Q, A, H>>>,
@@ -124,8 +96,8 @@ where
     A: Send + 'static,
     H: Clone + Eq + Hash + Send + Sync + 'static,
 {
-    /// Starts the task for callers of several holders, none of which may use up what there is; `run` answers all calls of
-    /// a batch.
+    /// Starts the task for callers of several holders, none of which may take everything. `run`
+    /// answers all calls of a batch.
     pub fn shared<F, R>(bounds: Bounds, run: F) -> Self
     where
         F: Fn(Vec<Call<Q, A, H>>) -> R + Send + 'static,
@@ -152,17 +124,19 @@ where
         }
     }
 
-    /// Asks for a holder, and waits for the answer. `weight` is the question's size in bytes, roughly.
+    /// Asks for a holder, and waits for the answer. `weight` is the question's size in bytes,
+    /// roughly.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch was given up, and at once
-    /// as long as another caller is finding out whether the database is back.
+    /// [`Error::Overloaded`] at once when too much is waiting; [`Error::Unavailable`] if the batch
+    /// was given up, and at once as long as another caller is finding out whether the database is
+    /// back.
     pub async fn ask_for(&self, holder: H, question: Q, weight: usize) -> Result<A, Error> {
         self.ask_since(Instant::now(), holder, question, weight)
             .await
     }
 
-    /// Asks for a caller that has waited since some time before. See [`Gather::ask_for`].
+    /// Asks for a caller that has been waiting since `since`. See [`Gather::ask_for`].
     pub(crate) async fn ask_since(
         &self,
         since: Instant,
@@ -177,7 +151,8 @@ where
         answer.await.map_err(|_| Error::Unavailable)
     }
 
-    /// Asks several things at once, and waits for all answers. They share a batch if its bounds allow. See [`Gather::ask_for`].
+    /// Asks several things at once, and waits for all answers. They share a batch if its bounds
+    /// allow. See [`Gather::ask_for`].
     pub async fn ask_all_for(
         &self,
         holder: H,
@@ -193,7 +168,7 @@ where
                 answer
             }));
         }
-        // What cannot be sent is dropped, and its caller told below.
+        // What cannot be sent is dropped. Its caller gets the error below.
         let sent = self.calls.try_send(together).is_ok();
         let mut got = Vec::with_capacity(answers.len());
         for answer in answers {
@@ -245,79 +220,6 @@ where
     pub fn waiting(&self) -> usize {
         self.places.in_use()
     }
-}
-
-async fn gather<Q, A, H, F, R>(
-    bounds: Bounds,
-    mut arriving: mpsc::Receiver<Vec<Waiting<Q, A, H>>>,
-    away: Arc<AtomicBool>,
-    run: F,
-) where
-    H: Clone + Eq + Hash,
-    F: Fn(Vec<Call<Q, A, H>>) -> R,
-    R: Future<Output = ()> + Send + 'static,
-{
-    let runners = Arc::new(Semaphore::new(bounds.runners));
-    let mut lines = Lines::default();
-    while let Ok(runner) = Arc::clone(&runners).acquire_owned().await {
-        if away.load(Ordering::Relaxed) {
-            // The last batch was given up, and these would wait as long for nothing.
-            while arriving.try_recv().is_ok() {}
-            while lines.pop().is_some() {}
-        }
-        let batch = loop {
-            while let Ok(together) = arriving.try_recv() {
-                line_up(&mut lines, together);
-            }
-            let batch = next_batch(bounds, &mut lines);
-            if !batch.is_empty() {
-                break batch;
-            }
-            match arriving.recv().await {
-                Some(together) => line_up(&mut lines, together),
-                None => return,
-            }
-        };
-        let running = run(batch);
-        tokio::spawn(async move {
-            running.await;
-            drop(runner);
-        });
-    }
-}
-
-fn line_up<Q, A, H: Clone + Eq + Hash>(
-    lines: &mut Lines<H, Waiting<Q, A, H>>,
-    together: Vec<Waiting<Q, A, H>>,
-) {
-    for waiting in together {
-        lines.push(&waiting.holder.clone(), waiting);
-    }
-}
-
-/// The next calls of all holders in turn. Empty if nobody waits any more.
-fn next_batch<Q, A, H: Clone + Eq + Hash>(
-    bounds: Bounds,
-    lines: &mut Lines<H, Waiting<Q, A, H>>,
-) -> Vec<Call<Q, A, H>> {
-    let mut batch: Vec<Call<Q, A, H>> = Vec::new();
-    let mut bytes = 0;
-    while batch.len() < bounds.batch
-        && let Some((holder, waiting)) = lines.pop()
-    {
-        if waiting.call.reply.is_closed() {
-            continue;
-        }
-        if !batch.is_empty() && bytes + waiting.call.weight > bounds.batch_bytes {
-            lines.put_back_first(&holder, waiting);
-            break;
-        }
-        bytes += waiting.call.weight;
-        let Waiting { call, place, .. } = waiting;
-        drop(place);
-        batch.push(call);
-    }
-    batch
 }
 
 #[cfg(test)]

@@ -1,37 +1,45 @@
-//! Hash lists: a team's own and those that all share, what stands on them ([`entry`]), the files that they are filled from
-//! ([`import`]), and what they matched ([`matches`], [`scan`]).
+//! Hash lists: those of teams and those that all teams share, their entries ([`entry`]), the files
+//! that they are filled from ([`import`]), and what they matched ([`matches`], [`scan`]).
 //!
-//! A change of a list locks its row first ([`lock`]), so that its revisions are numbered in the order in which they are
-//! seen. Everybody may find and read shared lists. Only operators may change them, which the caller checks.
+//! A change of a list locks its row first ([`lock`]), so that its revisions are numbered in the
+//! order in which they become visible. Everybody may find and read shared lists. Only operators may
+//! change them; the caller checks this.
 
+mod change;
+mod create;
+mod delete;
 pub mod delta;
 pub mod entry;
 pub mod import;
 pub mod matches;
+mod read;
+mod revision;
 pub mod scan;
 pub mod search;
 mod sweep;
-
-use std::collections::BTreeSet;
+mod usable;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    actor::Actor,
-    id::{ActorId, HashListId, RuleGroupId, TeamId},
+    id::{ActorId, HashListId, TeamId},
     image_hash::ListKind,
-    plan::Limit,
-    reach::Reach,
 };
-use sqlx::PgConnection;
-use uuid::Uuid;
 
-pub use self::sweep::forget_old;
-use crate::{Error, page::Page, plan::limit};
+pub(crate) use self::revision::{count, raise};
+pub use self::{
+    change::{HashListChange, change},
+    create::{MAX_SHARED, NewHashList, create},
+    delete::{delete, lock_to_delete},
+    read::{find, list, lock},
+    sweep::forget_old,
+    usable::{hold_usable, usable},
+};
 
-/// The most lists that all teams share. How many a team has of its own is a limit of its plan.
-pub const MAX_SHARED: i64 = 100;
-/// The most entries of a team's lists together, and of the shared ones: workers hold them in memory.
+/// The most entries of all lists of a team, and of all shared lists. Workers hold them in memory.
 pub const MAX_ENTRIES: i64 = 2_000_000;
+
+/// Two lists of a team, or two shared lists, cannot have one name.
+const NAME_KEY: &str = "hash_lists_name_key";
 
 /// A list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +48,11 @@ pub struct HashList {
     pub id: HashListId,
     /// Its team; none: it is shared.
     pub team: Option<TeamId>,
-    /// What it is called; no other list of the team, or no other shared one, is called so.
+    /// Its name. It is unique among the lists of the team, or among the shared lists.
     pub name: String,
-    /// What else is said of it; may be empty.
+    /// Its description; may be empty.
     pub description: String,
-    /// What it means to be on it.
+    /// What an entry means.
     pub kind: ListKind,
     /// The most bits in which the PDQ of a picture that is on it may differ.
     pub max_distance: u32,
@@ -52,334 +60,12 @@ pub struct HashList {
     pub revision: i64,
     /// How many entries it has.
     pub entries: i64,
-    /// By which token it was created.
+    /// Who created it.
     pub created_by: Option<ActorId>,
     /// When.
     pub created_at: DateTime<Utc>,
 }
 
-/// A list to be created.
-#[derive(Clone, Copy, Debug)]
-pub struct NewHashList<'a> {
-    /// Its team; none: it is shared.
-    pub team: Option<TeamId>,
-    /// What it is called.
-    pub name: &'a str,
-    /// What else is said of it; may be empty.
-    pub description: &'a str,
-    /// What it means to be on it.
-    pub kind: ListKind,
-    /// The most bits in which the PDQ of a picture that is on it may differ, up to 31.
-    pub max_distance: u32,
-    /// By which token.
-    pub by: Actor,
-}
-
-/// Creates an empty list; none if it is to be shared, and [`MAX_SHARED`] are already. Run it in a transaction.
-///
-/// # Errors
-/// [`Error::NameTaken`], [`Error::LimitReached`].
-pub async fn create(
-    conn: &mut PgConnection,
-    new: NewHashList<'_>,
-) -> Result<Option<HashListId>, Error> {
-    if let Some(team) = new.team {
-        limit::require(conn, team, Limit::HashLists).await?;
-    }
-    let id = HashListId::from(Uuid::now_v7());
-    let created = sqlx::query!(
-        "
-        insert into hash_lists (id, team_id, name, description, kind, max_distance, created_by)
-        select $1, $2, $3, $4, $5, $6, $7
-        where $2::uuid is not null or (select count(*) from hash_lists where team_id is null and deleted_at is null) < $8
-        ",
-        id.as_uuid(),
-        new.team.map(TeamId::as_uuid),
-        new.name,
-        new.description,
-        new.kind.as_str(),
-        distance(new.max_distance),
-        new.by.as_uuid(),
-        MAX_SHARED,
-    )
-    .execute(conn)
-    .await?;
-    Ok((created.rows_affected() > 0).then_some(id))
-}
-
-/// A list; none if there is none within reach.
-pub async fn find(
-    conn: &mut PgConnection,
-    reach: Reach,
-    list: HashListId,
-) -> Result<Option<HashList>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
-        from hash_lists
-        where id = $1 and ($2::uuid is null or team_id = $2 or team_id is null) and deleted_at is null
-        ",
-        list.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(HashList::try_from).transpose()
-}
-
-/// A list that nobody else changes until the transaction ends; none if there is none within reach.
-pub async fn lock(
-    conn: &mut PgConnection,
-    reach: Reach,
-    list: HashListId,
-) -> Result<Option<HashList>, Error> {
-    sqlx::query_scalar!(
-        "select id from hash_lists where id = $1 and ($2::uuid is null or team_id = $2) for no key update",
-        list.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
-    // Read only now: what was waited for is seen whole.
-    find(conn, reach, list).await
-}
-
-/// Lists within reach, the oldest first.
-pub async fn list(
-    conn: &mut PgConnection,
-    reach: Reach,
-    page: Page,
-) -> Result<Vec<HashList>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select id, team_id, name, description, kind, max_distance, revision, entries, created_by, created_at
-        from hash_lists
-        where
-            ($1::uuid is null or team_id = $1 or team_id is null)
-            and ($2::uuid is null or id > $2) and deleted_at is null
-        order by id
-        limit $3
-        ",
-        reach.team().map(TeamId::as_uuid),
-        page.after,
-        page.limit,
-    )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(HashList::try_from).collect()
-}
-
-/// Which of these lists rules of the team may name.
-pub async fn usable(
-    conn: &mut PgConnection,
-    team: TeamId,
-    lists: &BTreeSet<HashListId>,
-) -> Result<Vec<HashListId>, Error> {
-    let lists: Vec<Uuid> = lists.iter().map(|list| list.as_uuid()).collect();
-    let usable = sqlx::query_scalar!(
-        "
-        select id
-        from hash_lists
-        where id = any($2) and (team_id = $1 or team_id is null) and deleted_at is null
-        ",
-        team.as_uuid(),
-        &lists,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(usable.into_iter().map(HashListId::from).collect())
-}
-
-/// The same, and none of them is deleted before the transaction ends.
-pub async fn hold_usable(
-    conn: &mut PgConnection,
-    team: TeamId,
-    lists: &BTreeSet<HashListId>,
-) -> Result<Vec<HashListId>, Error> {
-    let lists: Vec<Uuid> = lists.iter().map(|list| list.as_uuid()).collect();
-    let usable = sqlx::query_scalar!(
-        "
-        select id
-        from hash_lists
-        where id = any($2) and (team_id = $1 or team_id is null) and deleted_at is null
-        order by id
-        for key share
-        ",
-        team.as_uuid(),
-        &lists,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(usable.into_iter().map(HashListId::from).collect())
-}
-
-/// Fields of a list to change. `None` keeps the value.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HashListChange<'a> {
-    /// What it is to be called.
-    pub name: Option<&'a str>,
-    /// What else is to be said of it.
-    pub description: Option<&'a str>,
-    /// The most bits in which the PDQ of a picture that is on it may differ, up to 31.
-    pub max_distance: Option<u32>,
-}
-
-/// Changes a list. Run it in a transaction that has locked it.
-///
-/// # Errors
-/// [`Error::NameTaken`].
-pub async fn change(
-    conn: &mut PgConnection,
-    list: HashListId,
-    change: HashListChange<'_>,
-) -> Result<(), Error> {
-    sqlx::query!(
-        "
-        update hash_lists
-        set
-            name = coalesce($2, name),
-            description = coalesce($3, description),
-            max_distance = coalesce($4, max_distance)
-        where id = $1
-        ",
-        list.as_uuid(),
-        change.name,
-        change.description,
-        change.max_distance.map(distance),
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// A list that nobody else changes, nor names in a rule, until the transaction ends; none if there is none within reach. With it, some of the groups whose rules name it: the live ones, shadows and drafts.
-pub async fn lock_to_delete(
-    conn: &mut PgConnection,
-    reach: Reach,
-    list: HashListId,
-) -> Result<Option<(HashList, Vec<RuleGroupId>)>, Error> {
-    sqlx::query_scalar!(
-        "select id from hash_lists where id = $1 and ($2::uuid is null or team_id = $2) for update",
-        list.as_uuid(),
-        reach.team().map(TeamId::as_uuid),
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
-    let Some(found) = find(conn, reach, list).await? else {
-        return Ok(None);
-    };
-    let groups = sqlx::query_scalar!(
-        r#"
-        select id as "id!" from rule_groups where draft_hash_lists @> array[$1::uuid] and disabled_at is null
-        union
-        select g.id
-        from rule_group_versions v
-        join rule_groups g on g.id = v.rule_group_id and v.id in (g.live_version_id, g.shadow_version_id)
-        where v.hash_lists @> array[$1::uuid] and g.disabled_at is null
-        limit 10
-        "#,
-        list.as_uuid(),
-    )
-    .fetch_all(conn)
-    .await?;
-    let groups = groups.into_iter().map(RuleGroupId::from).collect();
-    Ok(Some((found, groups)))
-}
-
-/// Deletes a list, and stops what is done with it. Its entries go later; what it matched stays. Run it in a transaction that
-/// has locked it so ([`lock_to_delete`]).
-pub async fn delete(conn: &mut PgConnection, list: HashListId) -> Result<(), Error> {
-    sqlx::query!(
-        "update hash_lists set deleted_at = now(), entries = 0 where id = $1",
-        list.as_uuid()
-    )
-    .execute(&mut *conn)
-    .await?;
-    import::cancel_all(conn, list).await?;
-    scan::cancel_all(conn, list).await
-}
-
-/// Raises the revision of a list, which is then the caller's until his transaction ends; none if it was deleted.
-pub(crate) async fn raise(
-    conn: &mut PgConnection,
-    list: HashListId,
-) -> Result<Option<Raised>, sqlx::Error> {
-    sqlx::query_as!(
-        Raised,
-        r#"
-        update hash_lists l
-        set revision = l.revision + 1
-        where l.id = $1 and l.deleted_at is null
-        returning l.revision, (
-            select sum(o.entries)::bigint
-            from hash_lists o
-            where o.team_id is not distinct from l.team_id and o.deleted_at is null
-        ) as "entries!"
-        "#,
-        list.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await
-}
-
-/// A list whose revision was raised.
-pub(crate) struct Raised {
-    /// The new revision.
-    pub(crate) revision: i64,
-    /// How many entries it has, together with the team's other lists.
-    pub(crate) entries: i64,
-}
-
-/// Adds to the number of a list's entries.
-pub(crate) async fn count(
-    conn: &mut PgConnection,
-    list: HashListId,
-    more: i64,
-) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "update hash_lists set entries = entries + $2 where id = $1",
-        list.as_uuid(),
-        more
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
 fn distance(bits: u32) -> i16 {
     i16::try_from(bits).unwrap_or(i16::MAX)
-}
-
-struct Row {
-    id: Uuid,
-    team_id: Option<Uuid>,
-    name: String,
-    description: String,
-    kind: String,
-    max_distance: i16,
-    revision: i64,
-    entries: i64,
-    created_by: Option<Uuid>,
-    created_at: DateTime<Utc>,
-}
-
-impl TryFrom<Row> for HashList {
-    type Error = Error;
-
-    fn try_from(row: Row) -> Result<Self, Error> {
-        Ok(Self {
-            id: row.id.into(),
-            team: row.team_id.map(TeamId::from),
-            name: row.name,
-            description: row.description,
-            kind: row.kind.parse()?,
-            max_distance: u32::try_from(row.max_distance).unwrap_or(0),
-            revision: row.revision,
-            entries: row.entries,
-            created_by: row.created_by.map(ActorId::from),
-            created_at: row.created_at,
-        })
-    }
 }

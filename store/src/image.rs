@@ -1,29 +1,30 @@
 //! The images step: where to get an item's image, and the effect of having examined it.
 //!
-//! The bytes of a fetched image are stored by themselves, before the step ends ([`keep`]): a file of 10 MB has no place in the
-//! transaction that finishes hundreds of jobs. What is known of the image is the step's effect.
+//! The bytes of a fetched image are stored by themselves, before the step ends ([`keep`]), because
+//! a file of 10 MB does not belong in the transaction that finishes hundreds of jobs. What is known
+//! of the image is the step's effect.
 
+mod died;
+mod examined;
 mod files;
 
 use std::{collections::HashMap, sync::Arc};
 
-use domain::{
-    decision::ImageProblem,
-    id::{MediaId, TeamId},
-    image_hash::{HashMatch, Hashed},
-};
-use queue::{DeadJob, Effect, FinishTx, NewJob, Obituary, Survivor};
-use sqlx::{PgConnection, PgPool};
-use tracing::error;
+use domain::id::{MediaId, TeamId};
+use queue::NewJob;
+use sqlx::PgPool;
 use uuid::Uuid;
 
 pub(crate) use self::files::forget_files;
-pub use self::files::{bytes, keep};
+pub use self::{
+    died::ExaminationDied,
+    examined::Examined,
+    files::{bytes, keep},
+};
 use crate::{
     Error,
     gather::{Bounds, Loader},
-    hash_list::matches,
-    jobs::{self, MediaJob},
+    jobs,
 };
 
 /// A pending item with an image.
@@ -58,7 +59,7 @@ const BOUNDS: Bounds = Bounds {
     runners: 2,
 };
 
-/// Loads pending items. An item that is none, because it is decided already, is not found.
+/// Loads pending items. Items that are decided already are not found.
 pub fn loader(pool: PgPool) -> Loader<MediaId, ToExamine> {
     Loader::start(
         pool,
@@ -105,41 +106,6 @@ async fn load(pool: &PgPool, media: &[MediaId]) -> Result<HashMap<MediaId, ToExa
     Ok(items.collect())
 }
 
-/// The effect of having examined an image: what is known of it is kept, and the item goes on.
-#[derive(Clone, Debug)]
-pub struct Examined {
-    /// The item.
-    pub media: MediaId,
-    /// Its team.
-    pub team: TeamId,
-    /// Whether the analysis is next; else the rules are.
-    pub uses_ai: bool,
-    /// Width and height in pixels; none if it could not be decoded.
-    pub size: Option<(u32, u32)>,
-    /// By what it is recognised; none if there never was a file.
-    pub hashed: Option<Hashed>,
-    /// The hash lists that it is on.
-    pub matches: Vec<HashMatch>,
-    /// Why it cannot be analysed; none if it can.
-    pub problem: Option<ImageProblem>,
-}
-
-impl Effect for Examined {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let examined: Vec<&Self> = batch.iter().map(|survivor| survivor.effect).collect();
-        record(tx.conn, &examined).await?;
-        let matches = examined
-            .iter()
-            .flat_map(|examined| examined.matches.iter().map(|on| (examined.media, *on)));
-        matches::record(tx.conn, &matches.collect::<Vec<_>>(), None).await?;
-        for examined in examined {
-            tx.jobs
-                .push(next(examined.media, examined.team, examined.uses_ai));
-        }
-        Ok(())
-    }
-}
-
 /// The step after this one.
 fn next(media: MediaId, team: TeamId, uses_ai: bool) -> NewJob {
     if uses_ai {
@@ -147,119 +113,4 @@ fn next(media: MediaId, team: TeamId, uses_ai: bool) -> NewJob {
     } else {
         jobs::judge(media, team)
     }
-}
-
-async fn record(conn: &mut PgConnection, examined: &[&Examined]) -> Result<(), sqlx::Error> {
-    let media: Vec<Uuid> = examined.iter().map(|e| e.media.as_uuid()).collect();
-    let side = |side: u32| i32::try_from(side).unwrap_or(i32::MAX);
-    let widths: Vec<Option<i32>> = examined
-        .iter()
-        .map(|e| e.size.map(|(width, _)| side(width)))
-        .collect();
-    let heights: Vec<Option<i32>> = examined
-        .iter()
-        .map(|e| e.size.map(|(_, height)| side(height)))
-        .collect();
-    let sha256: Vec<Option<&[u8]>> = examined
-        .iter()
-        .map(|e| {
-            e.hashed
-                .as_ref()
-                .map(|hashed| &hashed.sha256.as_bytes()[..])
-        })
-        .collect();
-    let pdq: Vec<Option<&[u8]>> = examined
-        .iter()
-        .map(|e| Some(&e.hashed.as_ref()?.pdq.as_ref()?.as_bytes()[..]))
-        .collect();
-    let qualities: Vec<Option<i16>> = examined
-        .iter()
-        .map(|e| e.size.and(e.hashed).map(|hashed| hashed.quality.into()))
-        .collect();
-    let problems: Vec<Option<&str>> = examined
-        .iter()
-        .map(|e| e.problem.map(ImageProblem::as_str))
-        .collect();
-    sqlx::query!(
-        "
-        insert into media_images (media_id, site_id, width, height, sha256, pdq, pdq_quality, problem)
-        select m.id, m.site_id, i.width, i.height, i.sha256, i.pdq, i.pdq_quality, i.problem
-        from unnest(
-            $1::uuid [], $2::integer [], $3::integer [], $4::bytea [], $5::bytea [], $6::smallint [], $7::text []
-        ) as i (media_id, width, height, sha256, pdq, pdq_quality, problem)
-        join media m on m.id = i.media_id and m.status = 'pending'
-        on conflict (media_id) do update set
-            site_id = excluded.site_id,
-            width = excluded.width,
-            height = excluded.height,
-            sha256 = excluded.sha256,
-            pdq = excluded.pdq,
-            pdq_quality = excluded.pdq_quality,
-            problem = excluded.problem
-        ",
-        &media,
-        &widths as &[Option<i32>],
-        &heights as &[Option<i32>],
-        &sha256 as &[Option<&[u8]>],
-        &pdq as &[Option<&[u8]>],
-        &qualities as &[Option<i16>],
-        &problems as &[Option<&str>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// An examination whose attempts are spent: the item goes on without it, with a note that tells so. A picture that is there and
-/// ends whoever decodes it could not be decoded. No item is ever left behind.
-pub struct ExaminationDied;
-
-impl Obituary for ExaminationDied {
-    async fn apply(dead: &[DeadJob], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        let mut died = Vec::new();
-        for job in dead {
-            let Ok(MediaJob { media, .. }) = job.args() else {
-                error!(job.id = %job.id, "a dead image job has no readable item id");
-                continue;
-            };
-            died.push(media.as_uuid());
-        }
-        for item in give_up(tx.conn, &died).await? {
-            tx.jobs.push(next(item.media, item.team, item.uses_ai));
-        }
-        Ok(())
-    }
-}
-
-struct GivenUp {
-    media: MediaId,
-    team: TeamId,
-    uses_ai: bool,
-}
-
-async fn give_up(conn: &mut PgConnection, media: &[Uuid]) -> Result<Vec<GivenUp>, sqlx::Error> {
-    sqlx::query_as!(
-        GivenUp,
-        r#"
-        with pending as materialized (
-            select id, team_id, site_id, group_versions from media where id = any($1) and status = 'pending'
-        ),
-        noted as (
-            insert into media_images as i (media_id, site_id, problem)
-            select id, site_id, 'not_fetched' from pending
-            on conflict (media_id) do update set
-                problem = case when i.bytes is null then 'not_fetched' else 'undecodable' end
-        )
-        select
-            p.id as media,
-            p.team_id as team,
-            exists (
-                select from rule_group_versions v where v.id = any(p.group_versions) and v.uses_ai
-            ) as "uses_ai!"
-        from pending p
-        "#,
-        media,
-    )
-    .fetch_all(conn)
-    .await
 }

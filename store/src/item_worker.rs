@@ -1,5 +1,5 @@
-//! The processes that work on items, as they tell in the database: acceptances take the short way only while one lives that
-//! understands the jobs of that way ([`crate::accept`]).
+//! The live processes that work on items. Each writes a row. Acceptances take the short way only
+//! while a live process understands its jobs ([`crate::accept`]).
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// How often a process tells that it lives.
+/// How often a process updates its row.
 pub const RENEWAL: Duration = Duration::from_secs(5);
-/// Who has not told for so long is gone.
+/// A process whose row is older than this is gone.
 const LEASE: Duration = Duration::from_secs(20);
 
-/// Tells that a process works on these queues, and forgets those that are long gone.
+/// Records that a process works on these queues, and forgets processes that are long gone.
 pub async fn tell(pool: &PgPool, worker: Uuid, queues: &[QueueName]) -> Result<(), Error> {
     let queues: Vec<&str> = queues.iter().map(|queue| queue.as_str()).collect();
     sqlx::query!(
@@ -35,7 +35,7 @@ pub async fn tell(pool: &PgPool, worker: Uuid, queues: &[QueueName]) -> Result<(
     Ok(())
 }
 
-/// Takes back what a process has told: it stops.
+/// Removes a process that stops.
 pub async fn take_back(pool: &PgPool, worker: Uuid) -> Result<(), Error> {
     sqlx::query!("delete from item_workers where worker_id = $1", worker)
         .execute(pool)

@@ -2,7 +2,8 @@
 
 use uuid::Uuid;
 
-/// Which part of a list is wanted. Lists are in the order of ids, which is nearly that of time.
+/// Which part of a list is wanted. Lists are in the order of ids, which is nearly the order of
+/// time.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// Only what comes after the row with this id.
@@ -19,15 +20,15 @@ impl Page {
     };
 }
 
-/// What a walk over a list came by: a row that is wanted, or the end of what is looked at, or both.
+/// A row of a walk over a list: a row that is wanted, the last row that was looked at, or both.
 pub(crate) struct Step {
     pub(crate) id: Uuid,
     pub(crate) hit: bool,
     pub(crate) last: bool,
 }
 
-/// What is on a page of at most `limit` rows, of steps in the list's order, and after which row the next page begins; none if
-/// there is none.
+/// What is on a page of at most `limit` rows, of steps in the list's order, and after which row the
+/// next page begins; none if there is none.
 pub(crate) fn found(steps: &[Step], limit: usize) -> (Vec<Uuid>, Option<Uuid>) {
     let mut found = Vec::with_capacity(steps.len());
     for step in steps {

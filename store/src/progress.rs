@@ -15,7 +15,7 @@ use crate::{
 /// What a run leaves behind.
 #[derive(Debug)]
 pub struct Progress {
-    /// The acceptance that is to be told first; none if it is told.
+    /// The acceptance to tell first; none if it was told.
     pub created: Option<Created>,
     /// What else.
     pub stage: Stage,
@@ -30,7 +30,7 @@ pub enum Stage {
     Begun {
         /// The item.
         media: MediaId,
-        /// What providers said that had said nothing before.
+        /// What providers said that had not answered before.
         reports: Vec<ProviderReport>,
         /// What they said of pieces of its text, and of frames of its image.
         pieces: Vec<Piece>,
@@ -61,7 +61,7 @@ impl From<Stage> for Progress {
 }
 
 impl From<Concluded> for Progress {
-    /// A verdict by itself: all else of the item is stored already.
+    /// A verdict alone: everything else about the item is stored already.
     fn from(concluded: Concluded) -> Self {
         Self::from(Stage::Judged {
             analysed: None,
@@ -100,7 +100,8 @@ impl Effect for Progress {
                     analysed,
                     concluded,
                 } => {
-                    // The verdict's statement stores the analysis, too, unless parts of it are kept elsewhere.
+                    // The verdict's statement stores the analysis, too, unless parts of it are kept
+                    // elsewhere.
                     let (elsewhere, here) = match analysed {
                         Some(analysed) if analysed.has_parts => (Some(analysed), None),
                         here => (None, here.as_ref()),

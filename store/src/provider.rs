@@ -1,4 +1,4 @@
-//! The providers that workers are configured with, as they tell in the database, and the state of each.
+//! The providers that workers are configured with, as workers record them, and the state of each.
 
 mod state;
 
@@ -14,7 +14,7 @@ use crate::Error;
 pub struct Registration {
     /// Its name, by which sites choose it.
     pub name: String,
-    /// What it speaks.
+    /// The kind of its interface.
     pub kind: &'static str,
     /// What it can score of texts.
     pub categories: Vec<Category>,
@@ -22,24 +22,26 @@ pub struct Registration {
     pub image_categories: Vec<Category>,
 }
 
-/// A provider as it is known to all.
+/// A provider as all processes see it.
 #[derive(Clone, Debug)]
 pub struct KnownProvider {
     /// Its name, by which sites choose it.
     pub name: String,
-    /// What it speaks.
+    /// The kind of its interface.
     pub kind: String,
     /// What it can score of texts.
     pub categories: Vec<Category>,
     /// What it can score of images.
     pub image_categories: Vec<Category>,
-    /// Until when it is not asked, because it limits requests or keeps failing; none when it is asked.
+    /// Until when it is not asked, because it limits requests or keeps failing; none when it is
+    /// asked.
     pub paused_until: Option<DateTime<Utc>>,
-    /// When a worker last told of it.
+    /// When a worker last recorded it.
     pub seen_at: DateTime<Utc>,
 }
 
-/// Tells of this process's providers, in the operator's order, and forgets those that nobody told of for a day.
+/// Records this process's providers, in the operator's order, and forgets those that no process
+/// recorded for a day.
 pub async fn register(pool: &PgPool, providers: &[Registration]) -> Result<(), Error> {
     let mut conn = pool.acquire().await?;
     tell(&mut conn, providers).await?;
@@ -49,7 +51,7 @@ pub async fn register(pool: &PgPool, providers: &[Registration]) -> Result<(), E
 async fn tell(conn: &mut PgConnection, providers: &[Registration]) -> Result<(), Error> {
     let names: Vec<&str> = providers.iter().map(|p| p.name.as_str()).collect();
     let kinds: Vec<&str> = providers.iter().map(|p| p.kind).collect();
-    // Arrays of arrays would have to be of one length.
+    // Arrays of arrays must all have the same length.
     let joined = |categories: &[Category]| {
         let names: Vec<&str> = categories.iter().map(|c| c.as_str()).collect();
         names.join(",")
@@ -93,7 +95,7 @@ async fn forget(conn: &mut PgConnection) -> Result<(), Error> {
     Ok(())
 }
 
-/// The providers that workers told of within a day, in the operator's order.
+/// The providers that workers recorded within a day, in the operator's order.
 pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> {
     let rows = sqlx::query!(
         r#"
@@ -127,7 +129,8 @@ pub async fn list(conn: &mut PgConnection) -> Result<Vec<KnownProvider>, Error> 
         .collect()
 }
 
-/// The categories that at least one of the known providers can score, of texts or of images. A rule that asks for another never matches.
+/// The categories that at least one of the known providers can score, of texts or of images. A rule
+/// that asks for another never matches.
 pub async fn scorable(conn: &mut PgConnection) -> Result<Vec<Category>, Error> {
     let providers = list(conn).await?;
     let can = |category: &Category| {

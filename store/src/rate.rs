@@ -1,20 +1,24 @@
 //! Rate limits of site keys and of their teams, exact over all processes together.
 //!
-//! Every request counts twice: against the limit of its key, and against that of its key's team. Both are *windows*:
-//! Postgres keeps, for each window, how much of the present minute has been given out. A process takes a share and spends it
-//! without asking again, so a busy key costs a statement now and then, and one statement takes shares of both windows. Once
-//! a process wants more than is left, the window is *scarce*: a process then gets only what it needs at that moment, and
-//! every process that holds a part of an earlier share gives it back when it is told to. A request is therefore refused only
-//! when nothing is left anywhere. What a process that died held is lost until the minute ends.
+//! Every request counts twice: against the limit of its key, and against that of its key's team.
+//! Both are *windows*: Postgres keeps, for each window, how much of the present minute has been
+//! given out. A process takes a share and spends it without asking again, so a busy key costs a
+//! statement now and then, and one statement takes shares of both windows. Once a process wants
+//! more than is left, the window is *scarce*: a process then gets only what it needs at that
+//! moment, and every process that holds a part of an earlier share gives it back on request. A
+//! request is therefore refused only when nothing is left anywhere. What a process that died held
+//! is lost until the minute ends.
 //!
-//! A share of a key also proves the key: only a key that works gets one. The proof is as old as the share, which is why the
-//! accepting and the reading statements check the key again.
+//! A share of a key also proves that the key is valid: only valid keys get shares. The proof is as
+//! old as the share, which is why the accepting and the reading statements check the key again.
 //!
-//! A team's requests are also spread over the minute: after a burst they wait for their turn, so that nobody else feels a
-//! minute's requests that come in its first seconds. Each process does this for itself.
+//! A team's requests are also spread over the minute: after a burst they wait for their turn, so
+//! that a minute's requests that all come in its first seconds do not disturb others. Each process
+//! does this for itself.
 
 mod asker;
 mod listener;
+mod message;
 mod shares;
 mod windows;
 
@@ -43,7 +47,7 @@ use crate::{
 /// A request: the key that is used, and what for.
 type Request = (SecretHash, RatePolicy);
 
-/// What is limited: what all requests of one key, or of one team, do.
+/// What is limited: the requests of one key, or of one team, for one purpose.
 type Limited = (Holder, RatePolicy);
 
 /// Who has a limit.
@@ -60,7 +64,8 @@ pub enum Admission {
     Admitted(RateStanding),
     /// This limit is reached.
     Refused(RateStanding, RateScope),
-    /// It is within both limits and counted, but its team has sent so many at once that its turn is too far away: this far.
+    /// It is within both limits and counted, but its team has sent so many requests at once that it
+    /// would wait too long: this long.
     Hurried(RateStanding, Duration),
     /// There is no such key, or it is disabled.
     UnknownKey,
@@ -72,11 +77,11 @@ pub struct Rates {
     shares: Arc<Shares>,
     pacer: Arc<Pacer<(TeamId, RatePolicy)>>,
     gather: Gather<Request, Result<Admission, Error>>,
-    /// Ends the listener with the last clone.
+    /// Ends the listener when the last clone is dropped.
     _listening: Arc<DropGuard>,
 }
 
-/// Whatever its limit, a team's requests are not spread thinner than this.
+/// A team's requests are never spread more thinly than this, whatever its limit is.
 const LEAST_PER_SECOND: f64 = 50.0;
 /// The longest that a request waits for its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -91,7 +96,7 @@ const BOUNDS: Bounds = Bounds {
 };
 
 impl Rates {
-    /// Starts with nothing in hand, and listens for processes that need what this one will hold.
+    /// Starts without shares, and listens for processes that need shares of this one.
     pub fn start(pool: PgPool) -> Self {
         for policy in RatePolicy::ALL {
             for scope in RateScope::ALL {
@@ -114,8 +119,8 @@ impl Rates {
         }
     }
 
-    /// Counts a request against the limits of its key and of its team, and waits for its turn among those of its team; or
-    /// refuses it.
+    /// Counts a request against the limits of its key and its team, and waits for its turn among
+    /// the team's requests; or refuses it.
     pub async fn admit(&self, key: SecretHash, policy: RatePolicy) -> Result<Admission, Error> {
         let request = (key, policy);
         let admission = match self.shares.spend(request, Instant::now()) {

@@ -6,7 +6,8 @@ use crate::Error;
 
 static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
 
-/// A connection of a command. Its statements end after a minute, also when nobody waits for them any more.
+/// A connection of a command. Its statements end after a minute, also when nobody waits for them
+/// any more.
 pub async fn connect_for_command(pool: &PgPool) -> Result<PgConnection, Error> {
     let mut conn = database::connect(pool).await?;
     sqlx::raw_sql("set statement_timeout = '60s'")
@@ -15,7 +16,8 @@ pub async fn connect_for_command(pool: &PgPool) -> Result<PgConnection, Error> {
     Ok(conn)
 }
 
-/// Brings the database to this binary's schema. Several processes may try at once: one does it, the others wait.
+/// Brings the database to this binary's schema. Several processes may try at once: one does it, the
+/// others wait.
 pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
     let mut conn = database::connect(pool).await?;
     sqlx::raw_sql("set lock_timeout = 0")
@@ -27,10 +29,11 @@ pub async fn migrate(pool: &PgPool) -> Result<(), Error> {
     Ok(conn.close().await?)
 }
 
-/// Whether every migration that this binary knows is applied. Newer ones may be there: migrations only ever expand
-/// what older binaries use.
+/// Whether every migration that this binary knows is applied. Newer ones may be there: migrations
+/// only ever expand what older binaries use.
 pub async fn is_current(pool: &PgPool) -> Result<bool, Error> {
-    // Both tables are missing in an empty database, so they are looked for before they are read.
+    // Both tables are missing in an empty database, so the statement checks for them before they
+    // are read.
     let there = sqlx::query_scalar!(
         r#"
         select to_regclass('_sqlx_migrations') is not null and to_regclass('queue._migrations') is not null as "there!"

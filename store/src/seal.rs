@@ -1,9 +1,10 @@
 //! Secrets at rest: sealed with XChaCha20-Poly1305 under the operator's master key.
 //!
-//! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag. What it belongs to is
-//! bound in as associated data, so that one site's sealed secret is worthless in another's row.
+//! A sealed value is a key id (4 bytes), a random nonce (24 bytes) and the ciphertext with its tag.
+//! Its owner is bound to it as associated data, so one site's sealed secret is worthless in another
+//! site's row.
 
-pub mod rotation;
+mod check;
 
 use std::fmt;
 
@@ -12,15 +13,18 @@ use chacha20poly1305::{
     aead::{Aead, KeyInit, Payload},
 };
 use sha2::{Digest, Sha256};
-use sqlx::PgConnection;
 
+pub(crate) use self::check::CHECK_OWNER;
+pub use self::check::check_master_key;
 use crate::Error;
 
-const KEY_ID: usize = 4;
+/// Bytes of a key's id, with which a sealed value begins.
+pub(crate) const KEY_ID: usize = 4;
+
 const NONCE: usize = 24;
 
-/// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the sealed secrets. While it
-/// replaces another one, that one still opens what it has sealed.
+/// The operator's key: 32 bytes, from `GATEHOUSE_MASTER_KEY` or its file. Losing it loses the
+/// sealed secrets. While it replaces an older key, the older key still opens what it has sealed.
 #[derive(Clone)]
 pub struct MasterKey {
     current: Key,
@@ -43,9 +47,15 @@ pub enum OpenError {
     /// Another key sealed it.
     #[error("it was sealed with another master key")]
     OtherKey,
-    /// It was changed, moved to another row, or is no sealed value.
+    /// It was changed, moved to another row, or is not a sealed value.
     #[error("the sealed value is damaged")]
     Damaged,
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        Self::Unreadable(error.to_string())
+    }
 }
 
 impl MasterKey {
@@ -69,6 +79,11 @@ impl MasterKey {
         self.current.id
     }
 
+    /// The first [`KEY_ID`] bytes of everything that this key seals.
+    pub(crate) fn mark(&self) -> &[u8] {
+        &self.current.id.0
+    }
+
     /// Seals `secret` for `owner`, for example `site:<id>`.
     pub fn seal(&self, owner: &str, secret: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE] = rand::random();
@@ -83,7 +98,7 @@ impl MasterKey {
         [&id.0[..], &nonce, &ciphertext].concat()
     }
 
-    /// Opens what [`MasterKey::seal`] sealed for the same owner, or an older key did.
+    /// Opens what this key or an older key has sealed for the same owner ([`MasterKey::seal`]).
     pub fn open(&self, owner: &str, sealed: &[u8]) -> Result<Vec<u8>, OpenError> {
         let (id, rest) = sealed
             .split_first_chunk::<KEY_ID>()
@@ -127,71 +142,5 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-const CHECK_OWNER: &str = "master_key_check";
-
-/// Whether this is the key that the database's secrets are sealed with. The first process on a new database leaves the
-/// sealed value that later ones are checked by.
-///
-/// # Errors
-/// [`Error::Unreadable`] if another key was used before.
-pub async fn check_master_key(conn: &mut PgConnection, key: &MasterKey) -> Result<(), Error> {
-    let sealed = key.seal(CHECK_OWNER, CHECK_OWNER.as_bytes());
-    sqlx::query!(
-        "insert into master_key_check (sealed) values ($1) on conflict do nothing",
-        sealed
-    )
-    .execute(&mut *conn)
-    .await?;
-    // A statement of its own: it sees the row even when another process made it a moment ago.
-    let sealed = sqlx::query_scalar!("select sealed from master_key_check")
-        .fetch_one(conn)
-        .await?;
-    key.open(CHECK_OWNER, &sealed)?;
-    Ok(())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sealed_secret_opens_for_its_owner_only() {
-        let key = MasterKey::new([1; 32]);
-        let sealed = key.seal("site:a", b"secret");
-        assert_eq!(key.open("site:a", &sealed).unwrap(), b"secret");
-        assert_eq!(key.open("site:b", &sealed), Err(OpenError::Damaged));
-    }
-
-    #[test]
-    fn an_older_key_opens_and_does_not_seal() {
-        let old = MasterKey::new([1; 32]);
-        let both = MasterKey::new([2; 32]).replacing([1; 32]);
-        assert_eq!(
-            both.open("a", &old.seal("a", b"secret")).unwrap(),
-            b"secret"
-        );
-        assert_eq!(
-            old.open("a", &both.seal("a", b"secret")),
-            Err(OpenError::OtherKey)
-        );
-    }
-
-    #[test]
-    fn a_wrong_key_and_a_changed_byte_are_told_apart() {
-        let sealed = MasterKey::new([1; 32]).seal("a", b"secret");
-        assert_eq!(
-            MasterKey::new([2; 32]).open("a", &sealed),
-            Err(OpenError::OtherKey)
-        );
-        let mut changed = sealed.clone();
-        *changed.last_mut().unwrap() ^= 1;
-        assert_eq!(
-            MasterKey::new([1; 32]).open("a", &changed),
-            Err(OpenError::Damaged)
-        );
-        assert_eq!(
-            MasterKey::new([1; 32]).open("a", &sealed[..10]),
-            Err(OpenError::Damaged)
-        );
-    }
-}
+mod tests;

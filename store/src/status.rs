@@ -1,4 +1,5 @@
-//! Status queries: the key is checked and the item found in one statement, shared by all callers that wait.
+//! Status queries: the key is checked and the item found in one statement, shared by all callers
+//! that wait.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -22,11 +23,11 @@ use crate::{
 pub enum Answer {
     /// There is no such item, or it is another site's.
     UnknownMedia,
-    /// Where it stands.
+    /// Its status.
     Media(Arc<MediaStatus>),
 }
 
-/// Where an item stands.
+/// An item's status.
 #[derive(Debug)]
 pub struct MediaStatus {
     /// The item.
@@ -64,7 +65,8 @@ const BOUNDS: Bounds = Bounds {
     waiting_bytes: 4 << 20,
     batch: 128,
     batch_bytes: 1 << 20,
-    // One: what waits while a statement runs shares the next, and two would halve both.
+    // One runner: calls that wait while a statement runs share the next one. Two runners would
+    // halve both.
     runners: 1,
 };
 
@@ -77,7 +79,7 @@ impl Statuses {
         Self { loader }
     }
 
-    /// Where an item stands, as far as the key may know. None: the key is not valid.
+    /// An item's status, as far as the key may see it. None: the key is not valid.
     pub async fn find(&self, key: SecretHash, media: MediaId) -> Result<Option<Answer>, Error> {
         self.loader.load((key, media)).await
     }

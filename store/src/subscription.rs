@@ -10,7 +10,11 @@ use sqlx::PgConnection;
 
 use crate::Error;
 
-/// A team's subscription; every team has one. The audit log shows it as the management interface does.
+/// The plan of a subscription exists.
+pub(crate) const PLAN_KEY: &str = "subscriptions_plan_id_fkey";
+
+/// A team's subscription; every team has one. The audit log shows it as the management interface
+/// does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Subscription {
     /// The team.
@@ -29,14 +33,14 @@ pub struct Subscription {
     pub past_due_since: Option<DateTime<Utc>>,
 }
 
-/// What a subscription is to be.
+/// New values for a subscription.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The plan.
     pub plan: PlanId,
     /// The state.
     pub state: SubscriptionState,
-    /// From when the billing periods are counted; none leaves that as it is.
+    /// When the billing periods begin; none keeps the present value.
     pub started_at: Option<DateTime<Utc>>,
 }
 
@@ -56,7 +60,8 @@ pub async fn find(conn: &mut PgConnection, team: TeamId) -> Result<Option<Subscr
     row.map(Subscription::try_from).transpose()
 }
 
-/// A subscription that nobody else changes until the transaction ends; none if there is no such team.
+/// A subscription that nobody else changes until the transaction ends; none if there is no such
+/// team.
 pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Subscription>, Error> {
     let row = sqlx::query_as!(
         Row,
@@ -73,7 +78,8 @@ pub async fn lock(conn: &mut PgConnection, team: TeamId) -> Result<Option<Subscr
     row.map(Subscription::try_from).transpose()
 }
 
-/// Makes a team's subscription what is wanted. One that stays past due is so since the same time as before.
+/// Changes a team's subscription. A subscription that stays past due keeps the time since when it
+/// is.
 ///
 /// # Errors
 /// [`Error::UnknownPlan`].
@@ -100,7 +106,8 @@ pub async fn change(
         wanted.started_at,
     )
     .fetch_one(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(PLAN_KEY, Error::UnknownPlan))?;
     row.try_into()
 }
 

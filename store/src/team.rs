@@ -10,22 +10,22 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{Error, page::Page};
+use crate::{Error, page::Page, subscription::PLAN_KEY};
 
 /// A tenant. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, Serialize)]
 pub struct Team {
     /// The team.
     pub id: TeamId,
-    /// What it is called; two may be called the same.
+    /// Its name. Two teams may have the same name.
     pub name: String,
     /// When it was created.
     #[serde(serialize_with = "domain::event::iso8601")]
     pub created_at: DateTime<Utc>,
 }
 
-/// Creates a team that subscribes to a plan from now on; without a subscription nothing would be accepted from it. Run it
-/// in a transaction.
+/// Creates a team that subscribes to a plan from now on; without a subscription nothing would be
+/// accepted from it. Run it in a transaction.
 ///
 /// # Errors
 /// [`Error::UnknownPlan`].
@@ -44,7 +44,8 @@ pub async fn create(conn: &mut PgConnection, name: &Name, plan: PlanId) -> Resul
         plan.as_uuid(),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(PLAN_KEY, Error::UnknownPlan))?;
     Ok(Team {
         id: id.into(),
         name: name.as_str().to_owned(),

@@ -15,23 +15,24 @@ pub struct Period {
     pub end: DateTime<Utc>,
     /// Submissions that were accepted in it.
     pub submissions: i64,
-    /// How many the plan allows, or allowed when the last one was accepted; none is no limit.
+    /// How many the plan allows, or allowed when the last one was accepted; none means no limit.
     pub quota: Option<i64>,
     /// Webhooks that were booked in it.
     pub deliveries: i64,
-    /// How many the plan allows, or allowed likewise.
+    /// How many the plan allows, or allowed when the last ones were booked.
     pub delivery_quota: Option<i64>,
 }
 
-/// The current billing period of a team, and before it the past ones in which anything was submitted: the latest first, so
-/// many at most. There are none if there is no such team.
+/// The current billing period of a team, and before it the past ones in which anything was
+/// submitted: the latest first, at most so many. There are none if there is no such team.
 pub async fn periods(
     conn: &mut PgConnection,
     team: TeamId,
     limit: i64,
 ) -> Result<Vec<Period>, Error> {
-    // The current period has no row before its first submission. No period begins before the one that ended last, so none
-    // overlap: that of a new beginning may have begun, by its months, before the beginning was changed.
+    // The current period has no row before its first submission. No period begins before the end of
+    // the last one, so periods do not overlap. When the start of the subscription was changed, the
+    // first new period may otherwise begin before that change.
     let periods = sqlx::query_as!(
         Period,
         r#"

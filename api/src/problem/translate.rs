@@ -93,18 +93,6 @@ impl From<store::Error> for Refusal {
                      endpoint that exists, or wait until the retention has removed the deliveries of deleted ones."
                 ),
             ),
-            store::Error::BacktestRunning => Self::new(
-                Code::BacktestRunning,
-                "The team has a backtest that has not ended: wait for it, or cancel it.",
-            ),
-            store::Error::ScanRunning => Self::new(
-                Code::ScanRunning,
-                "The list is being held against these items: wait for it, or cancel it.",
-            ),
-            store::Error::RecoveryRunning => Self::new(
-                Code::RecoveryRunning,
-                "The endpoint has a recovery that has not ended: wait for it, or cancel it.",
-            ),
         }
     }
 }

@@ -13,7 +13,7 @@ use store::{
 };
 
 use super::{find, record};
-use crate::{Caller, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 
 /// A revision of a list.
 pub type Revision = Whole<0, 1_000_000_000_000>;
@@ -68,7 +68,13 @@ pub async fn create(
         since_revision: new.since_revision.map(Whole::get),
         by: session.actor(),
     };
-    let (id, jobs) = scan::create(session.conn(), wanted).await?;
+    let started = scan::create(session.conn(), wanted).await?;
+    let (id, jobs) = started.ok_or_else(|| {
+        Refused::conflict(
+            Conflict::ScanRunning,
+            "The list is being held against these items: wait for it, or cancel it.",
+        )
+    })?;
     let scan = find_scan(&mut session, id).await?;
     let (action, details) = (Action::HashScanCreate, created(&scan));
     record(session, action, team, list.id.as_uuid(), details).await?;

@@ -25,6 +25,12 @@ pub enum Conflict {
     EndpointDisabled,
     /// The delivery has not ended.
     DeliveryPending,
+    /// The team has a backtest that has not ended.
+    BacktestRunning,
+    /// A scan of the hash list over the same items has not ended.
+    ScanRunning,
+    /// The endpoint has a recovery that has not ended.
+    RecoveryRunning,
     /// The limit for these is reached.
     LimitReached,
     /// The team would have no owner.

@@ -17,7 +17,7 @@ use store::{
 };
 
 use super::{drafts::draft, find, named_version, record, room};
-use crate::{Caller, Management, Noun, Refused, Session, created};
+use crate::{Caller, Conflict, Management, Noun, Refused, Session, created};
 
 /// The most items that a backtest looks at.
 pub type Items = Whole<1, 100_000>;
@@ -108,7 +108,13 @@ pub async fn create(
         limit: new.limit.map_or(DEFAULT_ITEMS, Whole::get),
         by: session.actor(),
     };
-    let (id, jobs) = backtest::create(session.conn(), wanted).await?;
+    let started = backtest::create(session.conn(), wanted).await?;
+    let (id, jobs) = started.ok_or_else(|| {
+        Refused::conflict(
+            Conflict::BacktestRunning,
+            "The team has a backtest that has not ended: wait for it, or cancel it.",
+        )
+    })?;
     let backtest = find_backtest(&mut session, id).await?;
     let (action, details) = (Action::BacktestCreate, created(&backtest));
     record(session, action, group.team, group.id, details).await?;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use store::seal::{MasterKey, rotation};
+use store::{rotation, seal::MasterKey};
 
 use crate::service;
 

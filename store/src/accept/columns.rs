@@ -9,13 +9,14 @@ use queue::NewJobs;
 use uuid::Uuid;
 
 use super::{NewMedia, ways::Ways};
-use crate::{created::Created, jobs};
+use crate::{acceptance::Created, jobs};
 
-/// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts from 1.
+/// The columns of a batch. What belongs to one submission refers to it by `ordinal`, which counts
+/// from 1.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     pub(super) id: Vec<Uuid>,
-    /// The event that tells the acceptance at once; none if the item's job is to tell it.
+    /// The event that tells the acceptance at once; none if the item's job tells it.
     pub(super) event: Vec<Option<Uuid>>,
     pub(super) key_hash: Vec<&'a [u8]>,
     pub(super) revision: Vec<i64>,

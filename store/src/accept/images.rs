@@ -1,9 +1,14 @@
 //! Inline images, stored before their submissions are accepted.
 //!
-//! One image weighs as much as ten thousand texts. In the accepting statement it would delay all that go with it, and all
-//! that need the row of its team's quota, for as long as its bytes take to be written. So the bytes go ahead, in batches of
-//! their own, under the id that the item will have, and the accepting statement only looks whether they are there. An image
-//! whose submission is not accepted after all is removed: at once by whoever is told so, or else by the retention.
+//! One image weighs as much as ten thousand texts. In the accepting statement, it would delay all
+//! other submissions of the batch, and all that need the row of its team's quota, for as long as
+//! its bytes are written. So the bytes are stored before, in batches of their own, under the id
+//! that the item will have. The accepting statement only checks that they are there. An image whose
+//! submission is not accepted is removed: at once by the caller that hears so, or later by the
+//! retention.
+
+mod remove;
+mod write;
 
 use std::time::{Duration, Instant};
 
@@ -12,23 +17,18 @@ use domain::{
     key::SecretHash,
     submission::ImageSource,
 };
-use queue::Fault;
 use sqlx::PgPool;
-use tokio::time::{sleep, timeout_at};
-use tracing::{debug, error, warn};
-use uuid::Uuid;
+use tracing::debug;
 
-use super::{
-    Acceptance, NewMedia,
-    writer::{MOMENT, PAUSE, spoiled},
-};
+pub(super) use self::remove::forget_orphans;
+use self::{remove::remove, write::write};
+use super::{Acceptance, NewMedia};
 use crate::{
     Error,
-    gather::{Bounds, Call, Gather},
-    isolate::Pieces,
+    gather::{Bounds, Gather},
 };
 
-/// The image of a submission that is to be accepted next.
+/// The image of a submission that will be accepted next.
 pub(super) struct NewImage {
     media: MediaId,
     team: TeamId,
@@ -43,7 +43,7 @@ pub(super) struct NewImage {
 pub(super) enum Stored {
     /// It is stored, unless its team has no quota left.
     Ahead,
-    /// Postgres does not take this row: its submission is told so.
+    /// Postgres does not accept this row. Its submission gets this answer.
     Spoiled(Acceptance),
 }
 
@@ -102,169 +102,5 @@ impl Images {
                 debug!(%error, "could not remove an unused image; the retention removes it");
             }
         });
-    }
-}
-
-type Waiting = Call<NewImage, Stored, TeamId>;
-
-async fn write(pool: PgPool, patience: Duration, batch: Vec<Waiting>) {
-    let since = batch.iter().map(|call| call.since).min();
-    let mut deadline = since.unwrap_or_else(Instant::now) + patience;
-    let mut pieces = Pieces::new(batch, |call: &Waiting| call.question.team);
-    while let Some(piece) = pieces.next() {
-        match store(&pool, &piece, patience, deadline).await {
-            Ok(()) => piece
-                .into_iter()
-                .for_each(|call| call.answer(Stored::Ahead)),
-            Err(error) if Fault::of(&error) == Fault::Effect => {
-                let (calls, acceptance) = spoiled(&error, &mut pieces, piece);
-                for call in calls {
-                    call.answer(Stored::Spoiled(acceptance));
-                }
-            }
-            Err(error) => {
-                error!(%error, images = piece.len(), "could not store images");
-                piece.into_iter().for_each(Call::give_up);
-                continue;
-            }
-        }
-        // Postgres has answered, so this is no outage.
-        deadline = deadline.max(Instant::now() + MOMENT);
-    }
-}
-
-/// Inserts, again and again while Postgres is away.
-async fn store(
-    pool: &PgPool,
-    piece: &[Waiting],
-    patience: Duration,
-    deadline: Instant,
-) -> Result<(), sqlx::Error> {
-    let images: Vec<&NewImage> = piece.iter().map(|call| &call.question).collect();
-    loop {
-        let inserting = timeout_at(deadline.into(), insert(pool, &images));
-        let error = match inserting.await {
-            Ok(Ok(())) => return Ok(()),
-            Ok(Err(error)) => error,
-            Err(_) => database::late(patience),
-        };
-        if Fault::of(&error) == Fault::Effect || Instant::now() + PAUSE > deadline {
-            return Err(error);
-        }
-        warn!(%error, images = images.len(), "could not store images; trying again");
-        sleep(PAUSE).await;
-    }
-}
-
-/// Stores those whose team has a quota left. A batch whose answer was lost may be stored again.
-async fn insert(pool: &PgPool, images: &[&NewImage]) -> Result<(), sqlx::Error> {
-    let media: Vec<Uuid> = images.iter().map(|image| image.media.as_uuid()).collect();
-    let keys: Vec<&[u8]> = images
-        .iter()
-        .map(|image| &image.key.as_bytes()[..])
-        .collect();
-    let formats: Vec<&str> = images.iter().map(|image| image.format).collect();
-    let bytes: Vec<&[u8]> = images.iter().map(|image| &image.bytes[..]).collect();
-    let webhooks: Vec<i32> = images.iter().map(|image| image.webhooks).collect();
-    sqlx::query!(
-        "
-        insert into media_images (media_id, site_id, format, bytes)
-        select i.media_id, s.id, i.format, i.bytes
-        from unnest($1::uuid [], $2::bytea [], $3::text [], $4::bytea [], $5::integer [])
-            as i (media_id, key_hash, format, bytes, webhooks)
-        join site_keys k on k.hash = i.key_hash and k.disabled_at is null
-        join sites s on s.id = k.site_id
-        join subscriptions b on b.team_id = s.team_id
-        join plans p on p.id = b.plan_id
-        left join usage u on u.team_id = s.team_id and u.period_start = billing_period(b.started_at, now())
-        where
-            (p.submissions_per_period is null or coalesce(u.submissions, 0) < p.submissions_per_period)
-            and (
-                p.deliveries_per_period is null or i.webhooks = 0
-                or coalesce(u.deliveries, 0) + i.webhooks <= p.deliveries_per_period
-            )
-        on conflict do nothing
-        ",
-        &media,
-        &keys as &[&[u8]],
-        &formats as &[&str],
-        &bytes as &[&[u8]],
-        &webhooks,
-    )
-    .execute(pool)
-    .await?;
-    Ok(())
-}
-
-async fn remove(pool: &PgPool, media: MediaId) -> Result<(), sqlx::Error> {
-    sqlx::query!(
-        "delete from media_images where media_id = $1",
-        media.as_uuid()
-    )
-    .execute(pool)
-    .await?;
-    Ok(())
-}
-
-/// Removes images that have had no item for an hour: nobody is about to accept it any more. Ids of version 7 begin with
-/// the milliseconds since 1970.
-pub(super) async fn forget_orphans(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let removed = sqlx::query!(
-        "
-        delete from media_images i
-        where i.media_id < rpad(
-            lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0'), 32, '0'
-        )::uuid
-        and not exists (select from media m where m.id = i.media_id)
-        ",
-    )
-    .execute(pool)
-    .await?;
-    Ok(removed.rows_affected())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::schema;
-
-    #[sqlx::test(migrations = false)]
-    async fn only_old_images_without_an_item_are_forgotten(pool: PgPool) {
-        schema::migrate(&pool).await.unwrap();
-        let image = async |media: Uuid| {
-            sqlx::query(
-                "insert into media_images (media_id, format, bytes) values ($1, 'png', '')",
-            )
-            .bind(media)
-            .execute(&pool)
-            .await
-            .unwrap();
-        };
-        let new = Uuid::now_v7();
-        let old = |n: u32| {
-            let (seconds, _) = new.get_timestamp().unwrap().to_unix();
-            Uuid::new_v7(uuid::Timestamp::from_unix(
-                uuid::NoContext,
-                seconds - 3_700,
-                n,
-            ))
-        };
-        let (accepted, orphan) = (old(1), old(2));
-        for id in [new, accepted, orphan] {
-            image(id).await;
-        }
-        sqlx::query(
-            "insert into media (id, team_id, site_id, content_type, group_versions) values ($1, $1, $1, 'image', '{}')",
-        )
-        .bind(accepted)
-        .execute(&pool)
-        .await
-        .unwrap();
-        assert_eq!(forget_orphans(&pool).await.unwrap(), 1);
-        let left: Vec<Uuid> = sqlx::query_scalar("select media_id from media_images order by 1")
-            .fetch_all(&pool)
-            .await
-            .unwrap();
-        assert_eq!(left, [accepted, new]);
     }
 }

@@ -1,5 +1,7 @@
 //! The statement that accepts a batch.
 
+mod earlier;
+
 use std::collections::{HashMap, HashSet};
 
 use domain::id::MediaId;
@@ -7,6 +9,7 @@ use queue::{NewJobs, Queue};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+pub(super) use self::earlier::{existing, forget_expired, is_own_row, is_race};
 use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
 
 /// What became of a batch.
@@ -14,17 +17,19 @@ use super::{Acceptance, NewMedia, columns::Columns, ways::Ways};
 pub(super) struct Inserted {
     /// What is certain.
     pub(super) settled: HashMap<MediaId, Acceptance>,
-    /// Those in whose way an idempotency key stands that has expired.
+    /// Those that are blocked by an expired idempotency key.
     pub(super) expired: HashSet<MediaId>,
 }
 
-/// Stores those of the batch that may be stored, and says what became of each. No two of them may have one idempotency key.
+/// Stores those submissions of the batch that may be stored, and returns the result of each. No two
+/// of them may have the same idempotency key.
 ///
-/// Their jobs go to the workers of this process, if it has such and they have room, or to whoever claims them.
+/// Their jobs go to the workers of this process if it has any with room. Otherwise they wait for a
+/// claim.
 ///
 /// # Errors
-/// Two processes that store requests of one idempotency key at the same time meet in its unique index; see
-/// [`is_race`]. Nothing of the batch is stored then.
+/// When two processes store requests with the same idempotency key at the same time, one violates
+/// its unique index; see [`is_race`]. Then nothing of the batch is stored.
 #[expect(clippy::too_many_lines, reason = "nearly all of it is one statement")]
 pub(super) async fn insert(
     conn: &mut PgConnection,
@@ -270,7 +275,7 @@ pub(super) async fn insert(
                 inserted.expired.insert(id);
                 continue;
             }
-            // Its own row: the commit whose answer was lost has happened.
+            // This is its own row: the commit whose answer was lost did happen.
             Some(first) if first == id => {
                 stored_before.insert(id);
                 Acceptance::Accepted
@@ -284,75 +289,7 @@ pub(super) async fn insert(
     Ok(inserted)
 }
 
-/// Whether another process has just stored a request of the same idempotency key. The next try finds it.
-pub(super) fn is_race(error: &sqlx::Error) -> bool {
-    constraint_of(error) == Some("idempotency_keys_pkey")
-}
-
-/// Whether a row of the batch is there already.
-pub(super) fn is_own_row(error: &sqlx::Error) -> bool {
-    // The ids of its event and deliveries, if it has such, follow from its own; which of them is met first is the server's choice.
-    matches!(
-        constraint_of(error),
-        Some("media_pkey" | "events_pkey" | "deliveries_pkey")
-    )
-}
-
-fn constraint_of(error: &sqlx::Error) -> Option<&str> {
-    error
-        .as_database_error()
-        .and_then(|error| error.constraint())
-}
-
-/// What a commit whose answer was lost has stored of these.
-pub(super) async fn existing(
-    conn: &mut PgConnection,
-    batch: &[&NewMedia],
-    ways: &Ways,
-    queue: &Queue,
-) -> Result<Inserted, sqlx::Error> {
-    let ids: Vec<Uuid> = batch.iter().map(|media| media.id.as_uuid()).collect();
-    let found = sqlx::query_scalar!("select id from media where id = any($1)", &ids)
-        .fetch_all(conn)
-        .await?;
-    let settled: HashMap<_, _> = found
-        .into_iter()
-        .map(|id| (MediaId::from(id), Acceptance::Accepted))
-        .collect();
-    queue.enqueued(&jobs_of(batch, ways, |id| settled.contains_key(&id)));
-    Ok(Inserted {
-        settled,
-        expired: HashSet::new(),
-    })
-}
-
-/// Forgets the idempotency keys of these if they have expired.
-pub(super) async fn forget_expired(
-    conn: &mut PgConnection,
-    batch: &[&NewMedia],
-) -> Result<(), sqlx::Error> {
-    let (sites, keys): (Vec<Uuid>, Vec<&str>) = batch
-        .iter()
-        .filter_map(|media| {
-            let idempotency = media.idempotency.as_ref()?;
-            Some((media.site.id.as_uuid(), idempotency.key.as_str()))
-        })
-        .unzip();
-    sqlx::query!(
-        "
-        delete from idempotency_keys f
-        using unnest($1::uuid [], $2::text []) as i (site_id, key)
-        where f.site_id = i.site_id and f.key = i.key and f.created_at <= now() - interval '24 hours'
-        ",
-        &sites,
-        &keys as &[&str],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// The jobs that come with some of the batch.
+/// The jobs of some submissions of the batch.
 fn jobs_of(batch: &[&NewMedia], ways: &Ways, stored: impl Fn(MediaId) -> bool) -> NewJobs {
     let stored = batch.iter().copied().filter(|media| stored(media.id));
     Columns::of(stored, ways).jobs

@@ -18,8 +18,8 @@ pub(super) enum Rejection {
 }
 
 impl Rejection {
-    /// Shows every reason as 0 from the start: a counter that first appears with its first incident has no increase
-    /// then, so that nobody hears of it.
+    /// Shows every reason as 0 from the start: a counter that first appears with its first incident
+    /// shows no increase, so nobody would notice it.
     pub(super) fn expect_none() {
         for reason in [
             Self::Overloaded,

@@ -1,4 +1,5 @@
-//! Requests of one idempotency key that wait in one batch: the first goes, and the others get its answer.
+//! Requests with the same idempotency key that wait in one batch: the first is stored, and the
+//! others get its answer.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -12,7 +13,7 @@ use crate::gather::Call;
 
 type Waiting = Call<NewMedia, Acceptance, TeamId>;
 
-/// A request that goes, and those that wait for what becomes of it.
+/// A request that is stored, and those that wait for its answer.
 pub(super) struct Request {
     pub(super) first: Waiting,
     repetitions: Vec<Waiting>,
@@ -42,7 +43,8 @@ pub(super) fn gather(batch: Vec<Waiting>) -> Vec<Request> {
 }
 
 impl Request {
-    /// Answers all that the first one's acceptance decides, and returns those that must go themselves.
+    /// Answers all requests that the first one's acceptance decides, and returns those that must be
+    /// stored themselves.
     pub(super) fn answer(self, acceptance: Acceptance) -> Vec<Waiting> {
         let Self { first, repetitions } = self;
         let (id, idempotency) = (first.question.id, first.question.idempotency.clone());

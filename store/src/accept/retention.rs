@@ -1,7 +1,8 @@
-//! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of images that were decided long
-//! ago, what shadows and backtests found, versions of rule groups that nothing refers to, events and their deliveries, answers of
-//! providers that were kept for equal texts. When exactly it happens does not matter, nor does that every process does it: all of it
-//! is told by its age, and nothing refers to it.
+//! Forgets what has expired: idempotency keys, images whose submission was never accepted, files of
+//! images that were decided long ago, findings of shadows and backtests, versions of rule groups
+//! that nothing refers to, events and their deliveries, cached answers of providers. It does not
+//! matter when exactly this happens, or that every process does it: age alone decides, and nothing
+//! refers to these rows.
 
 use std::time::Duration;
 
@@ -10,11 +11,14 @@ use tracing::warn;
 
 use super::images;
 use crate::{
-    answers, backtest, delivery, hash_list, image, recovery,
+    answers, backtest,
+    batches::{self, ROWS},
+    delivery, hash_list, image, recovery,
     rule_group::{self, shadow},
 };
 
-/// How long is kept what nobody needs for ever. What belongs to a site is in the site's settings.
+/// How long things are kept that are not needed for ever. Each site has settings of its own for
+/// what belongs to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
     /// Versions of rule groups that nothing refers to, since they were live.
@@ -33,8 +37,6 @@ impl Default for Retention {
 }
 
 const EVERY: Duration = Duration::from_mins(10);
-/// Rows of one statement, which holds no lock for long.
-const ROWS: i64 = 5_000;
 
 pub(super) async fn run(pool: PgPool, retention: Retention) {
     loop {
@@ -78,36 +80,33 @@ pub(super) async fn run(pool: PgPool, retention: Retention) {
 
 /// Removes files a batch at a time, so that no transaction holds many of them.
 async fn forget_files(pool: &PgPool) -> Result<(), sqlx::Error> {
-    while image::forget_files(pool).await? > 0 {}
+    batches::until_none(|| image::forget_files(pool)).await?;
     Ok(())
 }
 
 /// Removes all that have expired, and returns how many they were.
 async fn forget(pool: &PgPool) -> Result<u64, sqlx::Error> {
-    let mut removed = 0;
-    loop {
-        let rows = sqlx::query!(
-            "
-            delete from idempotency_keys
-            where ctid = any(
-                array(
-                    select ctid from idempotency_keys
-                    where created_at <= now() - interval '24 hours'
-                    limit $1
-                    for update skip locked
-                )
+    batches::until_none(|| forget_some(pool)).await
+}
+
+async fn forget_some(pool: &PgPool) -> Result<u64, sqlx::Error> {
+    let changed = sqlx::query!(
+        "
+        delete from idempotency_keys
+        where ctid = any(
+            array(
+                select ctid from idempotency_keys
+                where created_at <= now() - interval '24 hours'
+                limit $1
+                for update skip locked
             )
-            ",
-            ROWS,
         )
-        .execute(pool)
-        .await?
-        .rows_affected();
-        removed += rows;
-        if rows == 0 {
-            return Ok(removed);
-        }
-    }
+        ",
+        ROWS,
+    )
+    .execute(pool)
+    .await?;
+    Ok(changed.rows_affected())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Which way an item goes from its acceptance on.
 //!
-//! The short way: it is accepted with one job, and that job also tells of the acceptance. The long way: the acceptance is told at
-//! once, by an event, deliveries and jobs of their own. It is taken while the item's job would wait: when its queue or its team
-//! is paused or has a cap of its own there, and when no worker lives that understands such a job.
+//! The short way: the item is stored with one job, and that job also tells of the acceptance. The
+//! long way: the acceptance is told at once, with an event, its deliveries and their jobs. An item
+//! takes the long way while its job would wait: when the job's queue is paused, when its team is
+//! paused or has a cap in that queue, and when no live worker understands such a job.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,12 +20,12 @@ use uuid::Uuid;
 
 use crate::jobs;
 
-/// How often it is looked what holds jobs back.
+/// How often to look for what holds jobs back.
 const LOOK: Duration = Duration::from_secs(1);
 /// A queue with more exceptions than this is not looked at one by one.
 const EXCEPTIONS: usize = 10_000;
 
-/// The queues of which items may take the short way, each with the teams that may not.
+/// The queues whose items may take the short way, each with the teams whose items may not.
 #[derive(Debug, Default)]
 pub(super) struct Ways(HashMap<String, HashSet<Uuid>>);
 
@@ -36,7 +37,7 @@ impl Ways {
     }
 }
 
-/// Looks again and again until nobody wants to know any more.
+/// Looks again and again until nobody listens any more.
 pub(super) async fn look(pool: PgPool, ways: watch::Sender<Arc<Ways>>) {
     while !ways.is_closed() {
         let found = read(&pool).await.unwrap_or_else(|error| {

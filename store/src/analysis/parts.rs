@@ -1,5 +1,5 @@
-//! What was found of an item whose analysis is not complete. The parts of texts and of images are kept in two tables: binaries
-//! that know texts only read the one.
+//! What was found of an item whose analysis is not complete. The parts of texts and of images are
+//! kept in two tables: older binaries know only texts and read only the first table.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ use domain::{
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::{ProviderReport, to_json};
+use super::ProviderReport;
+use crate::json::to_json;
 
 /// What one provider said in an earlier run.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub(super) fn merged(parts: &[Part]) -> Option<Scores> {
     (!merged.is_empty()).then_some(merged)
 }
 
-/// Whether these tell a score of the image; none when nobody has looked at it.
+/// Whether one of these parts has a score of the image; none when no provider has seen it.
 pub(super) fn image_scored(parts: &[Part]) -> Option<bool> {
     let of_image = parts.iter().filter(|part| part.modality == Modality::Image);
     let scores: Vec<&Scores> = of_image.filter_map(|part| part.scores.as_ref()).collect();

@@ -1,4 +1,5 @@
-//! What providers said of single pieces of a long text, or of single frames of an animation, whose analysis is not complete.
+//! What providers said of single pieces of a long text, or of single frames of an animation, whose
+//! analysis is not complete.
 
 use std::collections::HashMap;
 
@@ -10,8 +11,7 @@ use domain::{
 use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
-use super::to_json;
-use crate::{Error, provider};
+use crate::{Error, json::to_json, provider};
 
 /// What a provider said of a piece.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Piece {
     pub categories: Vec<Category>,
     /// Its scores.
     pub scores: Scores,
-    /// What it answered, as far as it is kept.
+    /// The stored part of its answer.
     pub raw: Option<String>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn keep(
             // A text has up to 100 KB.
             starts.push(i32::try_from(piece.start).unwrap_or(i32::MAX));
             lengths.push(i32::try_from(piece.length).unwrap_or(i32::MAX));
-            // Arrays of arrays would have to be of one length.
+            // Arrays of arrays must all have the same length.
             let names: Vec<&str> = piece.categories.iter().map(|c| c.as_str()).collect();
             categories.push(names.join(","));
             scores.push(to_json(&piece.scores)?);

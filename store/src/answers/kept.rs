@@ -1,4 +1,5 @@
-//! New answers, gathered. Each team has a ring of slots: a new answer takes the place of the team's oldest one.
+//! New answers, gathered. Each team has a ring of slots: a new answer takes the place of the team's
+//! oldest one.
 
 use domain::{
     id::{MediaId, TeamId},
@@ -11,8 +12,8 @@ use uuid::Uuid;
 use super::AnswerKey;
 use crate::{
     Error,
-    analysis::to_json,
     gather::{Bounds, Gather},
+    json::to_json,
 };
 
 /// What a provider said of a whole text.
@@ -26,7 +27,7 @@ pub struct NewAnswer {
     pub scores: Scores,
 }
 
-/// Keeps what comes. A false answer: it could not be kept.
+/// Stores new answers. `false` means that an answer could not be stored.
 pub(super) fn keeper(pool: PgPool, bounds: Bounds, most: u32) -> Gather<NewAnswer, bool, TeamId> {
     Gather::shared(bounds, move |batch| {
         let pool = pool.clone();
@@ -43,8 +44,8 @@ pub(super) fn keeper(pool: PgPool, bounds: Bounds, most: u32) -> Gather<NewAnswe
     })
 }
 
-/// Keeps answers, those of equal texts once, and none that is kept already. Of an item that is gone, or whose site keeps none, there is
-/// nothing to keep.
+/// Stores answers: one for equal texts, and none that is stored already. Nothing is stored for an
+/// item that is gone, or for a site without a cache.
 pub(super) async fn keep(pool: &PgPool, answers: &[&NewAnswer], most: u32) -> Result<(), Error> {
     let media: Vec<Uuid> = answers
         .iter()
@@ -53,7 +54,8 @@ pub(super) async fn keep(pool: &PgPool, answers: &[&NewAnswer], most: u32) -> Re
     let keys: Vec<Vec<u8>> = answers.iter().map(|answer| answer.key.0.to_vec()).collect();
     let scores = answers.iter().map(|answer| to_json(&answer.scores));
     let scores: Vec<String> = scores.collect::<Result<_, _>>()?;
-    // Rings are locked in the order of their teams, so that no two processes wait for one another.
+    // Rings are locked in the order of their teams, so that two processes never wait for each
+    // other.
     sqlx::query!(
         "
         with given as (

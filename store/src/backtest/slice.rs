@@ -1,40 +1,38 @@
 //! A slice of a backtest: what a job replays, and the effect of having replayed it.
 
-use std::{collections::BTreeMap, sync::Arc};
+mod replayed;
+mod store;
+mod walk;
 
-use chrono::{DateTime, Utc};
+use std::sync::Arc;
+
 use domain::{
     backtest::Decided,
-    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, RuleId, SiteId, TeamId},
+    id::{BacktestId, GroupVersionId, MediaId, RuleGroupId, TeamId},
     media::Status,
     rules::Rule,
 };
-use queue::{Effect, FinishTx, Survivor};
-use sqlx::{PgConnection, PgPool, types::Json};
-use uuid::Uuid;
+use sqlx::{PgPool, types::Json};
 
-use super::{Backtest, Change};
+pub use self::replayed::{Look, Replayed};
+use self::walk::{known, standing, walk};
 use crate::{
     Error,
-    chain::{self, End, Step},
-    jobs,
-    media::ids_within,
     verdict::{self, ToJudge, Wanted},
 };
 
-/// Items of a slice: some milliseconds' work each at the most, so that a worker may stop soon.
+/// Items of a slice. Each takes a few milliseconds at most, so a worker can stop soon.
 pub const SLICE: i64 = 200;
+
 /// The most changes of a backtest that are listed.
 pub const LISTED: i64 = 10_000;
-/// The most rules of a change that are listed.
-const LISTED_RULES: usize = 20;
 
 /// What is replayed.
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The group that is tried.
     pub group: RuleGroupId,
-    /// The version of it; nil for a draft, which is none.
+    /// Its version; nil for a draft.
     pub version: GroupVersionId,
     /// The rules, which compiled when the backtest was created.
     pub rules: Vec<Rule>,
@@ -62,7 +60,7 @@ pub struct Slice {
     pub backtest: BacktestId,
     /// Its team, which is the lane of its jobs.
     pub team: TeamId,
-    /// Whether the group judges items, too, that it did not judge.
+    /// Whether the group also judges items that it did not judge before.
     pub joins: bool,
     /// How many more changes may be listed.
     pub room: usize,
@@ -128,310 +126,4 @@ pub async fn next(pool: &PgPool, backtest: BacktestId) -> Result<Option<Slice>, 
         to: media.last().copied().or(standing.walked_to),
         last,
     }))
-}
-
-struct Standing {
-    team: TeamId,
-    group: RuleGroupId,
-    site: Option<SiteId>,
-    since: Option<DateTime<Utc>>,
-    until: DateTime<Utc>,
-    limit: i64,
-    looked_at: i64,
-    listed: i64,
-    walked_to: Option<MediaId>,
-}
-
-async fn standing(pool: &PgPool, backtest: BacktestId) -> Result<Option<Standing>, Error> {
-    let row = sqlx::query!(
-        "
-        select team_id, rule_group_id, site_id, since, until, item_limit, looked_at, listed, walked_to
-        from backtests
-        where id = $1 and state = 'running'
-        ",
-        backtest.as_uuid(),
-    )
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(|row| Standing {
-        team: row.team_id.into(),
-        group: row.rule_group_id.into(),
-        site: row.site_id.map(SiteId::from),
-        since: row.since,
-        until: row.until,
-        limit: row.item_limit,
-        looked_at: row.looked_at,
-        listed: row.listed,
-        walked_to: row.walked_to.map(MediaId::from),
-    }))
-}
-
-/// The next items of the team's sites, or of the one that is wanted.
-async fn walk(pool: &PgPool, standing: &Standing, items: i64) -> Result<Vec<Uuid>, Error> {
-    let (from, before) = ids_within(standing.since, Some(standing.until));
-    let before = standing
-        .walked_to
-        .map_or(before, |walked| walked.as_uuid().min(before));
-    let walked = sqlx::query_scalar!(
-        r#"
-        select w.id as "id!"
-        from sites s
-        cross join lateral (
-            select m.id
-            from media m
-            where
-                m.site_id = s.id and m.id >= $3 and m.id < $4
-                and ($5::timestamptz is null or m.created_at >= $5)
-                and m.created_at < $6
-            order by m.id desc
-            limit $7
-        ) w
-        where s.team_id = $1 and ($2::uuid is null or s.id = $2)
-        order by w.id desc
-        limit $7
-        "#,
-        standing.team.as_uuid(),
-        standing.site.map(SiteId::as_uuid),
-        from,
-        before,
-        standing.since,
-        standing.until,
-        items,
-    )
-    .fetch_all(pool)
-    .await?;
-    Ok(walked)
-}
-
-struct Known {
-    id: Uuid,
-    of_group: bool,
-    analysed: bool,
-    old: Option<String>,
-    decided: Option<String>,
-}
-
-/// What is known of items beside what judges them, the newest first.
-async fn known(
-    pool: &PgPool,
-    media: &[Uuid],
-    group: RuleGroupId,
-) -> Result<Vec<Known>, sqlx::Error> {
-    sqlx::query_as!(
-        Known,
-        r#"
-        select
-            m.id,
-            m.group_versions && array(select id from rule_group_versions where rule_group_id = $2) as "of_group!",
-            exists (select from analyses a where a.media_id = m.id) as "analysed!",
-            (select v.status from verdicts v where v.media_id = m.id and v.number = 1) as old,
-            (
-                select v.status
-                from verdicts v
-                where v.media_id = m.id and v.moderation_type = 'manual'
-                order by v.number desc
-                limit 1
-            ) as decided
-        from media m
-        where m.id = any($1)
-        order by m.id desc
-        "#,
-        media,
-        group.as_uuid(),
-    )
-    .fetch_all(pool)
-    .await
-}
-
-/// The effect of a slice: what it found is added to the backtest, and the next one is enqueued.
-#[derive(Debug)]
-pub struct Replayed {
-    backtest: BacktestId,
-    team: TeamId,
-    from: Option<MediaId>,
-    to: Option<MediaId>,
-    last: bool,
-    room: usize,
-    looked_at: i64,
-    of_other_groups: i64,
-    undecided: i64,
-    without_content: i64,
-    without_scores: i64,
-    changed: i64,
-    counts: BTreeMap<(Status, Status, Decided), i64>,
-    changes: Vec<Change>,
-}
-
-/// What became of an item that was looked at.
-#[derive(Clone, Debug)]
-pub enum Look {
-    /// The group does not judge it.
-    OfOtherGroups,
-    /// It has no verdict yet.
-    Undecided,
-    /// Nothing is kept of it that could be judged.
-    WithoutContent,
-    /// The rules ask for scores, and it was never analysed.
-    WithoutScores,
-    /// It was judged.
-    Judged(Change),
-}
-
-impl Replayed {
-    /// Of a slice nothing of which was looked at yet.
-    pub fn new(slice: &Slice) -> Self {
-        Self {
-            backtest: slice.backtest,
-            team: slice.team,
-            from: slice.from,
-            to: slice.to,
-            last: slice.last,
-            room: slice.room,
-            looked_at: 0,
-            of_other_groups: 0,
-            undecided: 0,
-            without_content: 0,
-            without_scores: 0,
-            changed: 0,
-            counts: BTreeMap::new(),
-            changes: Vec::new(),
-        }
-    }
-
-    /// The slice ends with this item; the next one begins after it.
-    pub fn end_with(&mut self, item: MediaId) {
-        self.to = Some(item);
-        self.last = false;
-    }
-
-    /// An item of the slice was looked at.
-    pub fn add(&mut self, look: Look) {
-        self.looked_at += 1;
-        let mut change = match look {
-            Look::OfOtherGroups => return self.of_other_groups += 1,
-            Look::Undecided => return self.undecided += 1,
-            Look::WithoutContent => return self.without_content += 1,
-            Look::WithoutScores => return self.without_scores += 1,
-            Look::Judged(change) => change,
-        };
-        let key = (change.old, change.new, change.decided);
-        *self.counts.entry(key).or_default() += 1;
-        if change.old != change.new {
-            self.changed += 1;
-            if self.changes.len() < self.room {
-                change.rules.truncate(LISTED_RULES);
-                self.changes.push(change);
-            }
-        }
-    }
-}
-
-impl Effect for Replayed {
-    async fn apply(batch: &[Survivor<'_, Self>], tx: &mut FinishTx<'_>) -> Result<(), sqlx::Error> {
-        for Survivor { effect, .. } in batch {
-            if !effect.advance(tx.conn).await? {
-                continue;
-            }
-            effect.count(tx.conn).await?;
-            effect.list(tx.conn).await?;
-            if !effect.last {
-                tx.jobs.push(jobs::replay(effect.backtest, effect.team));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Replayed {
-    /// False: the backtest was stopped, or is not where the slice begins.
-    async fn advance(&self, conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-        let step = Step {
-            from: self.from.map(MediaId::as_uuid),
-            to: self.to.map(MediaId::as_uuid),
-            end: End::of(self.last),
-        };
-        if !chain::advance::<Backtest>(conn, self.backtest.as_uuid(), step).await? {
-            return Ok(false);
-        }
-        sqlx::query!(
-            "
-            update backtests
-            set
-                looked_at = looked_at + $2,
-                of_other_groups = of_other_groups + $3,
-                undecided = undecided + $4,
-                without_content = without_content + $5,
-                without_scores = without_scores + $6,
-                changed = changed + $7,
-                listed = listed + $8
-            where id = $1
-            ",
-            self.backtest.as_uuid(),
-            self.looked_at,
-            self.of_other_groups,
-            self.undecided,
-            self.without_content,
-            self.without_scores,
-            self.changed,
-            i64::try_from(self.changes.len()).unwrap_or(i64::MAX),
-        )
-        .execute(conn)
-        .await?;
-        Ok(true)
-    }
-
-    async fn count(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let old: Vec<&str> = self.counts.keys().map(|key| key.0.as_str()).collect();
-        let new: Vec<&str> = self.counts.keys().map(|key| key.1.as_str()).collect();
-        let decided: Vec<&str> = self.counts.keys().map(|key| key.2.as_str()).collect();
-        let items: Vec<i64> = self.counts.values().copied().collect();
-        sqlx::query!(
-            "
-            insert into backtest_counts as c (backtest_id, old_status, new_status, decided, items)
-            select $1, i.* from unnest($2::text [], $3::text [], $4::text [], $5::bigint []) as i
-            on conflict (backtest_id, old_status, new_status, decided) do update set items = c.items + excluded.items
-            ",
-            self.backtest.as_uuid(),
-            &old as &[&str],
-            &new as &[&str],
-            &decided as &[&str],
-            &items,
-        )
-        .execute(conn)
-        .await?;
-        Ok(())
-    }
-
-    async fn list(&self, conn: &mut PgConnection) -> Result<(), sqlx::Error> {
-        let media: Vec<Uuid> = self.changes.iter().map(|c| c.media.as_uuid()).collect();
-        let old: Vec<&str> = self.changes.iter().map(|c| c.old.as_str()).collect();
-        let new: Vec<&str> = self.changes.iter().map(|c| c.new.as_str()).collect();
-        let decided: Vec<&str> = self.changes.iter().map(|c| c.decided.as_str()).collect();
-        // Lists of unequal lengths are no matrix, so each goes as one text.
-        let rules: Vec<String> = self
-            .changes
-            .iter()
-            .map(|change| {
-                let rules: Vec<String> = change.rules.iter().map(RuleId::to_string).collect();
-                format!("{{{}}}", rules.join(","))
-            })
-            .collect();
-        sqlx::query!(
-            "
-            insert into backtest_changes (backtest_id, media_id, old_status, new_status, decided, rule_ids)
-            select $1, media_id, old_status, new_status, decided, rule_ids::uuid []
-            from unnest($2::uuid [], $3::text [], $4::text [], $5::text [], $6::text [])
-                as i (media_id, old_status, new_status, decided, rule_ids)
-            ",
-            self.backtest.as_uuid(),
-            &media,
-            &old as &[&str],
-            &new as &[&str],
-            &decided as &[&str],
-            &rules,
-        )
-        .execute(conn)
-        .await?;
-        Ok(())
-    }
 }

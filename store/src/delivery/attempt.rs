@@ -1,4 +1,4 @@
-//! What became of a delivery that was sent, or had to be given up.
+//! The result of a delivery that was sent or given up.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub struct Attempt {
     pub url: String,
     /// Why there was no answer, in words for the endpoint's owner; none if there was one.
     pub error: Option<String>,
-    /// What it says of the endpoint; none if that is nothing new.
+    /// What it says about the endpoint; none if nothing new.
     pub sign: Option<(EndpointId, Right)>,
 }
 
@@ -52,15 +52,16 @@ impl DeliveryState {
     }
 }
 
-/// What a run did for a delivery: it made an attempt, or found that there is none to make.
+/// What a run did for a delivery: it made an attempt, or found that no attempt is needed.
 #[derive(Debug)]
 pub struct Attempted {
     /// The delivery.
     pub delivery: DeliveryId,
     /// The attempt that was made.
     pub attempt: Option<Attempt>,
-    /// Where the delivery stands now.
+    /// The delivery's state now.
     pub state: DeliveryState,
-    /// Set when the endpoint asked for no more: it is disabled for this reason.
+    /// Set when the endpoint asked for no more requests. The endpoint is then disabled for this
+    /// reason.
     pub disable: Option<(EndpointId, &'static str)>,
 }

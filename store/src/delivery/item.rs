@@ -15,7 +15,7 @@ use crate::{Error, endpoint, seal::MasterKey};
 /// A delivery with its attempts.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// What lists tell of it, too.
+    /// What lists show of it.
     pub listed: Listed,
     /// The site of its endpoint.
     pub site: SiteId,
@@ -42,9 +42,10 @@ pub struct LoggedAttempt {
     pub outcome: String,
     /// The answer's status; none if there was no answer.
     pub status_code: Option<i16>,
-    /// The first 2 KiB of the answer to a failed attempt; none of a success, of an older attempt, or if there was no answer.
+    /// The first 2 KiB of the answer to a failed attempt; none of a success, of an older attempt,
+    /// or if there was no answer.
     pub response_body: Option<Vec<u8>>,
-    /// Where it went; none if that was not noted then.
+    /// Where it went; none if that was not recorded at the time.
     pub url: Option<String>,
     /// Why there was no answer; none if there was one.
     pub error: Option<String>,

@@ -1,4 +1,5 @@
-//! What becomes of a job that sends deliveries: what it did is recorded, and what it did not do goes on elsewhere.
+//! The result of a job that sends deliveries: what it did is recorded, and the rest moves to other
+//! jobs.
 
 use std::time::Duration;
 
@@ -9,8 +10,9 @@ use tracing::error;
 use super::{Attempted, DeliveryState, record};
 use crate::jobs::{self, DeliveryJob, Turn};
 
-/// The effect of a run, or of a part of it. What a page has sent or handed on, it names no more: each delivery that has not
-/// ended is in exactly one job, also when the run is killed right after this.
+/// The effect of a run, or of a part of a run. A page no longer names what it has sent or handed
+/// on. So each unfinished delivery is in exactly one job, even when the run is killed right after
+/// this.
 #[derive(Debug)]
 pub struct Progress {
     /// Where the page goes.
@@ -19,9 +21,9 @@ pub struct Progress {
     pub team: TeamId,
     /// What was sent, or given up.
     pub attempted: Vec<Attempted>,
-    /// What goes on as jobs of its own.
+    /// What moves to jobs of its own.
     pub handed_on: Vec<HandedOn>,
-    /// What the job itself has still to send, if it goes on with less than it had.
+    /// What the job itself still has to send, if it goes on with fewer turns.
     pub rest: Option<Vec<Turn>>,
 }
 
@@ -64,7 +66,8 @@ impl Progress {
     }
 }
 
-/// Deliveries whose job died, because workers died with it again and again: they count as exhausted and can be replayed.
+/// Deliveries whose job died because workers died with it again and again. They count as exhausted
+/// and can be sent again.
 pub struct DeliveryDied;
 
 impl Obituary for DeliveryDied {

@@ -1,10 +1,13 @@
-//! Recording attempts: they are logged, their deliveries go on or end, and endpoints are judged by them.
+//! Records attempts: logs them, moves their deliveries, and updates the health of their endpoints.
+
+mod write;
 
 use domain::webhook::KEPT_ANSWERS;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{Attempt, Attempted, DeliveryState};
+pub(super) use self::write::write;
+use super::{Attempted, DeliveryState};
 use crate::endpoint::{
     self,
     health::{self, Sign},
@@ -37,104 +40,8 @@ impl Attempted {
     }
 }
 
-/// Logs the attempts that were made, and moves the deliveries. One statement: two take a quarter longer for 32 deliveries.
-pub(super) async fn write(conn: &mut PgConnection, runs: &[&Attempted]) -> Result<(), sqlx::Error> {
-    let columns = Columns::of(runs);
-    // The start is reckoned back from Postgres's clock: workers' clocks may differ.
-    sqlx::query!(
-        "
-        with runs as materialized (
-            select *
-            from unnest(
-                $1::uuid [], $2::text [], $3::bigint [], $4::smallint [], $5::integer [], $6::text [], $7::smallint [],
-                $8::bytea [], $9::text [], $10::text []
-            ) as r (
-                delivery_id, state, delay_ms, number, duration_ms, outcome, status_code, response_body, url, error
-            )
-        ),
-        new_attempts as (
-            insert into delivery_attempts
-                (delivery_id, number, started_at, duration_ms, outcome, status_code, response_body, url, error)
-            select
-                delivery_id, number, clock_timestamp() - duration_ms * interval '1 millisecond', duration_ms,
-                outcome, status_code, response_body, url, error
-            from runs
-            where number is not null
-        )
-        update deliveries d
-        set
-            state = r.state,
-            attempts = d.attempts + case when r.number is null then 0 else 1 end,
-            next_attempt_at = now() + r.delay_ms * interval '1 millisecond',
-            ended_at = case when r.delay_ms is null then now() end
-        from runs r
-        where d.id = r.delivery_id and d.state = 'pending'
-        ",
-        &columns.delivery,
-        &columns.state as &[&str],
-        &columns.delay_ms as &[Option<i64>],
-        &columns.number as &[Option<i16>],
-        &columns.duration_ms as &[Option<i32>],
-        &columns.outcome as &[Option<&str>],
-        &columns.status_code as &[Option<i16>],
-        &columns.response_body as &[Option<&[u8]>],
-        &columns.url as &[Option<&str>],
-        &columns.error as &[Option<&str>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// A row for each run. Without an attempt, what is told of one is null.
-#[derive(Default)]
-struct Columns<'a> {
-    delivery: Vec<Uuid>,
-    state: Vec<&'static str>,
-    /// None: it has ended.
-    delay_ms: Vec<Option<i64>>,
-    number: Vec<Option<i16>>,
-    duration_ms: Vec<Option<i32>>,
-    outcome: Vec<Option<&'static str>>,
-    status_code: Vec<Option<i16>>,
-    response_body: Vec<Option<&'a [u8]>>,
-    url: Vec<Option<&'a str>>,
-    error: Vec<Option<&'a str>>,
-}
-
-impl<'a> Columns<'a> {
-    fn of(runs: &[&'a Attempted]) -> Self {
-        let mut columns = Self::default();
-        for run in runs {
-            columns.push(run);
-        }
-        columns
-    }
-
-    fn push(&mut self, run: &'a Attempted) {
-        self.delivery.push(run.delivery.as_uuid());
-        self.state.push(run.state.as_str());
-        self.delay_ms.push(match run.state {
-            DeliveryState::Pending(delay) => {
-                Some(i64::try_from(delay.as_millis()).unwrap_or(i64::MAX))
-            }
-            DeliveryState::Delivered | DeliveryState::Exhausted | DeliveryState::Discarded => None,
-        });
-        let attempt: Option<&Attempt> = run.attempt.as_ref();
-        self.number.push(attempt.map(|a| small(a.number)));
-        self.duration_ms
-            .push(attempt.map(|a| i32::try_from(a.elapsed.as_millis()).unwrap_or(i32::MAX)));
-        self.outcome.push(attempt.map(|a| a.outcome));
-        self.status_code
-            .push(attempt.and_then(|a| a.status_code.map(small)));
-        self.response_body
-            .push(attempt.and_then(|a| a.response_body.as_deref()));
-        self.url.push(attempt.map(|a| a.url.as_str()));
-        self.error.push(attempt.and_then(|a| a.error.as_deref()));
-    }
-}
-
-/// Forgets the answers to all but the last attempts of these deliveries. The attempts themselves stay.
+/// Forgets the answers to all but the last attempts of these deliveries. The attempts themselves
+/// stay.
 async fn forget_older_answers(
     conn: &mut PgConnection,
     runs: &[&Attempted],
@@ -170,62 +77,4 @@ fn small(number: u16) -> i16 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use domain::id::DeliveryId;
-    use sqlx::PgPool;
-
-    use super::*;
-    use crate::schema;
-
-    #[sqlx::test(migrations = false)]
-    async fn case_38_only_the_last_three_attempts_keep_their_answers(pool: PgPool) {
-        schema::migrate(&pool).await.unwrap();
-        let mut conn = pool.acquire().await.unwrap();
-        let delivery = DeliveryId::from(Uuid::now_v7());
-        let other = DeliveryId::from(Uuid::now_v7());
-        let run = |delivery, number| Attempted {
-            delivery,
-            attempt: Some(Attempt {
-                number,
-                elapsed: Duration::from_millis(7),
-                outcome: "status",
-                status_code: Some(503),
-                response_body: Some(b"busy".to_vec()),
-                url: "https://example.com/".to_owned(),
-                error: None,
-                sign: None,
-            }),
-            state: DeliveryState::Pending(Duration::ZERO),
-            disable: None,
-        };
-        for number in 1..=12 {
-            let runs = [run(delivery, number), run(other, 2 * number)];
-            // The other one's numbers have gaps.
-            let runs: Vec<&Attempted> = runs.iter().collect();
-            write(&mut conn, &runs).await.unwrap();
-            forget_older_answers(&mut conn, &runs).await.unwrap();
-            let kept: Vec<(Uuid, i16)> = sqlx::query_as(
-                "select delivery_id, number from delivery_attempts where response_body is not null order by 1, 2",
-            )
-            .fetch_all(&mut *conn)
-            .await
-            .unwrap();
-            let number = i16::try_from(number).unwrap();
-            let last_three: Vec<i16> = kept
-                .iter()
-                .filter(|(of, _)| *of == delivery.as_uuid())
-                .map(|(_, number)| *number)
-                .collect();
-            let expected: Vec<i16> = ((number - 2).max(1)..=number).collect();
-            assert_eq!(last_three, expected);
-            assert!(kept.len() <= 6, "{kept:?}");
-        }
-        let rows: i64 = sqlx::query_scalar("select count(*) from delivery_attempts")
-            .fetch_one(&mut *conn)
-            .await
-            .unwrap();
-        assert_eq!(rows, 24, "every attempt keeps its row");
-    }
-}
+mod tests;

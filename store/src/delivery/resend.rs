@@ -24,9 +24,9 @@ pub struct Resent {
     pub event: EventId,
     /// Where it goes.
     pub endpoint: EndpointId,
-    /// Where it stood.
+    /// Its state before.
     pub from: DeliveryStatus,
-    /// The job that sends it, which the queue must hear of after the commit.
+    /// The job that sends it. Tell the queue of it after the commit.
     pub jobs: NewJobs,
 }
 
@@ -45,7 +45,8 @@ pub enum NotResent {
     TooOften,
 }
 
-/// Sends a delivery that has ended again: at once, and then by a whole schedule of its own. Run it in a transaction.
+/// Sends a delivery that has ended again: at once, and then with a complete new schedule. Run it in
+/// a transaction.
 pub async fn resend(
     conn: &mut PgConnection,
     reach: Reach,

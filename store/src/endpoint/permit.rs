@@ -1,4 +1,5 @@
-//! Limits of endpoints: no more requests a second, from all workers together, than an endpoint's owner wants.
+//! Rate limits of endpoints: all workers together send no more requests per second than an
+//! endpoint's owner wants.
 
 use std::time::Duration;
 
@@ -8,8 +9,8 @@ use sqlx::{Connection as _, PgPool};
 
 use crate::{Error, jobs};
 
-/// Asks to send one request to an endpoint with a limit; none: now. Otherwise says in how long to come back, and nothing
-/// more is claimed for that endpoint until then.
+/// Asks to send one request to an endpoint with a limit. None: send it now. Otherwise returns how
+/// long to wait, and no job of that endpoint is claimed until then.
 pub async fn permit(
     pool: &PgPool,
     endpoint: EndpointId,

@@ -1,3 +1,5 @@
+//! Batches, their bounds, and what callers hear while the database is away.
+
 use std::{sync::Mutex, time::Duration};
 
 use super::*;

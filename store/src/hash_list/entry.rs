@@ -1,25 +1,29 @@
-//! What stands on a list: one hash, or both of one picture, each pair once. What was taken off stays for a while as a row
-//! that says so. A process that holds the list in memory sees the removal when it asks for newer rows.
+//! The entries of a list. An entry has one hash or both hashes of one picture. A removed entry
+//! stays for a while as a row that says so. A process that holds the list in memory sees the
+//! removal when it asks for newer rows.
 
-use std::time::Duration;
+mod add;
+mod read;
+mod remove;
 
 use chrono::{DateTime, Utc};
 use domain::{
-    actor::Actor,
     hash_list::EntryHashes,
-    id::{ActorId, HashEntryId, HashListId, MediaId},
+    id::{ActorId, HashEntryId, MediaId},
     image_hash::{Pdq, Sha256Digest},
 };
-use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{MAX_ENTRIES, count, matches::bytes, raise};
-use crate::{Error, page::Page};
+pub(crate) use self::add::insert;
+pub use self::{
+    add::{Addition, NewEntry, add},
+    read::{find, list},
+    remove::{REMEMBERED, remove},
+};
+use super::matches::bytes;
+use crate::Error;
 
-/// How long a removed entry is remembered.
-pub const REMEMBERED: Duration = Duration::from_hours(7 * 24);
-
-/// Something on a list.
+/// An entry of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The entry.
@@ -32,188 +36,10 @@ pub struct Entry {
     pub media: Option<MediaId>,
     /// The list's revision that added it.
     pub revision: i64,
-    /// By which token.
+    /// Who did it.
     pub added_by: Option<ActorId>,
     /// When.
     pub added_at: DateTime<Utc>,
-}
-
-/// Something to be put on a list.
-#[derive(Clone, Copy, Debug)]
-pub struct NewEntry<'a> {
-    /// What a picture is recognised by.
-    pub hashes: EntryHashes,
-    /// What is said of it; may be empty.
-    pub note: &'a str,
-    /// The item whose image it is.
-    pub media: Option<MediaId>,
-}
-
-/// What became of something that was to be put on a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Addition {
-    /// It stands there now.
-    Added(HashEntryId),
-    /// It stood there already.
-    There(HashEntryId),
-    /// The team's lists have [`MAX_ENTRIES`].
-    Full,
-}
-
-/// Puts something on a list. Run it in a transaction that has locked the list.
-pub async fn add(
-    conn: &mut PgConnection,
-    list: HashListId,
-    new: NewEntry<'_>,
-    by: Actor,
-) -> Result<Addition, Error> {
-    if let Some(there) = find_same(conn, list, new.hashes).await? {
-        return Ok(Addition::There(there));
-    }
-    let Some(raised) = raise(conn, list).await? else {
-        return Ok(Addition::Full);
-    };
-    if raised.entries >= MAX_ENTRIES {
-        return Ok(Addition::Full);
-    }
-    let id = HashEntryId::from(Uuid::now_v7());
-    insert(conn, list, raised.revision, &[(id, new)], by.id()).await?;
-    count(conn, list, 1).await?;
-    Ok(Addition::Added(id))
-}
-
-/// Puts those on a list that are not there yet, and returns how many they are. The list is the caller's, who raised it to
-/// this revision.
-pub(crate) async fn insert(
-    conn: &mut PgConnection,
-    list: HashListId,
-    revision: i64,
-    new: &[(HashEntryId, NewEntry<'_>)],
-    by: Option<ActorId>,
-) -> Result<u64, sqlx::Error> {
-    let ids: Vec<Uuid> = new.iter().map(|(id, _)| id.as_uuid()).collect();
-    let sha256: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| sha256(e.hashes)).collect();
-    let pdq: Vec<Option<Vec<u8>>> = new.iter().map(|(_, e)| pdq(e.hashes)).collect();
-    let notes: Vec<&str> = new.iter().map(|(_, entry)| entry.note).collect();
-    let media: Vec<Option<Uuid>> = new
-        .iter()
-        .map(|(_, e)| e.media.map(MediaId::as_uuid))
-        .collect();
-    let inserted = sqlx::query!(
-        "
-        insert into hash_entries (list_id, id, sha256, pdq, note, media_id, revision, added_by)
-        select $1, i.id, i.sha256, i.pdq, i.note, i.media_id, $2, $3
-        from unnest($4::uuid [], $5::bytea [], $6::bytea [], $7::text [], $8::uuid [])
-            as i (id, sha256, pdq, note, media_id)
-        on conflict (list_id, pdq, sha256) where removed_at is null do nothing
-        ",
-        list.as_uuid(),
-        revision,
-        by.map(ActorId::as_uuid),
-        &ids,
-        &sha256 as &[Option<Vec<u8>>],
-        &pdq as &[Option<Vec<u8>>],
-        &notes as &[&str],
-        &media as &[Option<Uuid>],
-    )
-    .execute(conn)
-    .await?;
-    Ok(inserted.rows_affected())
-}
-
-async fn find_same(
-    conn: &mut PgConnection,
-    list: HashListId,
-    hashes: EntryHashes,
-) -> Result<Option<HashEntryId>, Error> {
-    let found = sqlx::query_scalar!(
-        "
-        select id
-        from hash_entries
-        where
-            list_id = $1 and removed_at is null
-            and (pdq = $2 or $2 is null and pdq is null) and (sha256 = $3 or $3 is null and sha256 is null)
-        ",
-        list.as_uuid(),
-        pdq(hashes),
-        sha256(hashes),
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(found.map(HashEntryId::from))
-}
-
-/// Takes an entry off a list; false: it does not stand there. Run it in a transaction that has locked the list.
-pub async fn remove(
-    conn: &mut PgConnection,
-    list: HashListId,
-    entry: HashEntryId,
-) -> Result<bool, Error> {
-    let Some(raised) = raise(conn, list).await? else {
-        return Ok(false);
-    };
-    let removed = sqlx::query!(
-        "
-        update hash_entries
-        set removed_at = clock_timestamp(), revision = $3
-        where list_id = $1 and id = $2 and removed_at is null
-        ",
-        list.as_uuid(),
-        entry.as_uuid(),
-        raised.revision,
-    )
-    .execute(&mut *conn)
-    .await?;
-    if removed.rows_affected() == 0 {
-        return Ok(false);
-    }
-    count(conn, list, -1).await?;
-    Ok(true)
-}
-
-/// An entry that stands on a list.
-pub async fn find(
-    conn: &mut PgConnection,
-    list: HashListId,
-    entry: HashEntryId,
-) -> Result<Option<Entry>, Error> {
-    let row = sqlx::query_as!(
-        Row,
-        "
-        select id, sha256, pdq, note, media_id, revision, added_by, added_at
-        from hash_entries
-        where list_id = $1 and id = $2 and removed_at is null
-        ",
-        list.as_uuid(),
-        entry.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await?;
-    row.map(Entry::try_from).transpose()
-}
-
-/// What stands on a list, in the order in which it was added.
-pub async fn list(
-    conn: &mut PgConnection,
-    list: HashListId,
-    page: Page,
-) -> Result<Vec<Entry>, Error> {
-    let rows = sqlx::query_as!(
-        Row,
-        "
-        select id, sha256, pdq, note, media_id, revision, added_by, added_at
-        from hash_entries
-        where list_id = $1 and ($2::uuid is null or id > $2) and removed_at is null
-        order by id
-        limit $3
-        ",
-        list.as_uuid(),
-        page.after,
-        page.limit,
-    )
-    .fetch_all(conn)
-    .await?;
-    rows.into_iter().map(Entry::try_from).collect()
 }
 
 fn sha256(hashes: EntryHashes) -> Option<Vec<u8>> {

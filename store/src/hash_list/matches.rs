@@ -1,5 +1,5 @@
-//! Which pictures are on which lists: one row a picture and list, with the nearest entry. Judging reads them here, so that it
-//! needs no list; what was found stays, whatever becomes of the list.
+//! Which pictures are on which lists: one row per picture and list, with the nearest entry. Judging
+//! reads these rows, so it needs no list. Matches stay even when the list is deleted.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use uuid::Uuid;
 
 use crate::Error;
 
-/// Stores matches that are not known yet. `scan` is what found them; none: they were found before the items were judged.
+/// Stores matches that are not known yet. `scan` is what found them; none: they were found before
+/// the items were judged.
 pub async fn record(
     conn: &mut PgConnection,
     matches: &[(MediaId, HashMatch)],
@@ -129,5 +130,5 @@ pub async fn hashes_of(
 /// A hash as it is stored.
 pub(super) fn bytes(stored: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Error> {
     let bytes = stored.map(<[u8; 32]>::try_from).transpose();
-    bytes.map_err(|_| Error::Unreadable("a stored hash has not 32 bytes".to_owned()))
+    bytes.map_err(|_| Error::Unreadable("a stored hash does not have 32 bytes".to_owned()))
 }

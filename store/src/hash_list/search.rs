@@ -1,4 +1,4 @@
-//! Entries by their hashes: those that begin alike, and those that are near.
+//! Searches entries by their hashes: those with the same beginning, and those that are similar.
 
 use domain::{
     id::{HashEntryId, HashListId},
@@ -9,7 +9,8 @@ use sqlx::PgConnection;
 use super::entry::{Entry, Row};
 use crate::{Error, page::Page};
 
-/// What stands on a list with a hash between these two, itself included: up to `limit`, in the order of hashes.
+/// Entries of a list with a hash between these two, both included: up to `limit`, in the order of
+/// hashes.
 pub async fn with_hash(
     conn: &mut PgConnection,
     list: HashListId,
@@ -58,10 +59,10 @@ pub async fn with_hash(
     rows.into_iter().map(Entry::try_from).collect()
 }
 
-/// How many entries are compared for one part of an answer to what is near.
+/// How many entries are compared for one part of a search for similar ones.
 pub const COMPARED: i64 = 50_000;
 
-/// A part of an answer to what is near a hash.
+/// A part of the entries that are similar to a hash.
 #[derive(Clone, Debug)]
 pub struct Near {
     /// The entries, in the order in which they were added, with their distances.
@@ -70,8 +71,9 @@ pub struct Near {
     pub next: Option<HashEntryId>,
 }
 
-/// What stands on a list after `page.after` and differs from a hash in at most so many bits. At most [`COMPARED`] entries are
-/// looked at, so there may be fewer than `page.limit`, or none, although there is more.
+/// Entries of a list after `page.after` that differ from a hash in at most so many bits. At most
+/// [`COMPARED`] entries are looked at, so there may be fewer than `page.limit`, or none, although
+/// there is more.
 pub async fn near(
     conn: &mut PgConnection,
     list: HashListId,

@@ -1,4 +1,5 @@
-//! A person decides about an item: the same way for the verdict as the machine's, from another place.
+//! A person's decision about an item. Its verdict is stored and told in the same way as the
+//! machine's.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -16,7 +17,7 @@ use sqlx::{PgConnection, types::Json};
 
 use crate::{
     Error,
-    analysis::to_json,
+    json::to_json,
     person, token,
     verdict::{Conclusion, conclude},
 };
@@ -26,9 +27,9 @@ use crate::{
 pub struct Decision<'a> {
     /// The item.
     pub media: MediaId,
-    /// From where the person may take it, to where.
+    /// The status that it must still have, and the status that it gets.
     pub step: Step,
-    /// Why. The application gets to read it.
+    /// Why. The application reads it.
     pub reason: &'a Reason,
     /// Who decides.
     pub moderator: Actor,
@@ -62,11 +63,11 @@ enum Moderator {
 pub struct Decided {
     /// When.
     pub moderated_at: DateTime<Utc>,
-    /// The jobs that deliver it, which the queue must hear of after the commit.
+    /// The jobs that deliver it. Tell the queue of them after the commit.
     pub jobs: NewJobs,
 }
 
-/// An item's team and where it stands; none if there is none within reach.
+/// An item's team and status; none if there is none within reach.
 pub async fn standing(
     conn: &mut PgConnection,
     reach: Reach,
@@ -99,8 +100,8 @@ pub async fn site_of(conn: &mut PgConnection, media: MediaId) -> Result<SiteId, 
     Ok(site.into())
 }
 
-/// Stores a person's verdict and tells it to the endpoints; none if somebody else decided since the item stood where the
-/// step comes from, and nothing was stored. Run it in a transaction.
+/// Stores a person's verdict and tells it to the endpoints; none, and nothing is stored, if the
+/// item no longer has the status that the step begins with. Run it in a transaction.
 pub async fn decide(
     conn: &mut PgConnection,
     decision: Decision<'_>,
@@ -138,7 +139,7 @@ pub async fn decide(
         details: &details,
         trace: &trace,
         analysed: None,
-        // Only an item that the machine has decided comes here, and that one's acceptance is told.
+        // Only items that the machine has decided come here, and their acceptance was told.
         created: None,
     };
     let mut jobs = NewJobs::new();

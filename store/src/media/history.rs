@@ -1,4 +1,4 @@
-//! What became of an item: its verdicts, the events that told them, and the way of these to the endpoints.
+//! The history of an item: its verdicts, their events, and the deliveries of these.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -17,9 +17,9 @@ use crate::Error;
 pub struct Verdict {
     /// Its number; an item's verdicts count from 1.
     pub number: i16,
-    /// Where it led.
+    /// The status after it.
     pub status: Status,
-    /// Where it came from.
+    /// The status before it.
     pub previous_status: Status,
     /// Who or what decided.
     pub moderation_type: ModerationType,
@@ -42,11 +42,11 @@ pub struct Event {
     pub verdict: Option<i16>,
     /// When it happened.
     pub occurred_at: DateTime<Utc>,
-    /// Its way to each endpoint that was subscribed to it.
+    /// Its delivery to each endpoint that subscribed to it.
     pub deliveries: Vec<Delivery>,
 }
 
-/// An event's way to an endpoint.
+/// The delivery of an event to an endpoint.
 #[derive(Clone, Debug)]
 pub struct Delivery {
     /// The delivery.

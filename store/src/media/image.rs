@@ -1,5 +1,5 @@
-//! An item's image: what is known of it, and the file, read in slices: a slow reader of a large one holds no more than a slice in
-//! memory.
+//! An item's image: what is known of it, and the file, read in slices: a slow reader of a large
+//! file holds only one slice in memory.
 
 use domain::{
     decision::ImageProblem,
@@ -18,9 +18,9 @@ pub const SLICE: u32 = 256 << 10;
 /// What is known of an item's image.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownImage {
-    /// What its first bytes say that it is; none if there never was a file of a format that is taken.
+    /// Its format, by its first bytes; none if there never was a file of a supported format.
     pub format: Option<ImageFormat>,
-    /// How large it is, in bytes; none if it is not kept (any more).
+    /// Its size in bytes; none if the file is not stored, or no longer.
     pub bytes: Option<u32>,
     /// Width and height in pixels; none if it was not decoded.
     pub size: Option<(u32, u32)>,
@@ -34,7 +34,7 @@ pub struct KnownImage {
     pub problem: Option<ImageProblem>,
 }
 
-/// What is known of an item's image; none if nothing is (yet).
+/// What is known of an item's image; none if nothing is known yet.
 pub(super) async fn known(
     conn: &mut PgConnection,
     media: MediaId,
@@ -74,13 +74,14 @@ fn hash(bytes: Option<Vec<u8>>) -> Result<Option<[u8; 32]>, Error> {
 pub struct Image {
     /// The item.
     pub media: MediaId,
-    /// What its first bytes say that it is.
+    /// Its format, by its first bytes.
     pub format: ImageFormat,
-    /// How large it is, in bytes.
+    /// Its size in bytes.
     pub bytes: u32,
 }
 
-/// An item's image; none if there is no such item within reach, or if no image of it is kept (any more).
+/// An item's image; none if there is no such item within reach, or if its image is not stored, or
+/// no longer.
 pub async fn image(
     conn: &mut PgConnection,
     reach: Reach,
@@ -108,7 +109,7 @@ pub async fn image(
     .transpose()
 }
 
-/// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed meanwhile.
+/// Up to [`SLICE`] bytes of an image, from this byte on; none if it was removed in the meantime.
 pub async fn image_slice(pool: &PgPool, image: Image, from: u32) -> Result<Option<Vec<u8>>, Error> {
     // The bytes are stored out of line and uncompressed, so a slice reads nothing but itself.
     let slice = sqlx::query_scalar!(

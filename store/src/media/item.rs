@@ -1,4 +1,4 @@
-//! One item: what was submitted, and everything that became of it.
+//! One item: what was submitted, and everything that happened to it.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -29,13 +29,13 @@ pub struct Item {
     pub app_media_id: Option<String>,
     /// What was submitted.
     pub content_type: ContentType,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
     /// When it was accepted.
     pub created_at: DateTime<Utc>,
     /// The text that was submitted.
     pub body: Option<String>,
-    /// Where its image was to be fetched.
+    /// The URL of its image.
     pub content_url: Option<String>,
     /// What the application sent along, unchanged.
     pub metadata: Option<Box<RawValue>>,
@@ -45,9 +45,9 @@ pub struct Item {
     pub analysis: Option<Analysis>,
     /// The versions of rule groups that judge it: those that were live when it was accepted.
     pub group_versions: Vec<PinnedVersion>,
-    /// Every verdict, the last one first; of more than 1,000 the last ones.
+    /// The verdicts, the last one first; at most the last 1,000.
     pub verdicts: Vec<Verdict>,
-    /// Every event that is still kept, the last one first; of more than 1,000 the last ones.
+    /// The events that are still stored, the last one first; at most the last 1,000.
     pub events: Vec<Event>,
 }
 
@@ -73,12 +73,12 @@ pub struct PinnedVersion {
     pub number: i32,
     /// The group.
     pub group: RuleGroupId,
-    /// What the group is called now.
+    /// The group's present name.
     pub group_name: String,
 }
 
-/// Everything about an item; none if there is none within reach. Run it in a transaction that sees one moment, so that every
-/// verdict comes with its event.
+/// Everything about an item; none if there is none within reach. Run it in a transaction that sees
+/// one moment, so that every verdict comes with its event.
 pub async fn find(
     conn: &mut PgConnection,
     reach: Reach,

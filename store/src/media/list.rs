@@ -1,8 +1,10 @@
 //! Lists of media, newest first.
 //!
-//! There is no index on status, so that a verdict's update touches none. A page that asks for more than an index knows
-//! looks at a bounded number of rows ([`WALKED`](super::walk::WALKED)): it may hold fewer items than it could, even none, and yet have a
-//! successor.
+//! There is no index on the status, so that storing a verdict updates no index. A page with a
+//! filter that no index serves looks at a bounded number of rows ([`WALKED`]).
+//! Such a page may hold fewer items than its limit, even none, although there is a next page.
+
+mod walk;
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -13,15 +15,16 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::walk::{Walk, named, newest, waiting};
+pub use self::walk::WALKED;
+use self::walk::{Walk, named, newest, waiting};
 use crate::Error;
 
-/// Which media. What is none is not asked for.
+/// Which media. Fields that are `None` filter nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Of this site.
     pub site: Option<SiteId>,
-    /// That stand so.
+    /// In this state.
     pub status: Option<Status>,
     /// Accepted at this time or later.
     pub since: Option<DateTime<Utc>>,
@@ -32,7 +35,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    pub(super) fn wants_all(&self) -> bool {
+    fn wants_all(&self) -> bool {
         self.status.is_none() && self.since.is_none() && self.until.is_none()
     }
 }
@@ -57,7 +60,7 @@ pub struct Listed {
     pub app_media_id: Option<String>,
     /// What was submitted.
     pub content_type: ContentType,
-    /// Where it stands.
+    /// Its status.
     pub status: Status,
     /// Who or what decided last; none while pending.
     pub moderation_type: Option<ModerationType>,
@@ -67,8 +70,8 @@ pub struct Listed {
     pub moderated_at: Option<DateTime<Utc>>,
 }
 
-/// At most `limit` media within reach that are older than `after`. A site beyond reach has none. Run it in a transaction
-/// that sees one moment.
+/// At most `limit` media within reach that are older than `after`. A site beyond reach has none.
+/// Run it in a transaction that sees one moment.
 pub async fn list(
     conn: &mut PgConnection,
     reach: Reach,

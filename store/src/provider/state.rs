@@ -1,4 +1,5 @@
-//! The state of a provider's credential, for all workers together: one row, read often and written on change.
+//! The state of a provider's credential, for all workers together: one row, read often and written
+//! on change.
 
 use chrono::{DateTime, Utc};
 use domain::{breaker::Breaker, throttle::Throttle};
@@ -9,7 +10,7 @@ use crate::Error;
 /// The state of a credential. An unknown credential counts as working.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// Until when it asked not to be asked.
+    /// Until when it asked us to send no requests.
     pub paused_until: Option<DateTime<Utc>>,
     /// Whether it keeps failing.
     pub breaker: Breaker,
@@ -45,8 +46,8 @@ pub async fn read(pool: &PgPool, credential: &str) -> Result<Stated, Error> {
     Ok(row.into())
 }
 
-/// Changes a state while nobody else does: `how` gets what it is now, and the time. What `how` returns comes back with the
-/// state that is stored.
+/// Changes a state under its lock. `how` gets the present state and the time. What `how` returns
+/// comes back with the stored state.
 pub async fn change<R>(
     pool: &PgPool,
     credential: &str,

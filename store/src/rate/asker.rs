@@ -1,4 +1,4 @@
-//! Takes shares for the requests that wait, and gives back what others need more.
+//! Takes shares for waiting requests, and gives back what other processes need.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,7 +15,7 @@ use tracing::{debug, warn};
 use uuid::Uuid;
 
 use super::{
-    Admission, Limited, Request, listener,
+    Admission, Limited, Request, message,
     shares::{Shares, Spent},
     windows::{self, Wanted},
 };
@@ -24,7 +24,8 @@ use crate::{Error, gather::Call};
 type Asked = Call<Request, Result<Admission, Error>>;
 type Waiting = HashMap<Request, Vec<Asked>>;
 
-/// How long requests wait for what other processes give back. A process that lives answers within milliseconds.
+/// How long requests wait for what other processes give back. A live process answers within
+/// milliseconds.
 const RECLAIM: Duration = Duration::from_millis(500);
 /// Pauses between two looks at what was given back; they double.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
@@ -32,13 +33,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// How long Postgres may take over one statement.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Speaks with Postgres for all requests of a process.
+/// Asks Postgres for all requests of a process.
 pub(super) struct Asker {
     pub(super) pool: PgPool,
     /// Names this process among the holders of shares.
     pub(super) holder: Uuid,
     shares: Arc<Shares>,
-    /// One statement at a time. Otherwise a share could arrive after its process has said that it holds nothing.
+    /// One statement at a time. Otherwise a share could arrive after its process has said that it
+    /// holds nothing.
     turn: Mutex<()>,
 }
 
@@ -52,7 +54,8 @@ impl Asker {
         }
     }
 
-    /// Answers a batch of requests; those that must wait for other processes do so apart, and delay no others.
+    /// Answers a batch of requests; those that must wait for other processes wait separately and
+    /// delay no others.
     pub(super) async fn answer(self: Arc<Self>, batch: Vec<Asked>) {
         let mut waiting = Waiting::new();
         for call in batch {
@@ -64,7 +67,8 @@ impl Asker {
         }
     }
 
-    /// Calls in what other processes hold, and takes it as it comes. What has not come in time is refused.
+    /// Asks other processes for what they hold, and takes it as it comes. Requests that got nothing
+    /// in time are refused.
     async fn reclaim(&self, mut waiting: Waiting) {
         let lacking: HashSet<Limited> = waiting
             .keys()
@@ -72,9 +76,9 @@ impl Asker {
             .collect();
         let messages: Vec<String> = lacking
             .into_iter()
-            .map(|limited| listener::message(self.holder, limited))
+            .map(|limited| message::message(self.holder, limited))
             .collect();
-        if let Err(error) = windows::call_in(&self.pool, listener::CHANNEL, &messages).await {
+        if let Err(error) = windows::call_in(&self.pool, message::CHANNEL, &messages).await {
             debug!(%error, "could not ask other processes for their shares of rate limits");
         }
         let deadline = Instant::now() + RECLAIM;
@@ -94,7 +98,7 @@ impl Asker {
     /// Answers the callers that can be answered now.
     async fn round(&self, waiting: &mut Waiting) {
         let _turn = self.turn.lock().await;
-        // What came in since they began to wait.
+        // Shares that arrived since they began to wait.
         for (request, calls) in &mut *waiting {
             let taken = std::mem::take(calls);
             *calls = self.pay(*request, taken);
@@ -132,7 +136,7 @@ impl Asker {
         }
     }
 
-    /// Pays from what is at hand for as many as it lasts for, and returns the others.
+    /// Pays for as many requests as the shares last, and returns the others.
     fn pay(&self, request: Request, calls: Vec<Asked>) -> Vec<Asked> {
         answer(calls, || match self.shares.spend(request, Instant::now()) {
             Spent::One(standing) => Some(Admission::Admitted(standing)),
@@ -140,7 +144,8 @@ impl Asker {
         })
     }
 
-    /// Pays, refuses where nothing is left anywhere, or where others had time enough, and returns the undecided ones.
+    /// Pays; refuses requests if nothing is left anywhere, or if other processes had enough time to
+    /// answer; and returns the undecided ones.
     fn settle(&self, request: Request, calls: Vec<Asked>, waited: bool) -> Vec<Asked> {
         answer(calls, || {
             match self.shares.settle(request, Instant::now(), waited) {
@@ -165,7 +170,7 @@ impl Asker {
     }
 }
 
-/// Answers calls until there is no more answer, and returns the others.
+/// Answers calls until there are no more answers, and returns the others.
 fn answer(calls: Vec<Asked>, mut next: impl FnMut() -> Option<Admission>) -> Vec<Asked> {
     let mut calls = calls.into_iter();
     while calls.len() > 0 {

@@ -1,54 +1,36 @@
 //! What a process holds of each window, and what it knows of the rest.
 
+mod held;
+mod share;
+
 use std::{
-    collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use domain::{
     id::TeamId,
-    key::SecretHash,
-    limit::{RatePolicy, RateScope, RateStanding, RateWindow, WINDOW_SECONDS},
+    limit::{RateScope, RateStanding},
 };
 use tokio::time::Instant;
 
+use self::{
+    held::Held,
+    share::{Share, standing},
+};
 use super::{
     Holder, Limited, Request,
-    windows::{Given, Taken, Wanted},
+    windows::{Taken, Wanted},
 };
 
-/// How long a window that has nothing left is refused without asking Postgres. Meanwhile the key may have been disabled, and
-/// what a process held that did not answer may have come back.
+/// How long a window that has nothing left is refused without asking Postgres. Meanwhile the key
+/// may have been disabled, and a process that did not answer may have given back its share.
 const SURE: Duration = Duration::from_secs(1);
 
-/// The shares of this process. Those of past minutes are forgotten once a minute, so there are never more than keys and
-/// teams that were used in two.
+/// The shares of this process. Those of past minutes are forgotten once a minute, so there are
+/// never more entries than keys and teams used in two minutes.
 #[derive(Default)]
 pub(super) struct Shares(Mutex<Held>);
-
-#[derive(Default)]
-struct Held {
-    keys: HashMap<(SecretHash, RatePolicy), (TeamId, Share)>,
-    teams: HashMap<(TeamId, RatePolicy), Share>,
-    sweep_at: Option<Instant>,
-}
-
-/// A part of a window.
-#[derive(Clone, Copy, Debug)]
-struct Share {
-    /// The minute as Postgres counts it, in seconds since 1970.
-    minute: i64,
-    expires: Instant,
-    limit: u32,
-    left: u32,
-    /// What nobody had been given when Postgres was asked last.
-    rest: u32,
-    /// Whether other processes held parts then.
-    others: bool,
-    /// Until when it is certain that nothing is left anywhere.
-    spent_until: Option<Instant>,
-}
 
 /// What [`Shares::spend`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +49,9 @@ impl Shares {
         self.lock().spend(request, now)
     }
 
-    /// The same for a request that Postgres was asked for just now. It is refused, and others for a moment with it, once
-    /// nothing is left anywhere of one of its windows; or if this process holds nothing of it, and has waited long enough.
+    /// The same for a request after Postgres was asked. The request is refused once nothing is left
+    /// anywhere of one of its windows, and then other requests are refused for a moment too. It is
+    /// also refused if this process holds nothing of the window and has waited long enough.
     pub(super) fn settle(&self, request: Request, now: Instant, waited: bool) -> Spent {
         let mut held = self.lock();
         let spent = held.spend(request, now);
@@ -99,7 +82,7 @@ impl Shares {
         Some(self.lock().keys.get(&request)?.0)
     }
 
-    /// What so many requests ask of Postgres.
+    /// What to ask Postgres for so many requests.
     pub(super) fn wanted(&self, request: Request, requests: u32, now: Instant) -> Wanted {
         let mut held = self.lock();
         let current = |share: &Share| (share.expires > now).then_some(share.left);
@@ -135,8 +118,8 @@ impl Shares {
         lacking
     }
 
-    /// Keeps what Postgres gave to one who asked at this time: so a share ends here no later than there, whatever the clocks
-    /// say.
+    /// Keeps what Postgres gave to a statement that began at this time. So a share ends here no
+    /// later than in Postgres, whatever the clocks say.
     pub(super) fn put(&self, taken: &Taken, asked_at: Instant) {
         let now = Instant::now();
         let mut held = self.lock();
@@ -157,7 +140,7 @@ impl Shares {
         }
     }
 
-    /// Hands over what is unspent.
+    /// Takes out what is unspent.
     pub(super) fn surrender(&self, limited: Limited, now: Instant) -> u32 {
         match self.lock().share(limited) {
             Some(share) if share.expires > now => std::mem::take(&mut share.left),
@@ -167,99 +150,6 @@ impl Shares {
 
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Held {
-    fn spend(&mut self, request: Request, now: Instant) -> Spent {
-        let Some((key, team)) = self.pair(request) else {
-            return Spent::Unknown;
-        };
-        if key.expires <= now || team.expires <= now {
-            return Spent::Unknown;
-        }
-        if key.left > 0 && team.left > 0 {
-            key.left -= 1;
-            team.left -= 1;
-            return Spent::One(standing(request.1, key, team, now));
-        }
-        let is_spent =
-            |share: &Share| share.left == 0 && share.spent_until.is_some_and(|until| until > now);
-        let scope = if is_spent(key) {
-            RateScope::Key
-        } else if is_spent(team) {
-            RateScope::Team
-        } else {
-            return Spent::Unknown;
-        };
-        Spent::Nothing(standing(request.1, key, team, now), scope)
-    }
-
-    /// What there is of a key and of its team.
-    fn pair(&mut self, request: Request) -> Option<(&mut Share, &mut Share)> {
-        let (team, key) = self.keys.get_mut(&request)?;
-        let team = self.teams.get_mut(&(*team, request.1))?;
-        Some((key, team))
-    }
-
-    fn share(&mut self, (holder, policy): Limited) -> Option<&mut Share> {
-        match holder {
-            Holder::Key(key) => self.keys.get_mut(&(key, policy)).map(|(_, share)| share),
-            Holder::Team(team) => self.teams.get_mut(&(team, policy)),
-        }
-    }
-
-    fn sweep(&mut self, now: Instant) {
-        if self.sweep_at.is_none_or(|at| at <= now) {
-            self.keys.retain(|_, (_, share)| share.expires > now);
-            self.teams.retain(|_, share| share.expires > now);
-            self.sweep_at = Some(now + Duration::from_secs(WINDOW_SECONDS.into()));
-        }
-    }
-}
-
-impl Share {
-    /// What was held and what was given, as one. None: the minute is over already.
-    fn joined(before: Option<Self>, given: Given, asked_at: Instant, now: Instant) -> Option<Self> {
-        let valid = Duration::from_millis(u64::try_from(given.ends_in_ms).unwrap_or(0));
-        let expires = asked_at + valid;
-        let kept = before.filter(|share| share.minute == given.minute && share.expires > now);
-        (expires > now).then(|| Self {
-            minute: given.minute,
-            expires,
-            limit: given.limit,
-            left: given.share + kept.map_or(0, |share| share.left),
-            rest: given.rest,
-            others: given.others,
-            spent_until: None,
-        })
-    }
-
-    fn window(&self, name: &'static str, now: Instant) -> RateWindow {
-        let seconds = self
-            .expires
-            .saturating_duration_since(now)
-            .as_secs_f64()
-            .ceil();
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and the length of a window"
-        )]
-        let resets_in = (seconds as u32).max(1);
-        RateWindow {
-            name,
-            limit: self.limit,
-            remaining: self.left + self.rest,
-            resets_in,
-        }
-    }
-}
-
-fn standing(policy: RatePolicy, key: &Share, team: &Share, now: Instant) -> RateStanding {
-    RateStanding {
-        key: key.window(policy.name(RateScope::Key), now),
-        team: team.window(policy.name(RateScope::Team), now),
     }
 }
 

@@ -6,7 +6,8 @@ use sqlx::PgConnection;
 use super::{Group, Row};
 use crate::Error;
 
-/// The groups that are attached to a site, in the order in which they judge, which is that of their creation.
+/// The groups that are attached to a site, in the order in which they judge, which is that of their
+/// creation.
 pub async fn attached(conn: &mut PgConnection, site: SiteId) -> Result<Vec<Group>, Error> {
     let rows = sqlx::query_as!(
         Row,
@@ -28,7 +29,8 @@ pub async fn attached(conn: &mut PgConnection, site: SiteId) -> Result<Vec<Group
     Ok(rows.into_iter().map(Group::from).collect())
 }
 
-/// Attaches a group to a site; false: it was. Run it in a transaction that has locked the site and holds the group.
+/// Attaches a group to a site. False: it was attached already. Run it in a transaction that has
+/// locked the site and holds the group.
 pub async fn attach(
     conn: &mut PgConnection,
     site: SiteId,
@@ -64,7 +66,7 @@ pub async fn detach(
     Ok(detached.rows_affected() > 0)
 }
 
-/// The most sites of a group that are told.
+/// The most sites of a group that are named.
 const TOLD: i64 = 10;
 
 /// Some of the sites that a group judges for, attached or by default.

@@ -1,5 +1,5 @@
-//! A group's draft: what is edited, before it is published as a version. A group of which nothing is edited shows its live
-//! version as its draft.
+//! A group's draft: what is edited, before it is published as a version. A group without edits
+//! shows its live version as its draft.
 
 use domain::{id::RuleGroupId, rules::Rule};
 use sqlx::{PgConnection, types::Json};
@@ -14,7 +14,7 @@ pub struct Draft {
     pub rules: Vec<Rule>,
     /// Counts the changes of what the draft shows.
     pub revision: i64,
-    /// Whether it is something else than the live version.
+    /// Whether it differs from the live version.
     pub edited: bool,
 }
 
@@ -41,8 +41,8 @@ pub async fn draft(conn: &mut PgConnection, group: RuleGroupId) -> Result<Option
     }))
 }
 
-/// Replaces a group's draft, or, with none, goes back to its live version. Returns its new revision. Run it in a transaction
-/// that has locked the group.
+/// Replaces a group's draft, or, with none, goes back to its live version. Returns its new
+/// revision. Run it in a transaction that has locked the group.
 pub async fn edit(
     conn: &mut PgConnection,
     group: RuleGroupId,

@@ -8,10 +8,11 @@ use domain::{
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::webhook_secret::owner;
+use super::{NAME_KEY, webhook_secret::owner};
 use crate::{Error, plan::limit, seal::MasterKey};
 
-/// Creates a site with a new webhook secret, which is returned to be shown once. Run it in a transaction.
+/// Creates a site with a new webhook secret, which is returned so that it can be shown once. Run it
+/// in a transaction.
 ///
 /// # Errors
 /// [`Error::NameTaken`], [`Error::LimitReached`].
@@ -37,7 +38,8 @@ pub async fn create(
         key.seal(&owner(site), secret.expose().as_bytes()),
     )
     .execute(conn)
-    .await?;
+    .await
+    .map_err(Error::on_violation(NAME_KEY, Error::NameTaken))?;
     Ok((site, secret))
 }
 

@@ -1,5 +1,7 @@
 //! The keys with which applications submit for a site: create, rotate, list, disable.
 
+mod read;
+
 use chrono::{DateTime, Utc};
 use domain::{
     event::{iso8601, iso8601_or_null},
@@ -11,8 +13,9 @@ use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
+pub use self::read::{find, list};
 use super::create::team_of;
-use crate::{Error, page::Page, plan::limit};
+use crate::{Error, plan::limit};
 
 /// A key without its secret. The audit log shows it as the management interface does.
 #[derive(Clone, Debug, Serialize)]
@@ -32,7 +35,7 @@ pub struct KeyRecord {
     pub disabled_at: Option<DateTime<Utc>>,
 }
 
-/// Creates a key for a site; it is returned to be shown once. Run it in a transaction.
+/// Creates a key for a site; it is returned so that it can be shown once. Run it in a transaction.
 ///
 /// # Errors
 /// [`Error::LimitReached`].
@@ -43,10 +46,11 @@ pub async fn create(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId,
     insert(conn, site).await
 }
 
-/// How many disabled keys of a team are remembered, so that replacing keys for ever leaves no more behind.
+/// How many disabled keys of a team are remembered, so that replacing keys again and again leaves a
+/// bounded number.
 const DISABLED_KEYS: i64 = 1_000;
 
-/// Forgets the keys that were disabled before all these, and how often they were used.
+/// Forgets keys that were disabled earlier than these, with their usage counts.
 async fn forget_disabled(conn: &mut PgConnection, site: SiteId) -> Result<(), Error> {
     sqlx::query!(
         "
@@ -89,13 +93,14 @@ async fn insert(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, Sit
     Ok((id, key))
 }
 
-/// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a transaction.
+/// Replaces all keys of a site by a new one; the old ones are disabled at once. Run it in a
+/// transaction.
 ///
 /// # Errors
-/// [`Error::LimitReached`], only if there was no key to replace: a team that has reached its limit, or is beyond it, can always
-/// replace a key that became known.
+/// [`Error::LimitReached`], only if there was no key to replace: a team that has reached its limit,
+/// or is beyond it, can always replace a key that became known.
 pub async fn rotate(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId, SiteKey), Error> {
-    // Of two rotations at once, the second must see, and replace, what the first has created.
+    // When two rotations meet, the second must see and replace the key that the first created.
     sqlx::query!(
         "select id from sites where id = $1 for no key update",
         site.as_uuid(),
@@ -116,7 +121,7 @@ pub async fn rotate(conn: &mut PgConnection, site: SiteId) -> Result<(SiteKeyId,
     }
 }
 
-/// Disables a key, for ever. False: it was disabled already.
+/// Disables a key for ever. False: it was disabled already.
 pub async fn disable(conn: &mut PgConnection, key: SiteKeyId) -> Result<bool, Error> {
     let disabled = sqlx::query!(
         "update site_keys set disabled_at = now() where id = $1 and disabled_at is null",
@@ -125,45 +130,4 @@ pub async fn disable(conn: &mut PgConnection, key: SiteKeyId) -> Result<bool, Er
     .execute(conn)
     .await?;
     Ok(disabled.rows_affected() > 0)
-}
-
-/// A key; none if there is none, or if it is not the site's.
-pub async fn find(
-    conn: &mut PgConnection,
-    site: SiteId,
-    key: SiteKeyId,
-) -> Result<Option<KeyRecord>, Error> {
-    let record = sqlx::query_as!(
-        KeyRecord,
-        "select id, site_id as site, hint, created_at, disabled_at from site_keys where id = $1 and site_id = $2",
-        key.as_uuid(),
-        site.as_uuid(),
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(record)
-}
-
-/// A site's keys, the oldest first, disabled ones too.
-pub async fn list(
-    conn: &mut PgConnection,
-    site: SiteId,
-    page: Page,
-) -> Result<Vec<KeyRecord>, Error> {
-    let records = sqlx::query_as!(
-        KeyRecord,
-        "
-        select id, site_id as site, hint, created_at, disabled_at
-        from site_keys
-        where site_id = $1 and ($2::uuid is null or id > $2)
-        order by id
-        limit $3
-        ",
-        site.as_uuid(),
-        page.after,
-        page.limit,
-    )
-    .fetch_all(conn)
-    .await?;
-    Ok(records)
 }

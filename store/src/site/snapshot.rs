@@ -1,9 +1,12 @@
 //! What a submission needs to know of its site, and the cache of it.
 //!
-//! The cache is never trusted: a submission is prepared from it for one revision of the site, and the accepting statement
-//! admits it only if the key still works and the revision is still the current one ([`crate::accept`]).
+//! The cache is never trusted: a submission is prepared from it for one revision of the site, and
+//! the accepting statement admits it only if the key still works and the revision is still the
+//! current one ([`crate::accept`]).
 
-use std::{collections::HashMap, sync::Arc};
+mod load;
+
+use std::sync::Arc;
 
 use domain::{
     event::EventKind,
@@ -11,15 +14,15 @@ use domain::{
     key::SecretHash,
 };
 use quick_cache::sync::Cache;
-use sqlx::{PgPool, types::Json};
-use uuid::Uuid;
+use sqlx::PgPool;
 
+use self::load::{live_version, load};
 use crate::{
     Error,
     gather::{Bounds, Loader},
 };
 
-/// One revision of a site, as far as submissions are concerned.
+/// One revision of a site: what submissions need to know of it.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The site.
@@ -34,7 +37,7 @@ pub struct Site {
     pub judges: Judges,
 }
 
-/// An enabled endpoint and what it wants to hear of.
+/// An enabled endpoint and the events that it wants.
 #[derive(Clone, Debug)]
 pub struct Subscriber {
     /// The endpoint.
@@ -62,7 +65,9 @@ pub struct Sites {
 }
 
 const CACHED_SITES: usize = 20_000;
+
 const CACHED_GROUPS: usize = 20_000;
+
 const BOUNDS: Bounds = Bounds {
     waiting: 8_192,
     waiting_bytes: 1 << 20,
@@ -85,7 +90,8 @@ impl Sites {
         }
     }
 
-    /// The site of this key, possibly an earlier revision. None: there is no such key, as Postgres said just now.
+    /// The site of this key, possibly an earlier revision. None: Postgres has just said that there
+    /// is no such key.
     pub async fn find(&self, key: SecretHash) -> Result<Option<Arc<Site>>, Error> {
         if let Some(site) = self.by_key.get(&key) {
             return Ok(Some(site));
@@ -119,89 +125,4 @@ impl Sites {
         self.groups.insert(key, judges.clone());
         Ok(judges)
     }
-}
-
-async fn load(pool: &PgPool, keys: &[SecretHash]) -> Result<HashMap<SecretHash, Arc<Site>>, Error> {
-    let hashes: Vec<Vec<u8>> = keys.iter().map(|key| key.as_bytes().to_vec()).collect();
-    let rows = sqlx::query!(
-        r#"
-        select
-            k.hash,
-            s.id,
-            s.team_id,
-            s.revision,
-            (
-                select coalesce(json_agg(json_build_array(e.id, e.events) order by e.id), '[]')
-                from webhook_endpoints e
-                where e.site_id = s.id and e.disabled_at is null
-            ) as "endpoints!: Json<Vec<(Uuid, Vec<EventKind>)>>",
-            j.versions as "versions!",
-            j.uses_ai as "uses_ai!"
-        from site_keys k
-        join sites s on s.id = k.site_id
-        cross join lateral (
-            select array_agg(v.id order by g.created_at, g.id) as versions, bool_or(v.uses_ai) as uses_ai
-            from rule_groups g
-            join rule_group_versions v on v.id = g.live_version_id
-            where g.id = any(
-                case when exists (select from site_rule_groups a where a.site_id = s.id)
-                then array(select a.rule_group_id from site_rule_groups a where a.site_id = s.id)
-                else array[s.default_rule_group_id] end
-            )
-        ) j
-        where k.hash = any($1) and k.disabled_at is null
-        "#,
-        &hashes,
-    )
-    .fetch_all(pool)
-    .await?;
-
-    rows.into_iter()
-        .map(|row| {
-            let hash: [u8; 32] = row
-                .hash
-                .try_into()
-                .map_err(|_| Error::Unreadable("a key hash of other than 32 bytes".into()))?;
-            let endpoints = row.endpoints.0.into_iter();
-            let site = Site {
-                id: row.id.into(),
-                team: row.team_id.into(),
-                revision: row.revision,
-                endpoints: endpoints
-                    .map(|(id, events)| Subscriber {
-                        id: id.into(),
-                        events,
-                    })
-                    .collect(),
-                judges: Judges {
-                    versions: row.versions.into_iter().map(GroupVersionId::from).collect(),
-                    uses_ai: row.uses_ai,
-                },
-            };
-            Ok((SecretHash::from(hash), Arc::new(site)))
-        })
-        .collect()
-}
-
-async fn live_version(
-    pool: &PgPool,
-    team: TeamId,
-    group: RuleGroupId,
-) -> Result<Option<Judges>, Error> {
-    let row = sqlx::query!(
-        "
-        select v.id, v.uses_ai
-        from rule_groups g
-        join rule_group_versions v on v.id = g.live_version_id
-        where g.id = $1 and g.team_id = $2 and g.disabled_at is null
-        ",
-        group.as_uuid(),
-        team.as_uuid(),
-    )
-    .fetch_optional(pool)
-    .await?;
-    Ok(row.map(|row| Judges {
-        versions: vec![row.id.into()],
-        uses_ai: row.uses_ai,
-    }))
 }

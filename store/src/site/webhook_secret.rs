@@ -1,22 +1,28 @@
-//! The secrets that sign a site's webhooks. A new one signs from a time on; for a day from then the one before it signs, too, so
-//! that receivers change over when they like.
+//! The secrets that sign a site's webhooks. A new secret signs from a given time on. For a day from
+//! then, the previous secret signs too, so that receivers can switch at any time.
 
-use chrono::{DateTime, Utc};
+mod rotate;
+mod standing;
+
 use domain::{
     id::SiteId,
     signature::{SigningSecrets, WebhookSecret},
 };
 use sqlx::PgConnection;
 
+pub use self::{
+    rotate::{Rotated, rotate},
+    standing::{Standing, standing},
+};
 use crate::{Error, seal::MasterKey};
 
-/// What a site's row says of its secrets at a moment.
+/// What a site's row says about its secrets at one moment.
 pub(crate) struct Sealed<'a> {
     pub(crate) secret: &'a [u8],
     pub(crate) next: Option<&'a [u8]>,
-    /// Whether the next one signs already.
+    /// Whether the next secret signs already.
     pub(crate) is_active: bool,
-    /// Whether the one before it signs, too.
+    /// Whether the previous secret still signs.
     pub(crate) is_grace: bool,
 }
 
@@ -40,7 +46,7 @@ impl Sealed<'_> {
     }
 }
 
-/// What signs a site's webhooks now; none if there is no such site.
+/// The secrets that sign a site's webhooks now; none if there is no such site.
 pub async fn signing(
     conn: &mut PgConnection,
     key: &MasterKey,
@@ -70,112 +76,6 @@ pub async fn signing(
         .open(key, site)
     })
     .transpose()
-}
-
-/// Which secrets a site has, and when they sign.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Since when the current one signs; none: since the site was created.
-    pub signs_since: Option<DateTime<Utc>>,
-    /// Until then the one before it signs, too; none: there is none that does.
-    pub previous_until: Option<DateTime<Utc>>,
-    /// From then on the next one signs; none: there is none.
-    pub next_at: Option<DateTime<Utc>>,
-}
-
-/// Which secrets a site has; none if there is no such site.
-pub async fn standing(conn: &mut PgConnection, site: SiteId) -> Result<Option<Standing>, Error> {
-    standing_at(conn, site, None).await
-}
-
-/// How it is at a time; without one, at the beginning of the transaction.
-async fn standing_at(
-    conn: &mut PgConnection,
-    site: SiteId,
-    at: Option<DateTime<Utc>>,
-) -> Result<Option<Standing>, Error> {
-    let standing = sqlx::query_as!(
-        Standing,
-        "
-        select
-            case when next_webhook_secret_at <= at then next_webhook_secret_at end as signs_since,
-            case when next_webhook_secret_at <= at and next_webhook_secret_at > at - interval '24 hours'
-            then next_webhook_secret_at + interval '24 hours' end as previous_until,
-            case when next_webhook_secret_at > at then next_webhook_secret_at end as next_at
-        from sites
-        cross join (select coalesce($2, now()) as at) t
-        where id = $1
-        ",
-        site.as_uuid(),
-        at,
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(standing)
-}
-
-/// A new secret, and from when on it signs.
-#[derive(Debug)]
-pub struct Rotated {
-    /// To be shown once.
-    pub secret: WebhookSecret,
-    /// From then on it signs.
-    pub activates_at: DateTime<Utc>,
-    /// Until then the one before it signs, too.
-    pub previous_until: DateTime<Utc>,
-    /// How it stood with the site's secrets before.
-    pub before: Standing,
-}
-
-/// Makes a new secret for a site, which signs from `activate_at` on, or from now if that is past or none. A site has two at
-/// most: of those it had, one that was to sign later, or one that signed beside the current one, is dropped at once. None if
-/// there is no such site. Run it in a transaction.
-pub async fn rotate(
-    conn: &mut PgConnection,
-    key: &MasterKey,
-    site: SiteId,
-    activate_at: Option<DateTime<Utc>>,
-) -> Result<Option<Rotated>, Error> {
-    // Of two rotations at once, the second must tell what of the first it drops.
-    sqlx::query_scalar!(
-        "select id from sites where id = $1 for no key update",
-        site.as_uuid()
-    )
-    .fetch_optional(&mut *conn)
-    .await?;
-    // This transaction may have begun before the first one, but its rotation comes after it.
-    let now: DateTime<Utc> = sqlx::query_scalar!(r#"select clock_timestamp() as "now!""#)
-        .fetch_one(&mut *conn)
-        .await?;
-    let Some(before) = standing_at(conn, site, Some(now)).await? else {
-        return Ok(None);
-    };
-    let secret = WebhookSecret::from_random(rand::random());
-    let row = sqlx::query!(
-        r#"
-        update sites
-        set
-            webhook_secret = case when next_webhook_secret_at <= $4 then next_webhook_secret else webhook_secret end,
-            next_webhook_secret = $2,
-            next_webhook_secret_at = greatest($3, $4)
-        where id = $1
-        returning
-            next_webhook_secret_at as "activates_at!",
-            next_webhook_secret_at + interval '24 hours' as "previous_until!"
-        "#,
-        site.as_uuid(),
-        key.seal(&owner(site), secret.expose().as_bytes()),
-        activate_at,
-        now,
-    )
-    .fetch_optional(conn)
-    .await?;
-    Ok(row.map(|row| Rotated {
-        secret,
-        activates_at: row.activates_at,
-        previous_until: row.previous_until,
-        before,
-    }))
 }
 
 fn open(key: &MasterKey, site: SiteId, sealed: &[u8]) -> Result<WebhookSecret, Error> {

@@ -8,7 +8,8 @@ fn time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// The period of each anchor that each time falls into: its start and its end, as the database says.
+/// The period of each anchor that each time falls into: its start and its end, as the database
+/// says.
 async fn periods(
     conn: &mut PgConnection,
     cases: &[(DateTime<Utc>, DateTime<Utc>)],
@@ -125,7 +126,7 @@ async fn the_day_of_the_month_is_kept_wherever_there_is_one(pool: PgPool) {
     let asked = cases.map(|(anchor, at, _, _)| (time(anchor), time(at)));
     let expected = cases.map(|(_, _, start, end)| (time(start), time(end)));
     let mut conn = pool.acquire().await.unwrap();
-    // Wherever the database believes itself to be, months are UTC's.
+    // Whatever the database's time zone is, months are in UTC.
     for zone in ["UTC", "Pacific/Auckland", "America/Los_Angeles"] {
         let set = format!("set time zone '{zone}'");
         sqlx::raw_sql(sqlx::AssertSqlSafe(set))

@@ -1,4 +1,4 @@
-//! Connections that Postgres ended are replaced without anybody noticing.
+//! Connections that Postgres ended are replaced, and no caller notices.
 
 use std::time::Duration;
 

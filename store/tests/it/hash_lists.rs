@@ -1,4 +1,5 @@
-//! Hash lists, the files that they are filled from and what they are held against, on a real Postgres.
+//! Hash lists, the files that they are filled from and what they are held against, on a real
+//! Postgres.
 
 mod deltas;
 mod entries;

@@ -1,6 +1,7 @@
 //! What people and tools see and change, on a real Postgres.
 
 mod actors;
+mod backtests;
 mod decide;
 mod deliveries;
 mod endpoints;
@@ -8,5 +9,5 @@ mod events;
 mod item;
 mod list;
 mod recoveries;
+mod shadows;
 mod sites;
-mod trials;

@@ -1,4 +1,5 @@
-//! A team with everything that a test of the store may need: a rule group, a site with a key, and a token.
+//! A team with everything that tests of the store need: a rule group, a site with a key, and a
+//! token.
 
 use chrono::{DateTime, Utc};
 use domain::{
@@ -151,7 +152,8 @@ impl Tenant {
         id.into()
     }
 
-    /// The machine's verdict on an item, as a worker's finisher stores it. Returns the jobs that follow.
+    /// The machine's verdict on an item, as a worker's finisher stores it. Returns the jobs that
+    /// follow.
     pub(crate) async fn judge(&self, media: MediaId, status: Status) -> NewJobs {
         let effect = Progress::from(Concluded {
             media,
@@ -164,7 +166,7 @@ impl Tenant {
         self.finish(&[effect]).await
     }
 
-    /// What a finisher does with effects that ended together. Returns the jobs that follow.
+    /// Applies effects that ended together, as the queue does. Returns the jobs that follow.
     pub(crate) async fn finish<E: Effect>(&self, effects: &[E]) -> NewJobs {
         let survivors: Vec<_> = effects
             .iter()

@@ -10,6 +10,7 @@ use futures::FutureExt as _;
 use store::{
     analysis::{Analysed, ToAnalyse},
     progress::Stage,
+    verdict::ToJudge,
 };
 use tokio::time::timeout;
 use tracing::warn;
@@ -34,7 +35,7 @@ impl Analyst {
         let Some(verdicts) = verdicts.filter(|_| !item.rules_are_held && !is_late) else {
             return kept(analysed, Duration::ZERO);
         };
-        let to_judge = Arc::new(item.to_judge(&analysed));
+        let to_judge = Arc::new(ToJudge::analysed(item, &analysed));
         let judging = AssertUnwindSafe(verdicts.reach(&to_judge, started)).catch_unwind();
         match timeout(AT_ONCE, judging).await {
             Ok(Ok(Ok(Reached::Verdict(concluded)))) => Stage::Judged {

@@ -70,7 +70,7 @@ async fn backtest_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BacktestId {
         by,
     };
     let mut tx = pool.begin().await.unwrap();
-    let (backtest, _) = backtest::create(&mut tx, new).await.unwrap();
+    let (backtest, _) = backtest::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     backtest
 }
@@ -87,7 +87,7 @@ async fn recovery_of(pool: &PgPool, endpoint: EndpointId, by: Actor) -> Recovery
         until: target.at,
         by,
     };
-    let (recovery, _) = recovery::create(&mut tx, new).await.unwrap();
+    let (recovery, _) = recovery::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     recovery
 }
@@ -124,7 +124,7 @@ async fn hashes_of(pool: &PgPool, tenant: &Tenant, by: Actor) -> BTreeMap<&'stat
         since_revision: None,
         by,
     };
-    let (scan, _) = scan::create(&mut tx, new).await.unwrap();
+    let (scan, _) = scan::create(&mut tx, new).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     BTreeMap::from([
         ("hash_list_id", list.to_string()),

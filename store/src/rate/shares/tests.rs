@@ -1,8 +1,12 @@
+//! What a process pays from its shares, and what it asks for.
+
 use std::collections::HashMap;
 
+use domain::{key::SecretHash, limit::RatePolicy};
 use uuid::Uuid;
 
 use super::*;
+use crate::rate::windows::Given;
 
 const MINUTE: Duration = Duration::from_mins(1);
 

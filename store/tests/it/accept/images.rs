@@ -1,4 +1,4 @@
-//! Inline images: stored with their items, and in nobody's way.
+//! Inline images: stored with their items, without delaying others.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Submitter {
         media
     }
 
-    /// Images, once what was refused has been tidied up.
+    /// The number of images, once those of refused submissions are removed.
     async fn images_left(&self) -> i64 {
         let mut left = i64::MAX;
         for _ in 0..50 {
@@ -101,7 +101,7 @@ async fn a_client_who_goes_away_leaves_no_image_that_belongs_to_nothing(pool: Pg
         .execute(&mut *blocker)
         .await
         .unwrap();
-    // The writer is at work, so what comes next waits.
+    // The writer is busy, so later submissions wait.
     let (acceptor, text) = (
         fixture.acceptor.clone(),
         fixture.media(&fixture.site().await, "text"),

@@ -1,4 +1,5 @@
-//! Rows that Postgres cannot store although they passed every check: each fails alone, at once, and turns nobody away.
+//! Rows that Postgres cannot store although they passed every check: each fails alone, at once, and
+//! turns nobody away.
 
 use std::{
     sync::Arc,
@@ -20,7 +21,8 @@ use crate::tenant::Tenant;
 /// A batch would be retried for 10 s before it is given up.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// Connections whose stack holds a normal row, and not one of thousands of nested arrays.
+/// Connections whose stack is large enough for a normal row, but not for thousands of nested
+/// arrays.
 async fn of_little_stack(pool: &PgPool) -> PgPool {
     let options = pool.connect_options().as_ref().clone();
     PgPoolOptions::new()
@@ -30,7 +32,7 @@ async fn of_little_stack(pool: &PgPool) -> PgPool {
         .unwrap()
 }
 
-/// Metadata that the checks before would refuse.
+/// A submission whose metadata the earlier checks would refuse.
 fn deep(fixture: &Submitter, site: &Arc<Site>) -> NewMedia {
     let json = format!(r#"{{"a":{}{}}}"#, "[".repeat(8_000), "]".repeat(8_000));
     let mut media = fixture.media(site, "poisoned");
@@ -38,7 +40,7 @@ fn deep(fixture: &Submitter, site: &Arc<Site>) -> NewMedia {
     media
 }
 
-/// Submits all at the same time, and says what became of each.
+/// Submits all at the same time, and returns the answers.
 async fn submit(
     fixture: &Submitter,
     all: Vec<NewMedia>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{actor::Actor, event::EventKind, id::GroupVersionId};
+use domain::{actor::Actor, event::EventKind};
 use sqlx::PgPool;
 use store::{
     accept::Acceptance,
@@ -14,47 +14,27 @@ use uuid::Uuid;
 
 use super::submitter::Submitter;
 
+const MEDIA: &str = "select count(*) from media";
+const ANALYSIS: &str = "select count(*) from queue.jobs where queue = 'analysis'";
+const RULES: &str = "select count(*) from queue.jobs where queue = 'rules'";
+const WEBHOOKS: &str = "select count(*) from queue.jobs where queue = 'webhooks'";
+
 #[sqlx::test(migrations = false)]
 async fn an_accepted_item_comes_with_its_event_delivery_and_jobs(pool: PgPool) {
     let fixture = Submitter::new(pool).await;
     let site = fixture.site().await;
-    assert_eq!(
-        (site.id, site.team),
-        (fixture.tenant.site, fixture.tenant.team)
-    );
-    let accepted = fixture
-        .acceptor
-        .accept(fixture.media(&site, "hello"))
-        .await
-        .unwrap();
+    assert_eq!((site.id, site.team), (fixture.site, fixture.team));
+    let accepted = fixture.accept_text(&site, "hello").await;
     assert_eq!(accepted, Acceptance::Accepted);
-    assert_eq!(
-        fixture
-            .count("select count(*) from media where status = 'pending' and body = 'hello'")
-            .await,
-        1
-    );
-    assert_eq!(
-        fixture
-            .count(
-                "select count(*) from events e join deliveries d on d.event_id = e.id join media m on m.id = e.media_id
-                 where e.kind = 'media.created' and e.occurred_at = m.created_at"
-            )
-            .await,
-        1
-    );
-    assert_eq!(
-        fixture
-            .count("select count(*) from queue.jobs where queue = 'analysis'")
-            .await,
-        1
-    );
-    assert_eq!(
-        fixture
-            .count("select count(*) from queue.jobs where queue = 'webhooks'")
-            .await,
-        1
-    );
+    let stored = "select count(*) from media where status = 'pending' and body = 'hello'";
+    let told = "select count(*)
+        from events e
+        join deliveries d on d.event_id = e.id
+        join media m on m.id = e.media_id
+        where e.kind = 'media.created' and e.occurred_at = m.created_at";
+    for statement in [stored, told, ANALYSIS, WEBHOOKS] {
+        assert_eq!(fixture.count(statement).await, 1, "{statement}");
+    }
     fixture.close().await;
 }
 
@@ -64,57 +44,23 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
     let before = fixture.site().await;
     let mut conn = fixture.pool.acquire().await.unwrap();
 
-    endpoint::create(
-        &mut conn,
-        before.id,
-        "https://example.org/",
-        &[EventKind::MediaCreated],
-    )
-    .await
-    .unwrap();
-    assert_eq!(
-        fixture
-            .acceptor
-            .accept(fixture.media(&before, "a"))
-            .await
-            .unwrap(),
-        Acceptance::Stale
-    );
-    let after = fixture
-        .sites
-        .reload(fixture.tenant.key.hash())
+    let (url, events) = ("https://example.org/", [EventKind::MediaCreated]);
+    endpoint::create(&mut conn, before.id, url, &events)
         .await
-        .unwrap()
         .unwrap();
+    let stale = fixture.accept_text(&before, "a").await;
+    assert_eq!(stale, Acceptance::Stale);
+    let after = fixture.reload().await.unwrap();
     assert!(after.revision > before.revision);
-    assert_eq!(
-        fixture
-            .acceptor
-            .accept(fixture.media(&after, "b"))
-            .await
-            .unwrap(),
-        Acceptance::Accepted
-    );
+    let accepted = fixture.accept_text(&after, "b").await;
+    assert_eq!(accepted, Acceptance::Accepted);
     assert_eq!(fixture.count("select count(*) from deliveries").await, 2);
 
     site::keys::rotate(&mut conn, before.id).await.unwrap();
-    assert_eq!(
-        fixture
-            .acceptor
-            .accept(fixture.media(&after, "c"))
-            .await
-            .unwrap(),
-        Acceptance::Stale
-    );
-    assert!(
-        fixture
-            .sites
-            .reload(fixture.tenant.key.hash())
-            .await
-            .unwrap()
-            .is_none()
-    );
-    assert_eq!(fixture.count("select count(*) from media").await, 1);
+    let stale = fixture.accept_text(&after, "c").await;
+    assert_eq!(stale, Acceptance::Stale);
+    assert!(fixture.reload().await.is_none());
+    assert_eq!(fixture.count(MEDIA).await, 1);
     fixture.close().await;
 }
 
@@ -122,57 +68,28 @@ async fn a_rotated_key_and_a_changed_site_store_nothing(pool: PgPool) {
 async fn publishing_a_group_changes_what_the_next_submission_is_judged_by(pool: PgPool) {
     let fixture = Submitter::new(pool).await;
     let before = fixture.site().await;
-    let group: Uuid = sqlx::query_scalar("select id from rule_groups")
-        .fetch_one(&fixture.pool)
-        .await
-        .unwrap();
     let mut tx = fixture.pool.begin().await.unwrap();
     let version = NewVersion {
         rules: &[],
         categories: &[],
     };
-    let by = Authorship::COMMAND_LINE;
-    let published = rule_group::add_version(&mut tx, group.into(), version, by)
+    let (group, by) = (fixture.group, Authorship::COMMAND_LINE);
+    let published = rule_group::add_version(&mut tx, group, version, by)
         .await
         .unwrap();
-    rule_group::set_live(&mut tx, group.into(), published, Actor::CommandLine)
+    rule_group::set_live(&mut tx, group, published, Actor::CommandLine)
         .await
         .unwrap();
     tx.commit().await.unwrap();
 
-    assert_eq!(
-        fixture
-            .acceptor
-            .accept(fixture.media(&before, "a"))
-            .await
-            .unwrap(),
-        Acceptance::Stale
-    );
-    let after = fixture
-        .sites
-        .reload(fixture.tenant.key.hash())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        after.judges.versions,
-        Vec::<GroupVersionId>::from([published])
-    );
+    let stale = fixture.accept_text(&before, "a").await;
+    assert_eq!(stale, Acceptance::Stale);
+    let after = fixture.reload().await.unwrap();
+    assert_eq!(after.judges.versions, [published]);
     assert!(!after.judges.uses_ai);
-    assert_eq!(
-        fixture
-            .acceptor
-            .accept(fixture.media(&after, "b"))
-            .await
-            .unwrap(),
-        Acceptance::Accepted
-    );
-    assert_eq!(
-        fixture
-            .count("select count(*) from queue.jobs where queue = 'rules'")
-            .await,
-        1
-    );
+    let accepted = fixture.accept_text(&after, "b").await;
+    assert_eq!(accepted, Acceptance::Accepted);
+    assert_eq!(fixture.count(RULES).await, 1);
     fixture.close().await;
 }
 
@@ -201,7 +118,7 @@ async fn a_row_that_postgres_refuses_fails_alone(pool: PgPool) {
         }
     }
     assert_eq!(refused, 1);
-    assert_eq!(fixture.count("select count(*) from media").await, 39);
+    assert_eq!(fixture.count(MEDIA).await, 39);
     fixture.close().await;
 }
 
@@ -247,8 +164,8 @@ async fn broken_connections_lose_and_double_nothing(pool: PgPool) {
     for table in [
         "select count(*) from events",
         "select count(*) from deliveries",
-        "select count(*) from queue.jobs where queue = 'analysis'",
-        "select count(*) from queue.jobs where queue = 'webhooks'",
+        ANALYSIS,
+        WEBHOOKS,
     ] {
         assert_eq!(fixture.count(table).await, 500, "{table}");
     }

@@ -87,7 +87,17 @@ impl Submitter {
         }
     }
 
-    /// Submits at the site's present revision.
+    /// The site as Postgres knows it now; none if its key was replaced.
+    pub(crate) async fn reload(&self) -> Option<Arc<Site>> {
+        let key = self.tenant.key.hash();
+        self.sites.reload(key).await.unwrap()
+    }
+
+    /// Submits a text that was prepared for this revision of the site.
+    pub(crate) async fn accept_text(&self, site: &Arc<Site>, body: &str) -> Acceptance {
+        self.accept(self.media(site, body)).await
+    }
+
     pub(crate) async fn accept(&self, media: NewMedia) -> Acceptance {
         self.acceptor.accept(media).await.unwrap()
     }

@@ -1,4 +1,4 @@
-//! What changed since a revision, for those who hold a list in memory.
+//! What changed since a revision, for workers that hold a list in memory.
 
 use domain::{id::HashEntryId, reach::Reach};
 use sqlx::PgPool;
@@ -62,7 +62,7 @@ async fn whoever_knows_a_revision_learns_what_is_newer_and_nothing_else(pool: Pg
         stands: true,
     };
     assert_eq!(newer, [gone, new]);
-    // Part by part, and not beyond the revision that is asked for.
+    // Part by part, and not after the requested revision.
     let first = team.changes(from_start, 3, 1).await;
     let second = team.changes(Place::after(&first[0]), 3, 10).await;
     assert_eq!((first[0].entry, second), (two, vec![gone]));

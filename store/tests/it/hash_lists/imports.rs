@@ -1,4 +1,4 @@
-//! Files of hashes: every line is read once, whoever reads it twice.
+//! Files of hashes: every line counts once, even when two workers read it.
 
 use domain::{
     actor::Actor, chain::State, hash_list::parse_line, id::HashImportId, image_hash::HashAlgorithm,
@@ -53,7 +53,7 @@ impl Listed {
     }
 }
 
-/// A line for each number; every tenth is no hash.
+/// One line for each number. Every tenth line is not a hash.
 fn file(lines: std::ops::Range<u32>) -> String {
     let line = |number: u32| match number % 10 {
         9 => format!("{number}\n"),
@@ -71,7 +71,7 @@ async fn a_file_is_read_to_its_end_and_every_line_counts_once(pool: PgPool) {
     let chunks = team.count("select count(*) from hash_import_chunks").await;
     assert!(chunks > 2, "{chunks}");
 
-    // Read by two at once, as after a worker that came back too late.
+    // Two workers read it at the same time, as when a worker comes back too late.
     let (first, again) = (
         team.read(import).await.unwrap(),
         team.read(import).await.unwrap(),

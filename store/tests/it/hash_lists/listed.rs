@@ -114,7 +114,7 @@ pub(crate) fn pdq(number: u32) -> EntryHashes {
     EntryHashes::new(None, Some(Pdq::from(bytes))).unwrap()
 }
 
-/// Likewise the SHA-256 of a file.
+/// The SHA-256 of a file, in the same way.
 pub(crate) fn sha256(number: u32) -> EntryHashes {
     let digest = Sha256Digest::of(&number.to_be_bytes());
     EntryHashes::new(Some(digest), None).unwrap()

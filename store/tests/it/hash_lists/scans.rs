@@ -1,4 +1,5 @@
-//! Lists held against stored pictures: every picture is looked at once, and no verdict changes.
+//! Lists that are compared with stored pictures: every picture is looked at once, and no verdict
+//! changes.
 
 use domain::{
     actor::Actor,
@@ -10,7 +11,6 @@ use domain::{
 };
 use sqlx::PgPool;
 use store::{
-    Error,
     hash_list::{
         matches,
         scan::{
@@ -25,7 +25,7 @@ use uuid::Uuid;
 use super::listed::{Listed, pdq, sha256};
 
 impl Listed {
-    async fn start_scan(&self, team: Option<TeamId>) -> Result<HashScanId, Error> {
+    async fn start_scan(&self, team: Option<TeamId>) -> Option<HashScanId> {
         let mut tx = self.pool.begin().await.unwrap();
         let new = NewScan {
             list: self.list,
@@ -33,13 +33,14 @@ impl Listed {
             since_revision: None,
             by: Actor::Token(self.token),
         };
-        let (id, jobs) = scan::create(&mut tx, new).await?;
+        let (id, jobs) = scan::create(&mut tx, new).await.unwrap()?;
         tx.commit().await.unwrap();
         assert_eq!(jobs.len(), 1);
-        Ok(id)
+        Some(id)
     }
 
-    /// Looks at the next slice: pictures with an odd number at the end of their hash are on the list.
+    /// Looks at the next slice: pictures with an odd number at the end of their hash are on the
+    /// list.
     async fn scan(&self, scan: HashScanId) -> Option<Scanned> {
         let slice = slice::next(&self.pool, scan).await.unwrap()?;
         let odd = slice.images.iter().filter(|(_, hashed)| {
@@ -98,7 +99,7 @@ async fn slices_meet_every_picture_once_whoever_looks_at_them_twice(pool: PgPool
 
     let scan = team.start_scan(Some(team.team)).await.unwrap();
     let running = team.start_scan(Some(team.team)).await;
-    assert!(matches!(running, Err(Error::ScanRunning)), "{running:?}");
+    assert_eq!(running, None);
     let first = team.scan(scan).await.unwrap();
     let again = team.scan(scan).await.unwrap();
     assert_eq!(team.finish(&[first, again]).await.len(), 1);

@@ -1,4 +1,5 @@
-//! Actors: who is named by what was done. A token is one, whichever version of the binary created it; a member can be one, too.
+//! Actors: who did something. Every token is an actor, whichever version of the binary created it.
+//! A member can be an actor too.
 
 use sqlx::PgPool;
 use store::token::{self, Grant, NewToken};
@@ -30,7 +31,7 @@ async fn every_token_is_an_actor_of_its_team(pool: PgPool) {
     assert_eq!(fixture.count("select count(*) from actors").await, 2);
 }
 
-/// Whatever a token's holder can be recorded to have done, a member can be recorded to have done.
+/// Everything that can be recorded for a token can be recorded for a member.
 #[sqlx::test(migrations = false)]
 async fn a_member_is_recorded_wherever_a_token_is_and_a_stranger_nowhere(pool: PgPool) {
     let fixture = Tenant::new(pool).await;

@@ -21,7 +21,8 @@ impl Tenant {
             .unwrap()
     }
 
-    /// Deliveries to an endpoint with these consecutive ids, of events with the same; the oldest one failed.
+    /// Deliveries to an endpoint with these consecutive ids, of events with the same ids. The
+    /// oldest delivery failed.
     async fn deliveries(&self, endpoint: EndpointId, of: i32, ids: std::ops::Range<i32>) {
         sqlx::query(
             "with events as (
@@ -69,7 +70,7 @@ fn status(status: DeliveryStatus) -> Filter {
     }
 }
 
-/// Rows of both tables that this connection has read of late.
+/// Rows of both tables that this connection has read recently.
 async fn read(conn: &mut PgConnection) -> Vec<i64> {
     sqlx::query_scalar(
         "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables

@@ -72,7 +72,7 @@ fn ids(pages: &[Vec<Listed>]) -> Vec<EventId> {
     pages.iter().flatten().map(|event| event.id).collect()
 }
 
-/// Rows of events that this connection has read of late.
+/// Rows of events that this connection has read recently.
 async fn read(conn: &mut PgConnection) -> i64 {
     sqlx::query_scalar(
         "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables

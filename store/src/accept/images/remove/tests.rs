@@ -1,0 +1,44 @@
+//! Which images without an item are forgotten.
+
+use uuid::Uuid;
+
+use super::*;
+use crate::schema;
+
+#[sqlx::test(migrations = false)]
+async fn only_old_images_without_an_item_are_forgotten(pool: PgPool) {
+    schema::migrate(&pool).await.unwrap();
+    let image = async |media: Uuid| {
+        sqlx::query("insert into media_images (media_id, format, bytes) values ($1, 'png', '')")
+            .bind(media)
+            .execute(&pool)
+            .await
+            .unwrap();
+    };
+    let new = Uuid::now_v7();
+    let old = |n: u32| {
+        let (seconds, _) = new.get_timestamp().unwrap().to_unix();
+        Uuid::new_v7(uuid::Timestamp::from_unix(
+            uuid::NoContext,
+            seconds - 3_700,
+            n,
+        ))
+    };
+    let (accepted, orphan) = (old(1), old(2));
+    for id in [new, accepted, orphan] {
+        image(id).await;
+    }
+    sqlx::query(
+        "insert into media (id, team_id, site_id, content_type, group_versions) values ($1, $1, $1, 'image', '{}')",
+    )
+    .bind(accepted)
+    .execute(&pool)
+    .await
+    .unwrap();
+    assert_eq!(forget_orphans(&pool).await.unwrap(), 1);
+    let left: Vec<Uuid> = sqlx::query_scalar("select media_id from media_images order by 1")
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+    assert_eq!(left, [accepted, new]);
+}

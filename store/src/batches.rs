@@ -1,0 +1,19 @@
+//! Large changes in batches of rows, so that no statement holds its locks for long.
+
+/// Rows of one batch, unless a statement has a reason for another number.
+pub(crate) const ROWS: i64 = 5_000;
+
+/// Runs a batch again and again until it changes no row, and returns how many rows all batches
+/// changed. Several processes may do the same at the same time if the statement skips locked rows.
+pub(crate) async fn until_none<B, E>(mut batch: impl FnMut() -> B) -> Result<u64, E>
+where
+    B: Future<Output = Result<u64, E>>,
+{
+    let mut changed = 0;
+    loop {
+        match batch().await? {
+            0 => return Ok(changed),
+            rows => changed += rows,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Loading deliveries that have not ended, many to a statement.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use domain::id::DeliveryId;
+use serde_json::value::RawValue;
+use sqlx::{PgPool, types::Json};
+use tracing::error;
+use uuid::Uuid;
+
+use super::{Asker, Loaded, row::Row};
+use crate::{
+    Error,
+    gather::{Bounds, Loader},
+    seal::MasterKey,
+};
+
+const BOUNDS: Bounds = Bounds {
+    waiting: 8_192,
+    waiting_bytes: 1 << 20,
+    batch: 128,
+    batch_bytes: 1 << 20,
+    runners: 2,
+};
+
+/// Loads deliveries that have not ended.
+pub fn loader(pool: PgPool, key: MasterKey) -> Loader<DeliveryId, Loaded, Asker> {
+    Loader::shared(pool, "deliveries", BOUNDS, move |pool, deliveries| {
+        let key = key.clone();
+        async move { load(&pool, &key, &deliveries).await }
+    })
+}
+
+async fn load(
+    pool: &PgPool,
+    key: &MasterKey,
+    deliveries: &[DeliveryId],
+) -> Result<HashMap<DeliveryId, Loaded>, Error> {
+    let ids: Vec<Uuid> = deliveries.iter().map(|id| id.as_uuid()).collect();
+    let rows = sqlx::query_as!(
+        Row,
+        r#"
+        select
+            d.id,
+            d.attempts,
+            d.earlier_attempts,
+            e.id as event_id,
+            e.kind,
+            e.occurred_at,
+            p.id as endpoint_id,
+            p.url,
+            p.disabled_at is not null as "disabled!",
+            p.headers,
+            p.max_per_second,
+            h.failing_since as "failing_since?",
+            h.failures as "failures?",
+            h.openings as "openings?",
+            h.open_until as "open_until?",
+            h.probe_until as "probe_until?",
+            clock_timestamp() as "at!",
+            s.webhook_secret,
+            s.next_webhook_secret,
+            coalesce(s.next_webhook_secret_at <= now(), false) as "is_active!",
+            coalesce(s.next_webhook_secret_at > now() - interval '24 hours', false) as "is_grace!",
+            m.id as media_id,
+            m.app_media_id,
+            m.site_id,
+            s.team_id,
+            m.content_type,
+            m.created_at,
+            m.metadata as "metadata: Json<Box<RawValue>>",
+            v.status as "status?",
+            v.previous_status as "previous_status?",
+            v.moderation_type as "moderation_type?",
+            v.moderated_at as "moderated_at?",
+            v.details as "details?: Json<Box<RawValue>>"
+        from deliveries d
+        join events e on e.id = d.event_id
+        join webhook_endpoints p on p.id = d.endpoint_id
+        join sites s on s.id = p.site_id
+        left join webhook_endpoint_states h on h.endpoint_id = p.id
+        join media m on m.id = e.media_id
+        left join verdicts v on v.media_id = e.media_id and v.number = e.verdict
+        where d.id = any($1) and d.state = 'pending'
+        "#,
+        &ids,
+    )
+    .fetch_all(pool)
+    .await?;
+
+    let ahead = not_attempted(pool, &ids, &rows).await?;
+    let mut found = HashMap::with_capacity(rows.len());
+    for row in rows {
+        let delivery = DeliveryId::from(row.id);
+        let held_by = row.told_before().filter(|first| ahead.contains(first));
+        // A row that cannot be read must not stop the other deliveries.
+        let loaded = match row.prepare(key, held_by) {
+            Ok(prepared) => Loaded::Ready(Arc::new(prepared)),
+            Err(error) => {
+                error!(%error, delivery.id = %delivery, "cannot prepare a delivery");
+                Loaded::Unreadable
+            }
+        };
+        found.insert(delivery, loaded);
+    }
+    Ok(found)
+}
+
+/// Of the deliveries that should arrive before one of these, those without a finished attempt. The
+/// rows that were just read need no other query.
+async fn not_attempted(
+    pool: &PgPool,
+    asked: &[Uuid],
+    rows: &[Row],
+) -> Result<HashSet<DeliveryId>, Error> {
+    let before: HashSet<Uuid> = rows
+        .iter()
+        .filter_map(Row::told_before)
+        .map(DeliveryId::as_uuid)
+        .collect();
+    let asked: HashSet<&Uuid> = asked.iter().collect();
+    let mut waiting: HashSet<DeliveryId> = rows
+        .iter()
+        .filter(|row| row.attempts == 0 && before.contains(&row.id))
+        .map(|row| row.id.into())
+        .collect();
+    let others: Vec<Uuid> = before
+        .into_iter()
+        .filter(|before| !asked.contains(before))
+        .collect();
+    if !others.is_empty() {
+        let found = sqlx::query_scalar!(
+            "select id from deliveries where id = any($1) and state = 'pending' and attempts = 0",
+            &others,
+        )
+        .fetch_all(pool)
+        .await?;
+        waiting.extend(found.into_iter().map(DeliveryId::from));
+    }
+    Ok(waiting)
+}

@@ -1,0 +1,99 @@
+//! Walking a site's events from the newest on.
+
+use domain::{
+    event::EventKind,
+    id::{MediaId, SiteId},
+};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::Filter;
+use crate::page::Step;
+
+/// Which rows are looked at.
+pub(super) struct Walk<'a> {
+    pub(super) site: SiteId,
+    /// From this id on,
+    pub(super) from: Uuid,
+    /// up to this one, which is not walked itself.
+    pub(super) before: Uuid,
+    /// How many rows, from the newest on.
+    pub(super) rows: i64,
+    /// How many steps are fetched: one more than the page holds tells whether there is another
+    /// page.
+    pub(super) fetched: i64,
+    pub(super) filter: &'a Filter,
+}
+
+/// Walks all events of the site. They are compared as rows, as recoveries do, so that the site's
+/// index is walked.
+pub(super) async fn newest(
+    conn: &mut PgConnection,
+    walk: &Walk<'_>,
+) -> Result<Vec<Step>, sqlx::Error> {
+    sqlx::query_as!(
+        Step,
+        r#"
+        select w.id as "id!", w.hit as "hit!", w.last as "last!"
+        from (
+            select
+                e.id,
+                ($5::text is null or e.kind = $5)
+                and ($6::timestamptz is null or e.occurred_at >= $6)
+                and ($7::timestamptz is null or e.occurred_at < $7) as hit,
+                row_number() over (order by e.id desc) = $4 as last
+            from (
+                select id, kind, occurred_at
+                from events
+                where (site_id, id) >= ($1, $2) and (site_id, id) < ($1, $3)
+                order by site_id desc, id desc
+                limit $4
+            ) e
+        ) w
+        where w.hit or w.last
+        order by w.id desc
+        limit $8
+        "#,
+        walk.site.as_uuid(),
+        walk.from,
+        walk.before,
+        walk.rows,
+        walk.filter.kind.map(EventKind::as_str),
+        walk.filter.since,
+        walk.filter.until,
+        walk.fetched,
+    )
+    .fetch_all(conn)
+    .await
+}
+
+/// Looks at what there is about one item: a few events.
+pub(super) async fn about(
+    conn: &mut PgConnection,
+    walk: &Walk<'_>,
+    media: MediaId,
+) -> Result<Vec<Step>, sqlx::Error> {
+    sqlx::query_as!(
+        Step,
+        r#"
+        select id, true as "hit!", false as "last!"
+        from events
+        where
+            media_id = $1 and site_id = $2 and id < $3
+            and ($4::text is null or kind = $4)
+            and ($5::timestamptz is null or occurred_at >= $5)
+            and ($6::timestamptz is null or occurred_at < $6)
+        order by id desc
+        limit $7
+        "#,
+        media.as_uuid(),
+        walk.site.as_uuid(),
+        walk.before,
+        walk.filter.kind.map(EventKind::as_str),
+        walk.filter.since,
+        walk.filter.until,
+        walk.fetched,
+    )
+    .fetch_all(conn)
+    .await
+}

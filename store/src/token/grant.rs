@@ -1,0 +1,121 @@
+//! What the holder of a credential may do, and the transactions that begin by looking it up.
+
+use chrono::{DateTime, Utc};
+use domain::{actor::Actor, id::TeamId, key::SecretHash, reach::Reach, scope::Scope};
+use sqlx::{PgPool, PgTransaction};
+use uuid::Uuid;
+
+use super::known;
+use crate::Error;
+
+/// What the holder of a valid credential may do.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Who it is.
+    pub actor: Actor,
+    /// In which teams.
+    pub reach: Reach,
+    /// What it may do there.
+    pub scopes: Vec<Scope>,
+    /// When it expires, if ever.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// How many tokens are above it, each created by the next. 0 for the command line.
+    pub generation: u16,
+}
+
+/// How many tokens may be above one, each created by the next. The database has the same bound.
+pub const LAST_GENERATION: u16 = 100;
+
+impl Grant {
+    /// The command line: anyone with access to the database can do everything.
+    pub fn command_line() -> Self {
+        Self {
+            actor: Actor::CommandLine,
+            reach: Reach::Everything,
+            scopes: Scope::ALL.to_vec(),
+            expires_at: None,
+            generation: 0,
+        }
+    }
+
+    /// Until when a token is valid that this one creates: until this one expires, or until a given
+    /// time.
+    ///
+    /// # Errors
+    /// The end of this token, when the given time is after it: no token outlives its creator.
+    pub fn expiry_of_child(
+        &self,
+        wanted: Option<DateTime<Utc>>,
+    ) -> Result<Option<DateTime<Utc>>, DateTime<Utc>> {
+        match (wanted, self.expires_at) {
+            (Some(wanted), Some(own)) if wanted > own => Err(own),
+            (wanted, own) => Ok(wanted.or(own)),
+        }
+    }
+}
+
+/// Begins a transaction in which the holder of a token looks at things, all of them as they are at
+/// one moment. None: the token is unknown, disabled or expired.
+pub async fn begin_reading(
+    pool: &PgPool,
+    hash: SecretHash,
+) -> Result<Option<(PgTransaction<'static>, Grant)>, Error> {
+    let mut tx = pool
+        .begin_with("begin isolation level repeatable read, read only")
+        .await?;
+    let row = sqlx::query_as!(
+        GrantRow,
+        "
+        select id, team_id, scopes, expires_at, generation
+        from management_tokens
+        where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
+        ",
+        hash.as_bytes(),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    Ok(row.map(|row| (tx, row.into())))
+}
+
+/// Begins a transaction in which the holder of a token changes something. Disabling the token waits
+/// until the transaction has ended, so that a disabled token changes nothing. None: the token is
+/// unknown, disabled or expired.
+pub async fn begin_changing(
+    pool: &PgPool,
+    hash: SecretHash,
+) -> Result<Option<(PgTransaction<'static>, Grant)>, Error> {
+    let mut tx = pool.begin().await?;
+    let row = sqlx::query_as!(
+        GrantRow,
+        "
+        select id, team_id, scopes, expires_at, generation
+        from management_tokens
+        where hash = $1 and disabled_at is null and (expires_at is null or expires_at > now())
+        for share
+        ",
+        hash.as_bytes(),
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    Ok(row.map(|row| (tx, row.into())))
+}
+
+struct GrantRow {
+    id: Uuid,
+    team_id: Option<Uuid>,
+    scopes: Vec<String>,
+    expires_at: Option<DateTime<Utc>>,
+    generation: i16,
+}
+
+impl From<GrantRow> for Grant {
+    fn from(row: GrantRow) -> Self {
+        Self {
+            actor: Actor::Token(row.id.into()),
+            reach: row.team_id.map(TeamId::from).into(),
+            scopes: known(&row.scopes),
+            expires_at: row.expires_at,
+            generation: row.generation.unsigned_abs(),
+        }
+    }
+}
