@@ -1,6 +1,9 @@
 //! A directory that other users could change, and one that nobody else can.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use super::*;
+use crate::account::Account;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -138,7 +138,7 @@ fn require_own(directory: &Path, account: &Account) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{configuration::quoted, *};
 
     #[test]
     fn a_path_with_odd_characters_survives_the_url_and_the_configuration() {

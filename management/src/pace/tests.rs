@@ -1,6 +1,6 @@
 //! Limits of tokens, teams and addresses.
 
-use domain::{key::ManagementToken, reach::Reach};
+use domain::{actor::Actor, key::ManagementToken, reach::Reach};
 use futures::FutureExt as _;
 use uuid::Uuid;
 
@@ -48,7 +48,7 @@ fn a_token_a_team_and_an_address_have_their_requests_and_the_next_minute_more() 
     assert_eq!(ask(&mut window, "192.0.2.2", 2, Some(7)), Some(Whose::Team));
     // Another team behind the same address is not affected.
     assert_eq!(ask(&mut window, "192.0.2.1", 3, Some(8)), None);
-    window.turn(window.began + WINDOW);
+    window.turn(Instant::now() + WINDOW);
     assert_eq!(ask(&mut window, "192.0.2.1", 1, Some(7)), None);
 }
 
@@ -110,17 +110,4 @@ async fn a_team_waits_for_its_turns_after_a_burst_whatever_its_tokens() {
     assert!(refused, "nobody waits for more than {LONGEST_WAIT:?}");
     let other = arrive(3).now_or_never();
     assert!(other.is_some_and(|turn| turn.is_ok()), "another team waits");
-}
-
-#[test]
-fn the_table_is_bounded() {
-    let mut counts = HashMap::new();
-    for key in 0..2 * COUNTED {
-        assert!(count(&mut counts, key, 1));
-    }
-    assert_eq!(counts.len(), COUNTED);
-    assert!(
-        !count(&mut counts, 0, 1),
-        "those that are counted still are"
-    );
 }

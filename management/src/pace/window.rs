@@ -112,3 +112,21 @@ pub(super) struct Spent(pub(super) Whose, pub(super) u32);
 /// How many tokens, teams and addresses are counted in a window. Further ones are not counted: a
 /// client with so many addresses gains nothing, because each address has its own limit.
 pub(super) const COUNTED: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_bounded() {
+        let mut counts = HashMap::new();
+        for key in 0..2 * COUNTED {
+            assert!(count(&mut counts, key, 1));
+        }
+        assert_eq!(counts.len(), COUNTED);
+        assert!(
+            !count(&mut counts, 0, 1),
+            "those that are counted still are"
+        );
+    }
+}

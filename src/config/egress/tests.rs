@@ -1,5 +1,7 @@
 //! Exceptions of the egress guard, and the advice in refusals.
 
+use domain::id::TeamId;
+
 use super::*;
 
 #[test]
