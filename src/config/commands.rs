@@ -9,12 +9,12 @@ use url::Url;
 
 use super::{
     ListenOptions, MetricsOptions,
-    egress::{EgressOptions, OutboundOptions},
+    egress::{EgressOptions, OutboundOptions, demo_endpoint},
     http::HttpOptions,
     postgres::{AnyDatabaseOptions, DatabaseOptions, PoolOptions},
     providers::ProviderOptions,
     rules::RuleOptions,
-    values::{demo_endpoint, queue_name},
+    values::queue_name,
     work::WorkOptions,
 };
 

@@ -1,6 +1,7 @@
 //! Addresses beyond the public internet that the operator opens for webhooks and images by URL.
 
 mod allowed;
+mod demo_endpoint;
 mod judge;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use super::whole;
 use allowed::Opened;
 
 pub(crate) use allowed::Allowed;
+pub(super) use demo_endpoint::demo_endpoint;
 pub(crate) use judge::judge;
 
 /// The egress guard's exceptions.

@@ -8,13 +8,11 @@ use std::{
 };
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::{id::TeamId, webhook::EndpointUrl};
 use ipnet::IpNet;
 use queue::QueueName;
 use store::jobs;
 use url::Url;
 use uuid::Uuid;
-use workers::outbound::{EgressPolicy, Exemption, HostPort};
 
 /// One of these, by its name.
 pub(crate) fn one_of<T>(
@@ -85,22 +83,10 @@ pub(super) fn http_url(text: &str) -> Result<Url, String> {
         .ok_or_else(|| "must be a URL such as https://api.example.com".to_owned())
 }
 
-/// An endpoint for the demo site. Its host and port are exempt from the egress guard; all other
-/// rules apply to it.
-pub(super) fn demo_endpoint(text: &str) -> Result<Url, String> {
-    let url: EndpointUrl = text.parse().map_err(|error| format!("{error}"))?;
-    let exempt = HostPort::of(url.url()).map(|target| Exemption { target, team: None });
-    let policy = EgressPolicy {
-        exempt: exempt.into_iter().collect(),
-        ..EgressPolicy::default()
-    };
-    let team = TeamId::from_uuid(Uuid::nil());
-    super::egress::judge(&policy, team, url.url())?;
-    Ok(url.into())
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::id::TeamId;
+
     use super::*;
 
     #[test]
@@ -118,18 +104,5 @@ mod tests {
                 .contains("127.0.0.1:8080")
         );
         assert!(network("10.0.0.0/99").unwrap_err().contains("10.1.0.0/16"));
-    }
-
-    #[test]
-    fn the_demos_endpoint_is_where_webhooks_can_be_sent() {
-        assert!(demo_endpoint("http://127.0.0.1:9000/").is_ok());
-        for (wrong, told) in [
-            ("127.0.0.1:9000", "must be a URL such as"),
-            ("ftp://127.0.0.1/", "begin it with https:// or http://"),
-            ("http://a:b@127.0.0.1/", "in a header"),
-        ] {
-            let refused = demo_endpoint(wrong).unwrap_err();
-            assert!(refused.contains(told), "{wrong}: {refused}");
-        }
     }
 }

@@ -126,24 +126,22 @@ async fn the_command_line_invites_people_and_gives_them_a_way_back(pool: PgPool)
     // Both teams know.
     let recorded: Vec<(String, String, Value)> = sqlx::query_as(
         "select a.action, t.name, a.details from audit_log a join teams t on t.id = a.team_id
-         where a.actor = 'command_line' and a.action in ('factor.delete', 'password_reset.create') order by a.id",
+         where a.actor = 'command_line' and a.action in ('factor.delete', 'password_reset.create') order by a.action, t.name",
     )
     .fetch_all(&pool)
     .await
     .unwrap();
     let removed = json!({ "email": "ada@example.com", "ended_sessions": 2 });
+    let reset = json!({ "email": "ada@example.com" });
     let row =
         |action: &str, team: &str, details: Value| (action.to_owned(), team.to_owned(), details);
     assert_eq!(
         recorded,
         [
-            row(
-                "password_reset.create",
-                "first",
-                json!({ "email": "ada@example.com" })
-            ),
             row("factor.delete", "first", removed.clone()),
             row("factor.delete", "second", removed),
+            row("password_reset.create", "first", reset.clone()),
+            row("password_reset.create", "second", reset),
         ]
     );
     let printed = run(&pool, &[&["admin"][..], &remove].concat());

@@ -5,6 +5,7 @@ mod backtests;
 mod described;
 mod diff;
 mod draft;
+mod examples;
 mod file;
 mod rules;
 mod schema;
@@ -34,7 +35,7 @@ use crate::{
     problem::Refusal,
     query::Query,
 };
-use described::{created_example, group_example};
+use examples::{created_example, group_example};
 
 pub(super) use described::described;
 pub(super) use shapes::{CreatedRuleGroup, NewRuleGroup, RuleGroup, RuleGroupChange};

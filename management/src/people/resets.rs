@@ -55,13 +55,13 @@ async fn issue(mut session: Session, person: Person) -> Result<Issued, Refused> 
     require_everything_of(&session, &memberships)?;
     let by = session.actor();
     let issued = link::reset(session.conn(), person.user, by).await?;
-    session
-        .commit(Change {
-            action: Action::PasswordResetCreate,
-            team: person.team,
-            target: person.id.as_uuid(),
-            details: json!({ "email": person.email }),
-        })
-        .await?;
+    // The link leads into every team that the person is in, so each of them is told.
+    let changes = memberships.iter().map(|membership| Change {
+        action: Action::PasswordResetCreate,
+        team: membership.team,
+        target: membership.id.as_uuid(),
+        details: json!({ "email": person.email }),
+    });
+    session.commit_all(changes.collect()).await?;
     Ok(issued)
 }

@@ -102,15 +102,15 @@ async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPoo
     let key = panel.site("site", json!({})).await;
     let media = submit(&panel, &key, 64).await;
 
-    let opened = async |times: i32| {
-        eventually("the breaker opens", MINUTES, async || {
-            let openings: Option<i32> = sqlx::query_scalar(
-                "select openings from provider_states where provider = 'openai'",
-            )
+    let openings = async || -> Option<i32> {
+        sqlx::query_scalar("select openings from provider_states where provider = 'openai'")
             .fetch_optional(&pool)
             .await
-            .unwrap();
-            (openings >= Some(times)).then_some(())
+            .unwrap()
+    };
+    let opened = async |times: i32| {
+        eventually("the breaker opens", MINUTES, async || {
+            (openings().await >= Some(times)).then_some(())
         })
         .await;
     };
@@ -118,16 +118,26 @@ async fn a_breaker_opens_for_all_is_probed_by_one_and_closes_for_all(pool: PgPoo
     // From now on, each opening means that one probe failed, among 64 jobs. The probe hangs while
     // all other jobs return.
     provider.answer(Mode::Hang);
-    opened(2).await;
-    assert!(provider.asked() <= BURST + 1, "{}", provider.asked());
-    opened(3).await;
-    assert!(provider.asked() <= BURST + 2, "{}", provider.asked());
+    for times in 2..=3 {
+        opened(times).await;
+        // Counted before the openings are read again: the next probe may be under way.
+        let asked = provider.asked();
+        let openings = usize::try_from(openings().await.unwrap()).unwrap();
+        assert!(
+            asked <= BURST + openings,
+            "{asked} requests, {openings} openings"
+        );
+    }
     let failed = provider.asked();
     provider.answer(Mode::Well);
 
     assert_approved(&panel, &key, &media).await;
     assert_eq!(provider.answered(), 64, "each text once");
-    assert_eq!(provider.asked(), failed + 64);
+    let asked = provider.asked() - failed;
+    assert!(
+        (64..=65).contains(&asked),
+        "{asked}: a probe may have been under way"
+    );
     let open: i64 = sqlx::query_scalar(
         "select count(*) from provider_states where open_until is not null or failures > 0",
     )

@@ -1,33 +1,13 @@
 //! What the document says about the operations on rule groups beyond their signatures.
 
 use domain::scope::Scope;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::examples::{created_example, group_example};
 use crate::{
     management::document::{Operation, example},
     problem::Code,
 };
-
-pub(super) fn group_example() -> Value {
-    json!({
-        "id": example::RULE_GROUP,
-        "team_id": example::TEAM,
-        "name": "House rules",
-        "live_version_id": example::VERSION,
-        "live_version_number": 3,
-        "shadow_version_id": null,
-        "shadow_version_number": null,
-        "draft_edited": true,
-        "draft_revision": 7,
-        "created_at": example::CREATED_AT,
-    })
-}
-
-pub(super) fn created_example() -> Value {
-    let mut created = group_example();
-    created["warnings"] = json!([super::warnings::example()]);
-    created
-}
 
 /// What the document says beyond the signatures.
 pub(crate) fn described() -> Vec<Operation> {
