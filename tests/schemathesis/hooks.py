@@ -84,6 +84,7 @@ def before_load_schema(context, raw_schema):
         # It must be the rule group's team, which is also the default.
         del schemas["NewSite"]["properties"]["team_id"]
         refine_rules(raw_schema["paths"], schemas)
+        refine_people(schemas)
         header = schemas["NewWebhookHeader"]["properties"]["name"]
         header["format"] = "header"
         del header["pattern"]
@@ -117,7 +118,7 @@ def refine(name, schema, is_path=False):
         schema["maxItems"] = 1
     if name == "expires_at":
         schema["format"] = "future"
-    if name in ("name", "description"):
+    if name in ("name", "description") and "pattern" not in schema:
         schema["pattern"] = NAME
 
 
@@ -129,6 +130,17 @@ def refine_submission(schema):
     # Text or an image, and one image.
     schema["anyOf"] = [given("body"), given("content_url"), given("content_base64")]
     schema["not"] = {"allOf": [given("content_url"), given("content_base64")]}
+
+
+def refine_people(schemas):
+    """No schema can say that a role belongs to a team or to none, and that only moderators are limited to some sites."""
+    for name in ("NewInvitation", "PersonChange"):
+        properties = schemas[name]["properties"]
+        del properties["site_ids"]
+        properties["role"] = {"type": "string", "enum": ["viewer", "moderator", "lead", "admin", "owner"]}
+    # The token is an operator's, so the request must name a team.
+    schemas["NewInvitation"]["required"].append("team_id")
+    schemas["NewInvitation"]["properties"]["team_id"]["nullable"] = False
 
 
 def refine_rules(paths, schemas):
