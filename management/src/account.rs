@@ -6,6 +6,7 @@
 pub mod factor;
 pub mod links;
 pub mod me;
+pub mod mine;
 mod outcome;
 pub mod sessions;
 pub mod sign_in;

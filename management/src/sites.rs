@@ -7,13 +7,10 @@ use domain::{
     id::{SiteId, TeamId},
     scope::Scope,
 };
+pub use store::{page::Page, site::settings::ManagedSite};
 use store::{
-    page::Page,
     rule_group, seal,
-    site::{
-        self,
-        settings::{ManagedSite, Settings},
-    },
+    site::{self, settings::Settings},
 };
 
 use crate::{Caller, Change, Management, Noun, Refused, Session, created, difference};

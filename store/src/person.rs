@@ -1,6 +1,7 @@
 //! People: their accounts, and their roles in teams.
 
 mod account;
+pub mod entrance;
 pub mod factor;
 pub mod failure;
 pub mod link;

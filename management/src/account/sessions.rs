@@ -2,7 +2,8 @@
 
 use domain::{audit::Action, id::SessionId, key::SecretHash};
 use serde_json::json;
-use store::person::session::{self, Listed};
+use store::person::session;
+pub use store::person::session::Listed;
 
 use crate::{Management, Noun, Refused, Visitor};
 

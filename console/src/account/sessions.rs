@@ -1,0 +1,43 @@
+//! Where the person is signed in.
+
+use std::sync::Arc;
+
+use domain::id::SessionId;
+use management::account::sessions::{self, Listed};
+
+use crate::{page, router::Answer, time::Moment, visit::Visit};
+
+/// A session as the page shows it.
+pub(super) struct Row {
+    pub(super) id: SessionId,
+    pub(super) address: String,
+    pub(super) browser: String,
+    pub(super) signed_in: Moment,
+    pub(super) used: Moment,
+    pub(super) is_this: bool,
+}
+
+impl Row {
+    pub(super) fn of(this: SessionId, listed: Vec<Listed>) -> Vec<Self> {
+        let rows = listed.into_iter().map(|session| Self {
+            id: session.id,
+            address: session.address,
+            browser: session.user_agent,
+            signed_in: session.created_at.into(),
+            used: session.used_at.into(),
+            is_this: session.id == this,
+        });
+        rows.collect()
+    }
+}
+
+pub(crate) async fn end(visit: Arc<Visit>) -> Answer {
+    let (session, ended) = (visit.session()?, visit.id("session")?);
+    sessions::end(&visit.management, &visit.visitor, session, ended).await?;
+    Ok(page::see_other("/account?done=session-ended"))
+}
+
+pub(crate) async fn end_others(visit: Arc<Visit>) -> Answer {
+    sessions::end_others(&visit.management, &visit.visitor, visit.session()?).await?;
+    Ok(page::see_other("/account?done=sessions-ended"))
+}

@@ -1,0 +1,58 @@
+//! The password again, before something delicate. The form that was sent is sent once more, together with the password.
+
+use askama::Template;
+use management::{Refused, account::sign_in};
+use poem::{Response, http::StatusCode};
+
+use crate::{page, trouble::Trouble, visit::Visit};
+
+/// The field with the password. No other form has one of this name.
+const FIELD: &str = "password_again";
+
+#[derive(Template)]
+#[template(path = "door/confirm.html")]
+struct Confirm<'a> {
+    action: &'a str,
+    fields: Vec<(&'a str, &'a str)>,
+    problem: Option<String>,
+}
+
+/// Takes the password if it was sent.
+///
+/// # Errors
+/// The answer, if the password is wrong.
+pub(crate) async fn take(visit: &Visit) -> Result<Result<(), Response>, Trouble> {
+    if !visit.form.has(FIELD) {
+        return Ok(Ok(()));
+    }
+    let (session, password) = (visit.session()?, visit.form.get(FIELD));
+    match sign_in::give_password(&visit.management, &visit.visitor, session, password).await {
+        Ok(()) => Ok(Ok(())),
+        Err(Refused::SignInFailed) => {
+            let problem = "The password is not right.".to_owned();
+            Ok(Err(ask(visit, Some(problem))))
+        }
+        Err(refused @ Refused::TooManyTries { .. }) => {
+            Ok(Err(ask(visit, Some(refused.to_string()))))
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Asks for it.
+pub(crate) fn ask(visit: &Visit, problem: Option<String>) -> Response {
+    let fields = visit.form.without(FIELD);
+    let status = if problem.is_some() {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::FORBIDDEN
+    };
+    let page = Confirm {
+        action: visit.path(),
+        fields: fields
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect(),
+        problem,
+    };
+    page::html(status, &page)
+}

@@ -1,0 +1,65 @@
+//! Fields of a form or of a query.
+
+use poem::{Request, http::header};
+use url::form_urlencoded;
+
+use crate::trouble::Trouble;
+
+/// Bytes of a form.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Named texts in the order in which they were sent.
+#[derive(Default)]
+pub(crate) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// The query of a request.
+    pub(crate) fn of_query(request: &Request) -> Self {
+        Self::parse(request.uri().query().unwrap_or("").as_bytes())
+    }
+
+    /// The body of a request.
+    pub(crate) async fn of_body(request: &mut Request) -> Result<Self, Trouble> {
+        let sent = request.headers().get(header::CONTENT_TYPE);
+        let is_form = sent.is_some_and(|kind| {
+            kind.as_bytes()
+                .starts_with(b"application/x-www-form-urlencoded")
+        });
+        if !is_form {
+            return Err(Trouble::NotAForm);
+        }
+        let bytes = request.take_body().into_bytes_limit(MOST_BYTES).await;
+        Ok(Self::parse(&bytes.map_err(|_| Trouble::TooLarge)?))
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        let pairs = form_urlencoded::parse(bytes).into_owned();
+        // Browsers send line ends as CR LF.
+        Self(
+            pairs
+                .map(|(name, value)| (name, value.replace("\r\n", "\n")))
+                .collect(),
+        )
+    }
+
+    /// A field's text; empty if it was not sent.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        let mut fields = self.0.iter();
+        fields
+            .find(|(known, _)| known == name)
+            .map_or("", |(_, value)| value)
+    }
+
+    /// Whether the field was sent and is not empty.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        !self.get(name).is_empty()
+    }
+
+    /// All fields but this one, to be sent again.
+    pub(crate) fn without<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = &'a (String, String)> {
+        self.0.iter().filter(move |(known, _)| known != name)
+    }
+}

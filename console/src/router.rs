@@ -1,0 +1,150 @@
+//! Finds the page of a request, and answers with it.
+
+use std::{collections::HashMap, pin::Pin, sync::Arc};
+
+use domain::scope::Scope;
+use matchit::Params;
+use poem::{
+    Endpoint, IntoResponse as _, Request, Response, Result,
+    http::{HeaderValue, Method, header},
+};
+
+use crate::{Console, door::confirm, trouble::Trouble, visit::Visit};
+
+/// What a page answers.
+pub(crate) type Answer = Result<Response, Trouble>;
+
+type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+type Handler = Box<dyn Fn(Arc<Visit>) -> Answering + Send + Sync>;
+
+/// Who may open a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Anyone.
+    Nothing,
+    /// Anyone who is signed in.
+    Session,
+    /// A person whose role has the scope.
+    Scope(Scope),
+}
+
+/// A page or a form's target.
+pub(crate) struct Screen {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) needs: Needs,
+    handler: Handler,
+}
+
+/// A page that is shown.
+pub(crate) fn get<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+where
+    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    screen(Method::GET, path, needs, handler)
+}
+
+/// The target of a form.
+pub(crate) fn post<F, A>(path: &'static str, needs: Needs, handler: F) -> Screen
+where
+    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    screen(Method::POST, path, needs, handler)
+}
+
+fn screen<F, A>(method: Method, path: &'static str, needs: Needs, handler: F) -> Screen
+where
+    F: Fn(Arc<Visit>) -> A + Send + Sync + 'static,
+    A: Future<Output = Answer> + Send + 'static,
+{
+    Screen {
+        method,
+        path,
+        needs,
+        handler: Box::new(move |visit| Box::pin(handler(visit))),
+    }
+}
+
+/// All screens, by path and method.
+pub(crate) struct Router {
+    console: Console,
+    screens: matchit::Router<Vec<Screen>>,
+}
+
+impl Router {
+    /// # Panics
+    /// Two paths are the same.
+    pub(crate) fn new(console: Console, screens: Vec<Screen>) -> Self {
+        let mut by_path: HashMap<&str, Vec<Screen>> = HashMap::new();
+        for screen in screens {
+            by_path.entry(screen.path).or_default().push(screen);
+        }
+        let mut router = matchit::Router::new();
+        for (path, screens) in by_path {
+            let inserted = router.insert(path, screens);
+            inserted.expect("no two screens have the same path");
+        }
+        Self {
+            console,
+            screens: router,
+        }
+    }
+
+    async fn answer(&self, request: Request) -> Response {
+        let path = request.uri().path().to_owned();
+        let Ok(found) = self.screens.at(&path) else {
+            return Trouble::NoSuchPage.into_response();
+        };
+        // HEAD asks for the headers of a page.
+        let method = match *request.method() {
+            Method::HEAD => Method::GET,
+            ref other => other.clone(),
+        };
+        let Some(screen) = found.value.iter().find(|screen| screen.method == method) else {
+            return not_allowed(found.value);
+        };
+        let params = owned(&found.params);
+        let visit = match Visit::of(&self.console, request, path.clone(), params).await {
+            Ok(visit) => Arc::new(visit),
+            Err(trouble) => return trouble.into_response(),
+        };
+        match confirm::take(&visit).await {
+            Ok(Ok(())) => {}
+            Ok(Err(asked_again)) => return asked_again,
+            Err(trouble) => return trouble.answer(&visit),
+        }
+        match (screen.handler)(Arc::clone(&visit)).await {
+            Ok(response) => response,
+            Err(trouble) => trouble.answer(&visit),
+        }
+    }
+}
+
+impl Endpoint for Router {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        Ok(self.answer(request).await)
+    }
+}
+
+fn owned(params: &Params<'_, '_>) -> Vec<(String, String)> {
+    let pairs = params.iter();
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn not_allowed(screens: &[Screen]) -> Response {
+    let allowed: Vec<&str> = screens
+        .iter()
+        .map(|screen| screen.method.as_str())
+        .collect();
+    let mut response = Trouble::NoSuchPage.into_response();
+    response.set_status(poem::http::StatusCode::METHOD_NOT_ALLOWED);
+    let allowed = HeaderValue::from_str(&allowed.join(", ")).expect("methods are tokens");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}

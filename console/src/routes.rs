@@ -1,0 +1,53 @@
+//! Every page and every form's target.
+
+use domain::scope::Scope;
+
+use crate::{
+    account, assets, door,
+    router::{Needs, Screen, get, post},
+    sites, start,
+};
+
+/// The path, the method and the needs of each, for tests of who may open what.
+pub fn list() -> Vec<(&'static str, &'static str, Needs)> {
+    all()
+        .into_iter()
+        .map(|screen| {
+            let method = if screen.method == poem::http::Method::GET {
+                "GET"
+            } else {
+                "POST"
+            };
+            (method, screen.path, screen.needs)
+        })
+        .collect()
+}
+
+#[rustfmt::skip]
+pub(crate) fn all() -> Vec<Screen> {
+    use Needs::{Nothing, Session};
+    vec![
+        get("/assets/{name}", Nothing, assets::serve),
+        get("/", Session, start::show),
+
+        get("/sign-in", Nothing, door::sign_in::show),
+        post("/sign-in", Nothing, door::sign_in::enter),
+        get("/sign-in/code", Nothing, door::code::show),
+        post("/sign-in/code", Nothing, door::code::give),
+        post("/sign-out", Nothing, door::sign_in::leave),
+        get("/links/{link}", Nothing, door::link::show),
+        post("/links/{link}", Nothing, door::link::follow),
+
+        get("/account", Session, account::show),
+        post("/account/password", Session, account::password::change),
+        get("/account/factor", Session, account::factor::show),
+        post("/account/factor", Session, account::factor::begin),
+        post("/account/factor/confirm", Session, account::factor::confirm),
+        post("/account/factor/remove", Session, account::factor::remove),
+        post("/account/recovery-codes", Session, account::factor::renew_codes),
+        post("/account/sessions/end-others", Session, account::sessions::end_others),
+        post("/account/sessions/{session}/end", Session, account::sessions::end),
+
+        get("/t/{team}/sites", Needs::Scope(Scope::SitesRead), sites::list),
+    ]
+}

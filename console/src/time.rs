@@ -1,0 +1,62 @@
+//! Times as people read them: how long ago, and exactly in UTC.
+
+use std::fmt;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// A moment of the past.
+pub(crate) struct Moment {
+    at: DateTime<Utc>,
+    now: DateTime<Utc>,
+}
+
+impl From<DateTime<Utc>> for Moment {
+    fn from(at: DateTime<Utc>) -> Self {
+        Self {
+            at,
+            now: Utc::now(),
+        }
+    }
+}
+
+impl Moment {
+    /// For machines, and for whoever rests on it.
+    pub(crate) fn exact(&self) -> String {
+        self.at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+    }
+}
+
+/// How long ago, to one unit.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ago = self.now - self.at;
+        let units = [
+            (ago.num_days(), "d"),
+            (ago.num_hours(), "h"),
+            (ago.num_minutes(), "min"),
+        ];
+        match units.into_iter().find(|(count, _)| *count > 0) {
+            _ if ago < TimeDelta::minutes(1) => f.write_str("just now"),
+            Some((count, "d")) if count > 30 => write!(f, "{}", self.at.format("%-d %b %Y")),
+            Some((count, unit)) => write!(f, "{count} {unit} ago"),
+            None => f.write_str("just now"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_told_to_one_unit() {
+        let now = Utc::now();
+        let told = |ago| Moment { at: now - ago, now }.to_string();
+        assert_eq!(told(TimeDelta::seconds(59)), "just now");
+        assert_eq!(told(TimeDelta::seconds(-5)), "just now");
+        assert_eq!(told(TimeDelta::minutes(59)), "59 min ago");
+        assert_eq!(told(TimeDelta::hours(23)), "23 h ago");
+        assert_eq!(told(TimeDelta::days(30)), "30 d ago");
+        assert!(!told(TimeDelta::days(31)).contains("ago"));
+    }
+}

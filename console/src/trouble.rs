@@ -1,0 +1,134 @@
+//! Why a page was not shown or a change was not made, as a page.
+
+use askama::Template;
+use management::{Forbidden, Refused};
+use poem::{IntoResponse, Response, http::StatusCode};
+use tracing::error;
+
+use crate::{door::confirm, page, visit::Visit};
+
+/// Why there is no such answer as was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// A use case refused it.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// There is no such page, or the person may not know of it.
+    #[error("no such page")]
+    NoSuchPage,
+    /// The form was sent by another site.
+    #[error("sent by another site")]
+    Foreign,
+    /// What was sent is no form.
+    #[error("no form")]
+    NotAForm,
+    /// The form is too large.
+    #[error("too large")]
+    TooLarge,
+}
+
+/// A page with nothing but a message.
+#[derive(Template)]
+#[template(path = "message.html")]
+struct Message<'a> {
+    title: &'a str,
+    text: &'a str,
+    /// Where to go from here.
+    link: (&'a str, &'a str),
+}
+
+const HOME: (&str, &str) = ("/", "Back to the start");
+
+impl Trouble {
+    /// The answer to a visit. Whoever must sign in or give something first is led there.
+    pub(crate) fn answer(self, visit: &Visit) -> Response {
+        match self {
+            Self::Refused(Refused::Unauthenticated) => page::see_other("/sign-in"),
+            Self::Refused(Refused::Forbidden(Forbidden::FactorRequired, _)) => {
+                page::see_other("/sign-in/code")
+            }
+            Self::Refused(Refused::Forbidden(Forbidden::FactorSetUpRequired, _)) => {
+                page::see_other("/account/factor")
+            }
+            Self::Refused(Refused::Forbidden(Forbidden::ReauthenticationRequired, _)) => {
+                confirm::ask(visit, None)
+            }
+            other => other.into_response(),
+        }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Refused(refused) => status(refused),
+            Self::NoSuchPage => StatusCode::NOT_FOUND,
+            Self::Foreign => StatusCode::FORBIDDEN,
+            Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        }
+    }
+
+    fn text(&self) -> (&'static str, String) {
+        match self {
+            Self::Refused(refused) => (title(refused), refused.to_string()),
+            Self::NoSuchPage => (
+                "There is no such page",
+                "It may have been removed, or you may not have access to it.".to_owned(),
+            ),
+            Self::Foreign => (
+                "Nothing was changed",
+                "This form was not sent by this console. Open the page here and try again."
+                    .to_owned(),
+            ),
+            Self::NotAForm => (
+                "Nothing was changed",
+                "What was sent is no form.".to_owned(),
+            ),
+            Self::TooLarge => (
+                "Nothing was changed",
+                "The form is larger than 1 MiB.".to_owned(),
+            ),
+        }
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        if let Self::Refused(Refused::Store(error)) = &self {
+            error!(%error, "a page of the console failed");
+        }
+        let (title, text) = self.text();
+        let message = Message {
+            title,
+            text: &text,
+            link: HOME,
+        };
+        page::html(self.status(), &message)
+    }
+}
+
+fn status(refused: &Refused) -> StatusCode {
+    match refused {
+        Refused::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Refused::Forbidden(..) => StatusCode::FORBIDDEN,
+        Refused::NotFound(_) => StatusCode::NOT_FOUND,
+        Refused::Fields(_) | Refused::Invalid(_) | Refused::SignInFailed | Refused::WrongCode => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
+        Refused::Conflict(..) => StatusCode::CONFLICT,
+        Refused::RateLimited { .. }
+        | Refused::TooManyPings { .. }
+        | Refused::TooManyTries { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refused::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        Refused::Store(_) | Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+fn title(refused: &Refused) -> &'static str {
+    match status(refused) {
+        StatusCode::NOT_FOUND => "There is no such page",
+        StatusCode::FORBIDDEN => "You may not do this",
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => "Please wait a moment",
+        StatusCode::INTERNAL_SERVER_ERROR => "Something went wrong on our side",
+        _ => "Nothing was changed",
+    }
+}

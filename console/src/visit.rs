@@ -1,0 +1,157 @@
+//! One request of a browser: who sent it, to which page, with what.
+
+use std::{net::IpAddr, sync::Arc};
+
+use domain::{id::TeamId, key::SecretHash};
+use management::{Caller, Management, Refused, Visitor};
+use poem::{
+    Addr, Request,
+    http::{HeaderMap, Method, header},
+};
+use shares::Proxies;
+use uuid::Uuid;
+
+use crate::{Console, cookie, form::Form, trouble::Trouble};
+
+/// One request.
+pub(crate) struct Visit {
+    pub(crate) management: Arc<Management>,
+    /// Who signs in, or changes the own account.
+    pub(crate) visitor: Visitor,
+    pub(crate) query: Form,
+    pub(crate) form: Form,
+    /// What the browser holds. The session may be over.
+    held: Option<SecretHash>,
+    path: String,
+    params: Vec<(String, String)>,
+    request: String,
+}
+
+impl Visit {
+    /// Reads a request.
+    pub(crate) async fn of(
+        console: &Console,
+        mut request: Request,
+        path: String,
+        params: Vec<(String, String)>,
+    ) -> Result<Self, Trouble> {
+        let form = if *request.method() == Method::POST {
+            Form::of_body(&mut request).await?
+        } else {
+            Form::default()
+        };
+        let id = Uuid::now_v7().to_string();
+        let headers = request.headers();
+        let client = client(peer(&request), headers, &console.proxies);
+        let browser = headers.get(header::USER_AGENT);
+        let browser = browser.and_then(|name| name.to_str().ok()).unwrap_or("");
+        Ok(Self {
+            management: Arc::clone(&console.management),
+            visitor: Visitor::new(client, browser, id.clone()),
+            query: Form::of_query(&request),
+            form,
+            held: cookie::session(headers),
+            path,
+            params,
+            request: id,
+        })
+    }
+
+    /// The path that was asked for.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// A part of the path; what cannot be one is the name of nothing.
+    pub(crate) fn part<T: std::str::FromStr>(&self, name: &str) -> Result<T, Trouble> {
+        let mut params = self.params.iter();
+        let found = params.find(|(known, _)| known == name);
+        found
+            .and_then(|(_, value)| value.parse().ok())
+            .ok_or(Trouble::NoSuchPage)
+    }
+
+    /// An id in the path.
+    pub(crate) fn id<T: From<Uuid>>(&self, name: &str) -> Result<T, Trouble> {
+        Ok(self.part::<Uuid>(name)?.into())
+    }
+
+    /// The session of the browser.
+    ///
+    /// # Errors
+    /// It holds none.
+    pub(crate) fn session(&self) -> Result<SecretHash, Trouble> {
+        self.held.ok_or(Trouble::Refused(Refused::Unauthenticated))
+    }
+
+    /// The session, if the browser holds one.
+    pub(crate) fn held(&self) -> Option<SecretHash> {
+        self.held
+    }
+
+    /// The person who is signed in, in one team; without, as an operator.
+    ///
+    /// # Errors
+    /// Nobody is signed in.
+    pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Trouble> {
+        let session = self.session()?;
+        Ok(Caller::session(session, team, self.request.clone()))
+    }
+}
+
+/// The address at the other end of the connection.
+fn peer(request: &Request) -> IpAddr {
+    match &request.remote_addr().0 {
+        Addr::SocketAddr(address) => address.ip(),
+        // No listener of ours is of another kind.
+        Addr::Unix(_) | Addr::Custom(..) => IpAddr::from([0; 4]),
+    }
+}
+
+/// Whose tries are counted. The header is believed if a named proxy sent it: the last address in
+/// it that is no proxy's.
+fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> IpAddr {
+    if !proxies.contain(peer) {
+        return peer;
+    }
+    let named = forwarded(headers);
+    named
+        .into_iter()
+        .rev()
+        .map_while(Result::ok)
+        .find(|address| !proxies.contain(*address))
+        .unwrap_or(peer)
+}
+
+fn forwarded(headers: &HeaderMap) -> Vec<Result<IpAddr, std::net::AddrParseError>> {
+    let lines = headers.get_all("x-forwarded-for").into_iter();
+    lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .map(|address| address.trim().parse())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client_of(peer: &str, forwarded: &str) -> String {
+        let proxies = Proxies::new(["10.0.0.0/8".parse().unwrap()]);
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", forwarded.parse().unwrap());
+        client(peer.parse().unwrap(), &headers, &proxies).to_string()
+    }
+
+    #[test]
+    fn a_proxy_says_who_the_client_is_and_nobody_else_does() {
+        assert_eq!(client_of("192.0.2.1", "198.51.100.7"), "192.0.2.1");
+        assert_eq!(client_of("10.0.0.1", "198.51.100.7"), "198.51.100.7");
+        assert_eq!(
+            client_of("10.0.0.1", "203.0.113.9, 198.51.100.7, 10.2.3.4"),
+            "198.51.100.7"
+        );
+        assert_eq!(client_of("10.0.0.1", "203.0.113.9, nonsense"), "10.0.0.1");
+        assert_eq!(client_of("10.0.0.1", ""), "10.0.0.1");
+    }
+}

@@ -1,0 +1,143 @@
+//! A browser that keeps the console's cookie.
+
+use std::sync::Arc;
+
+use console::{Console, console};
+use domain::{id::TeamId, role::Role};
+use management::{
+    Caller, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
+    people::{Standing, invitations},
+};
+use poem::{
+    Endpoint, Request, Response,
+    endpoint::{BoxEndpoint, EndpointExt as _},
+    http::{Method, StatusCode, header},
+};
+use queue::Queue;
+use shares::Proxies;
+use sqlx::PgPool;
+use store::{schema, seal::MasterKey};
+
+pub(crate) const PASSWORD: &str = "kelp otter violin";
+
+/// The console, and what it works with.
+pub(crate) struct Stage {
+    pub(crate) management: Arc<Management>,
+    pub(crate) team: TeamId,
+    endpoint: Arc<BoxEndpoint<'static, Response>>,
+}
+
+impl Stage {
+    pub(crate) async fn new(pool: PgPool) -> Self {
+        schema::migrate(&pool).await.unwrap();
+        let queue = Queue::open(pool.clone(), queue::Config::default()).unwrap();
+        let management = Arc::new(Management {
+            pool: pool.clone(),
+            queue,
+            master_key: Some(MasterKey::new([7; 32])),
+            workbench: Workbench::new(domain::rules::Limits::default(), None),
+            outlet: Outlet::new(
+                Arc::new(|_, _| Err("nothing is sent from here".to_owned())),
+                Arc::new(|_| Box::pin(async { None })),
+            ),
+            rules_per_day: 1 << 20,
+            pace: Pace::new(PaceSettings::default()),
+            passwords: Passwords::default(),
+        });
+        let name = "Marktplatz".parse().unwrap();
+        let caller = Caller::command_line();
+        let team = management::teams::create(&management, &caller, &name, None);
+        let team = team.await.unwrap().id;
+        let endpoint = console(Console {
+            management: Arc::clone(&management),
+            proxies: Proxies::default(),
+        });
+        Self {
+            management,
+            team,
+            endpoint: Arc::new(endpoint.boxed()),
+        }
+    }
+
+    pub(crate) fn browser(&self) -> Browser {
+        Browser {
+            endpoint: Arc::clone(&self.endpoint),
+            cookie: None,
+        }
+    }
+
+    /// The path of the page that an invitation opens.
+    pub(crate) async fn invitation(&self, email: &str, role: Role) -> String {
+        let wanted = invitations::Wanted {
+            team: Some(self.team),
+            email: email.parse().unwrap(),
+            standing: Standing { role, sites: None },
+        };
+        let issued = invitations::create(&self.management, &Caller::command_line(), &wanted).await;
+        format!("/links/{}", issued.unwrap().secret.expose())
+    }
+}
+
+/// What a page answered.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: poem::http::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    /// Where a redirect leads.
+    pub(crate) fn leads_to(&self) -> &str {
+        assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.text);
+        self.headers[header::LOCATION].to_str().unwrap()
+    }
+}
+
+/// A browser.
+pub(crate) struct Browser {
+    endpoint: Arc<BoxEndpoint<'static, Response>>,
+    pub(crate) cookie: Option<String>,
+}
+
+impl Browser {
+    pub(crate) async fn get(&mut self, path: &str) -> Answer {
+        self.send(Method::GET, path, "", &[]).await
+    }
+
+    /// Sends a form as one of the console's own pages does.
+    pub(crate) async fn post(&mut self, path: &str, form: &str) -> Answer {
+        let own = [("sec-fetch-site", "same-origin")];
+        self.send(Method::POST, path, form, &own).await
+    }
+
+    pub(crate) async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        form: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri_str(path)
+            .content_type("application/x-www-form-urlencoded");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(cookie) = &self.cookie {
+            request = request.header(header::COOKIE, cookie);
+        }
+        let request = request.body(form.to_owned());
+        let mut response = self.endpoint.call(request).await.unwrap();
+        if let Some(set) = response.headers().get(header::SET_COOKIE) {
+            let set = set.to_str().unwrap();
+            self.cookie = set.split(';').next().map(str::to_owned);
+        }
+        let text = response.take_body().into_string().await.unwrap();
+        Answer {
+            status: response.status(),
+            headers: response.headers().clone(),
+            text,
+        }
+    }
+}

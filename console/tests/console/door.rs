@@ -1,0 +1,127 @@
+//! Joining, signing in, and signing out.
+
+use domain::{role::Role, totp::TotpSecret};
+use poem::http::StatusCode;
+use sqlx::PgPool;
+
+use crate::browser::{PASSWORD, Stage};
+
+#[sqlx::test(migrations = false)]
+async fn an_invited_viewer_joins_with_a_name_and_a_password(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let link = stage.invitation("ada@example.com", Role::Viewer).await;
+    let mut browser = stage.browser();
+    let page = browser.get(&link).await;
+    assert!(page.text.contains("Join Marktplatz") && page.text.contains("ada@example.com"));
+
+    let refused = browser.post(&link, "name=Ada&password=short").await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.text.contains("value=\"Ada\""),
+        "what was typed stays"
+    );
+    assert!(browser.cookie.is_none());
+
+    let form = format!("name=Ada+Lindqvist&password={}", PASSWORD.replace(' ', "+"));
+    assert_eq!(browser.post(&link, &form).await.leads_to(), "/");
+    let start = browser.get("/").await;
+    let sites = browser.get(start.leads_to()).await;
+    assert_eq!(sites.status, StatusCode::OK);
+    assert!(sites.text.contains("Ada Lindqvist") && sites.text.contains("Marktplatz"));
+    assert_eq!(
+        browser.get(&link).await.status,
+        StatusCode::NOT_FOUND,
+        "it works once"
+    );
+}
+
+#[sqlx::test(migrations = false)]
+async fn an_owner_must_set_up_a_second_factor_and_gives_it_at_the_next_sign_in(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let link = stage.invitation("ada@example.com", Role::Owner).await;
+    let mut browser = stage.browser();
+    let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
+    assert_eq!(
+        browser.post(&link, &form).await.leads_to(),
+        "/account/factor"
+    );
+    assert_eq!(browser.get("/account").await.leads_to(), "/account/factor");
+
+    let page = browser.post("/account/factor", "").await.text;
+    let secret = between(&page, "name=\"secret\" value=\"", "\"");
+    assert!(page.contains("<svg class=\"qr\""));
+    let secret = TotpSecret::from_bytes(base32(secret));
+    let wrong = browser
+        .post("/account/factor/confirm", "code=000000&secret=x&uri=y")
+        .await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let code = format!("code={}", secret.code_at(chrono::Utc::now()));
+    let page = browser.post("/account/factor/confirm", &code).await;
+    assert_eq!(
+        page.text.matches("<li><code>").count(),
+        10,
+        "recovery codes"
+    );
+    assert_eq!(browser.get("/account").await.status, StatusCode::OK);
+
+    let held = browser.cookie.clone();
+    assert_eq!(
+        browser.post("/sign-out", "").await.leads_to(),
+        "/sign-in?done=signed-out"
+    );
+    browser.cookie = held;
+    assert_eq!(
+        browser.get("/account").await.leads_to(),
+        "/sign-in",
+        "the session is over"
+    );
+
+    let mut browser = stage.browser();
+    let form = format!(
+        "email=ada%40example.com&password={}",
+        PASSWORD.replace(' ', "+")
+    );
+    assert_eq!(
+        browser.post("/sign-in", &form).await.leads_to(),
+        "/sign-in/code"
+    );
+    assert_eq!(browser.get("/account").await.leads_to(), "/sign-in/code");
+    let later = chrono::Utc::now() + chrono::TimeDelta::seconds(30);
+    let code = format!("code={}", secret.code_at(later));
+    assert_eq!(browser.post("/sign-in/code", &code).await.leads_to(), "/");
+    assert_eq!(browser.get("/account").await.status, StatusCode::OK);
+}
+
+#[sqlx::test(migrations = false)]
+async fn unknown_accounts_and_wrong_passwords_are_answered_alike(pool: PgPool) {
+    let stage = Stage::new(pool).await;
+    let link = stage.invitation("ada@example.com", Role::Viewer).await;
+    let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
+    stage.browser().post(&link, &form).await;
+    let mut answers = Vec::new();
+    for email in ["ada@example.com", "eve@example.com"] {
+        let form = format!("email={email}&password=wrong+horse+battery");
+        let answer = stage.browser().post("/sign-in", &form).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        answers.push(answer.text.replace(email, ""));
+    }
+    assert_eq!(answers[0], answers[1]);
+}
+
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap();
+    rest.split_once(after).unwrap().0
+}
+
+/// Reads what an app is given to type.
+fn base32(text: &str) -> Vec<u8> {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let bits = text
+        .bytes()
+        .filter_map(|letter| digits.iter().position(|digit| *digit == letter))
+        .flat_map(|value| (0..5).rev().map(move |bit| u8::from(value >> bit & 1 == 1)));
+    let bits: Vec<u8> = bits.collect();
+    bits.chunks_exact(8)
+        .map(|byte| byte.iter().fold(0, |value, bit| value << 1 | bit))
+        .collect()
+}
