@@ -20,7 +20,7 @@ impl From<DateTime<Utc>> for Moment {
 }
 
 impl Moment {
-    /// For machines, and for whoever rests on it.
+    /// The exact time, shown when the pointer is over the relative one.
     pub(crate) fn exact(&self) -> String {
         self.at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
     }
