@@ -65,7 +65,8 @@ impl Default for Options {
         Self {
             serve: Settings::default(),
             body: BodySettings::default(),
-            deadline: api::DEADLINE,
+            // Heavy rules compile at the lowest priority, beside as many other tests as the machine runs at once.
+            deadline: Duration::from_mins(10),
             accept: AcceptSettings::default(),
             // Tests are compiled without optimisations.
             rule_limits: Limits {
