@@ -12,7 +12,8 @@ use poem::{Response, http::StatusCode};
 
 use self::sessions::Row;
 use crate::{
-    page::{self, Frame},
+    page::{self, At, Frame},
+    problems::Problems,
     router::Answer,
     trouble::Trouble,
     visit::Visit,
@@ -23,14 +24,8 @@ use crate::{
 struct Account {
     frame: Frame,
     sessions: Vec<Row>,
-    /// What is wrong with the current password, and with the new one.
+    /// What is wrong with the form of the password.
     problems: Problems,
-}
-
-#[derive(Default)]
-struct Problems {
-    current: Option<String>,
-    new: Option<String>,
 }
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
@@ -40,7 +35,7 @@ pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
 async fn page(visit: &Visit, status: StatusCode, problems: Problems) -> Result<Response, Trouble> {
     let (this, listed) = account::sessions::list(&visit.management, visit.session()?).await?;
     let page = Account {
-        frame: Frame::of(visit, None, "account").await?,
+        frame: Frame::of(visit, At::Own, "account").await?,
         sessions: Row::of(this, listed),
         problems,
     };

@@ -28,10 +28,22 @@ impl Asset {
     }
 }
 
-static STYLES: LazyLock<Asset> = LazyLock::new(|| {
-    let content = include_str!("../assets/console.css");
-    Asset::new("console", "css", "text/css; charset=utf-8", content)
-});
+/// The style sheet: first what all pages share, then what some pages add, then what narrow windows change.
+const SHEET: &str = concat!(
+    include_str!("../assets/styles/tokens.css"),
+    include_str!("../assets/styles/elements.css"),
+    include_str!("../assets/styles/rail.css"),
+    include_str!("../assets/styles/page.css"),
+    include_str!("../assets/styles/controls.css"),
+    include_str!("../assets/styles/signs.css"),
+    include_str!("../assets/styles/tables.css"),
+    include_str!("../assets/styles/charts.css"),
+    include_str!("../assets/styles/door.css"),
+    include_str!("../assets/styles/narrow.css"),
+);
+
+static STYLES: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("console", "css", "text/css; charset=utf-8", SHEET));
 
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     let content = include_str!("../assets/console.js");

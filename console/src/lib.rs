@@ -10,6 +10,7 @@ mod cookie;
 mod door;
 mod form;
 mod page;
+mod problems;
 mod protection;
 mod qr;
 mod router;

@@ -1,6 +1,6 @@
 //! Every page and every form's target.
 
-use domain::scope::Scope;
+use domain::scope::Scope::{SitesRead, SitesWrite};
 
 use crate::{
     account, assets, door,
@@ -25,7 +25,7 @@ pub fn list() -> Vec<(&'static str, &'static str, Needs)> {
 
 #[rustfmt::skip]
 pub(crate) fn all() -> Vec<Screen> {
-    use Needs::{Nothing, Session};
+    use Needs::{Nothing, Scope, Session};
     vec![
         get("/assets/{name}", Nothing, assets::serve),
         get("/", Session, start::show),
@@ -48,6 +48,8 @@ pub(crate) fn all() -> Vec<Screen> {
         post("/account/sessions/end-others", Session, account::sessions::end_others),
         post("/account/sessions/{session}/end", Session, account::sessions::end),
 
-        get("/t/{team}/sites", Needs::Scope(Scope::SitesRead), sites::list),
+        get("/t/{team}/sites", Scope(SitesRead), sites::list),
+        get("/t/{team}/sites/new", Scope(SitesWrite), sites::new::show),
+        post("/t/{team}/sites/new", Scope(SitesWrite), sites::new::create),
     ]
 }

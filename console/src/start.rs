@@ -4,11 +4,18 @@ use std::sync::Arc;
 
 use management::account::mine;
 
-use crate::{page, router::Answer, visit::Visit};
+use crate::{
+    page::{self, At},
+    router::Answer,
+    visit::Visit,
+};
 
 pub(crate) async fn show(visit: Arc<Visit>) -> Answer {
     let (mine, _) = mine::get(&visit.management, visit.session()?).await?;
     let first = mine.entrances.into_iter().next();
-    let team = first.and_then(|entrance| entrance.team);
-    Ok(page::see_other(page::home(team.map(|(id, _)| id))))
+    let there = first.map_or(At::Own, |entrance| match entrance.team {
+        Some((team, _)) => At::Team(team),
+        None => At::Instance,
+    });
+    Ok(page::see_other(there.home()))
 }

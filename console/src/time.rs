@@ -4,7 +4,7 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// A moment of the past.
+/// A moment of the past or of the future.
 pub(crate) struct Moment {
     at: DateTime<Utc>,
     now: DateTime<Utc>,
@@ -24,21 +24,29 @@ impl Moment {
     pub(crate) fn exact(&self) -> String {
         self.at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
     }
+
+    /// The time for programs.
+    pub(crate) fn machine(&self) -> String {
+        self.at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+    }
 }
 
-/// How long ago, to one unit.
+/// How long ago or in how long, to one unit; the day, if that is more than a month away.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ago = self.now - self.at;
+        let away = (self.now - self.at).abs();
         let units = [
-            (ago.num_days(), "d"),
-            (ago.num_hours(), "h"),
-            (ago.num_minutes(), "min"),
+            (away.num_days(), "d"),
+            (away.num_hours(), "h"),
+            (away.num_minutes(), "min"),
         ];
         match units.into_iter().find(|(count, _)| *count > 0) {
-            _ if ago < TimeDelta::minutes(1) => f.write_str("just now"),
             Some((count, "d")) if count > 30 => write!(f, "{}", self.at.format("%-d %b %Y")),
+            Some((count, unit)) if self.at > self.now => write!(f, "in {count} {unit}"),
             Some((count, unit)) => write!(f, "{count} {unit} ago"),
+            None if self.at > self.now + TimeDelta::seconds(5) => {
+                write!(f, "in {} s", away.num_seconds())
+            }
             None => f.write_str("just now"),
         }
     }
@@ -58,5 +66,7 @@ mod tests {
         assert_eq!(told(TimeDelta::hours(23)), "23 h ago");
         assert_eq!(told(TimeDelta::days(30)), "30 d ago");
         assert!(!told(TimeDelta::days(31)).contains("ago"));
+        assert_eq!(told(TimeDelta::seconds(-40)), "in 40 s");
+        assert_eq!(told(TimeDelta::hours(-2)), "in 2 h");
     }
 }

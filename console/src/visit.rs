@@ -76,6 +76,11 @@ impl Visit {
         Ok(self.part::<Uuid>(name)?.into())
     }
 
+    /// The team in the path.
+    pub(crate) fn team(&self) -> Result<TeamId, Trouble> {
+        self.id("team")
+    }
+
     /// The session of the browser.
     ///
     /// # Errors
@@ -93,8 +98,8 @@ impl Visit {
     ///
     /// # Errors
     /// Nobody is signed in.
-    pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Trouble> {
-        let session = self.session()?;
+    pub(crate) fn caller(&self, team: Option<TeamId>) -> Result<Caller, Refused> {
+        let session = self.held.ok_or(Refused::Unauthenticated)?;
         Ok(Caller::session(session, team, self.request.clone()))
     }
 }

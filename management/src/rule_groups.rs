@@ -23,7 +23,7 @@ use domain::{
 use serde_json::{Value, json};
 use store::{
     page::Page,
-    rule_group::{self, Authorship, Group, Version},
+    rule_group::{self, Authorship, Version},
 };
 
 use crate::{
@@ -31,6 +31,7 @@ use crate::{
 };
 
 pub use self::warnings::Warning;
+pub use store::rule_group::Group;
 
 /// A rule group to create.
 #[derive(Debug)]

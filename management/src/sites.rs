@@ -7,11 +7,11 @@ use domain::{
     id::{SiteId, TeamId},
     scope::Scope,
 };
-pub use store::{page::Page, site::settings::ManagedSite};
-use store::{
-    rule_group, seal,
-    site::{self, settings::Settings},
+pub use store::{
+    page::Page,
+    site::settings::{ManagedSite, Settings},
 };
+use store::{rule_group, seal, site};
 
 use crate::{Caller, Change, Management, Noun, Refused, Session, created, difference};
 use checks::{require_groups, require_providers, unknown_group};

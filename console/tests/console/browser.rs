@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use console::{Console, console};
-use domain::{id::TeamId, role::Role};
+use domain::{id::TeamId, role::Role, totp::TotpSecret};
 use management::{
     Caller, Management, Outlet, Pace, PaceSettings, Passwords, Workbench,
     people::{Standing, invitations},
@@ -78,6 +78,24 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// A browser in which somebody with this role is signed in, with the second factor if the role needs one.
+    pub(crate) async fn person(&self, email: &str, role: Role) -> Browser {
+        let link = self.invitation(email, role).await;
+        let mut browser = self.browser();
+        let form = format!("name=Ada&password={}", PASSWORD.replace(' ', "+"));
+        if browser.post(&link, &form).await.leads_to() == "/account/factor" {
+            let page = browser.post("/account/factor", "").await.text;
+            let secret = base32(between(&page, "name=\"secret\" value=\"", "\""));
+            let code = TotpSecret::from_bytes(secret).code_at(chrono::Utc::now());
+            let form = format!("code={code}");
+            let page = browser.post("/account/factor/confirm", &form).await;
+            assert_eq!(page.status, StatusCode::OK, "{}", page.text);
+        }
+        browser
+    }
+}
+
 /// What a page answered.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -140,4 +158,23 @@ impl Browser {
             text,
         }
     }
+}
+
+/// Reads what an app is given to type.
+pub(crate) fn base32(text: &str) -> Vec<u8> {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let bits = text
+        .bytes()
+        .filter_map(|letter| digits.iter().position(|digit| *digit == letter))
+        .flat_map(|value| (0..5).rev().map(move |bit| u8::from(value >> bit & 1 == 1)));
+    let bits: Vec<u8> = bits.collect();
+    bits.chunks_exact(8)
+        .map(|byte| byte.iter().fold(0, |value, bit| value << 1 | bit))
+        .collect()
+}
+
+/// What is between two texts.
+pub(crate) fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap();
+    rest.split_once(after).unwrap().0
 }

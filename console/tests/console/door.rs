@@ -4,7 +4,7 @@ use domain::{role::Role, totp::TotpSecret};
 use poem::http::StatusCode;
 use sqlx::PgPool;
 
-use crate::browser::{PASSWORD, Stage};
+use crate::browser::{PASSWORD, Stage, base32, between};
 
 #[sqlx::test(migrations = false)]
 async fn an_invited_viewer_joins_with_a_name_and_a_password(pool: PgPool) {
@@ -106,22 +106,4 @@ async fn unknown_accounts_and_wrong_passwords_are_answered_alike(pool: PgPool) {
         answers.push(answer.text.replace(email, ""));
     }
     assert_eq!(answers[0], answers[1]);
-}
-
-fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
-    let (_, rest) = text.split_once(before).unwrap();
-    rest.split_once(after).unwrap().0
-}
-
-/// Reads what an app is given to type.
-fn base32(text: &str) -> Vec<u8> {
-    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let bits = text
-        .bytes()
-        .filter_map(|letter| digits.iter().position(|digit| *digit == letter))
-        .flat_map(|value| (0..5).rev().map(move |bit| u8::from(value >> bit & 1 == 1)));
-    let bits: Vec<u8> = bits.collect();
-    bits.chunks_exact(8)
-        .map(|byte| byte.iter().fold(0, |value, bit| value << 1 | bit))
-        .collect()
 }

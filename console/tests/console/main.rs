@@ -5,3 +5,4 @@
 mod browser;
 mod door;
 mod protection;
+mod sites;

@@ -1,0 +1,12 @@
+//! What a page says that was just done.
+
+/// The sentence of a short name. The address has only the name, so nobody can make a page say something else.
+pub(crate) fn done(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "password-changed" => "Your password was changed. Your other sessions were ended.",
+        "factor-removed" => "The second factor was removed.",
+        "session-ended" => "The session was ended.",
+        "sessions-ended" => "All your other sessions were ended.",
+        _ => return None,
+    })
+}

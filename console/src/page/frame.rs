@@ -1,0 +1,121 @@
+//! The part of a page that is the same everywhere: the navigation, the person, and what was just done.
+
+use domain::{role::Role, scope::Scope};
+use management::account::mine;
+
+use super::{done::done, places::At};
+use crate::{trouble::Trouble, visit::Visit};
+
+/// The part of the page that is the same everywhere: who is signed in, in which team, and where one can go.
+pub(crate) struct Frame {
+    /// What the person is called.
+    pub(crate) name: String,
+    /// The address with which the person signs in.
+    pub(crate) email: String,
+    /// Whether the person has a second factor.
+    pub(crate) has_factor: bool,
+    /// The first letters of the person's name.
+    pub(crate) initials: String,
+    /// The team that is open, or the instance.
+    pub(crate) open: Option<Entrance>,
+    /// The teams of the person.
+    pub(crate) entrances: Vec<Entrance>,
+    /// Where one can go there.
+    pub(crate) links: Vec<Link>,
+    /// What the person may do there.
+    scopes: &'static [Scope],
+    /// What was just done.
+    pub(crate) done: Option<&'static str>,
+}
+
+/// A team that the person can enter, or the instance.
+#[derive(Clone)]
+pub(crate) struct Entrance {
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) is_open: bool,
+}
+
+impl Entrance {
+    /// The first letter of the name.
+    pub(crate) fn initial(&self) -> String {
+        initials(&self.name).chars().take(1).collect()
+    }
+}
+
+/// An entry of the navigation.
+pub(crate) struct Link {
+    pub(crate) path: String,
+    pub(crate) name: &'static str,
+    pub(crate) icon: &'static str,
+    pub(crate) heading: Option<&'static str>,
+    pub(crate) is_open: bool,
+}
+
+/// What operators see in place of a team's name.
+const INSTANCE: &str = "This instance";
+
+impl Frame {
+    /// The frame of a page. `place` is the path of an entry of the navigation.
+    ///
+    /// # Errors
+    /// Nobody is signed in, or the person may not go there.
+    pub(crate) async fn of(visit: &Visit, at: At, place: &str) -> Result<Self, Trouble> {
+        let (mine, has_factor) = mine::get(&visit.management, visit.session()?).await?;
+        let entrances: Vec<Entrance> = mine
+            .entrances
+            .into_iter()
+            .map(|entrance| {
+                let (id, name) = entrance.team.unzip();
+                let there = id.map_or(At::Instance, At::Team);
+                Entrance {
+                    path: there.home(),
+                    name: name.unwrap_or_else(|| INSTANCE.to_owned()),
+                    role: entrance.role,
+                    is_open: there == at,
+                }
+            })
+            .collect();
+        let open = entrances.iter().find(|entrance| entrance.is_open).cloned();
+        if at != At::Own && open.is_none() {
+            return Err(Trouble::NoSuchPage);
+        }
+        let scopes = open.as_ref().map_or(&[][..], |open| open.role.scopes());
+        let places = at.places().iter();
+        let links = places.filter(|there| scopes.contains(&there.scope));
+        Ok(Self {
+            initials: initials(&mine.name),
+            name: mine.name,
+            email: mine.email,
+            has_factor,
+            open,
+            entrances,
+            links: links
+                .map(|there| Link {
+                    path: at.path(there.path),
+                    name: there.name,
+                    icon: there.icon,
+                    heading: there.heading,
+                    is_open: there.path == place,
+                })
+                .collect(),
+            scopes,
+            done: done(visit.query.get("done")),
+        })
+    }
+
+    /// Whether the person may do this here. Nobody sees a button that would be refused.
+    pub(crate) fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+fn initials(name: &str) -> String {
+    let words = name.split_whitespace();
+    words
+        .filter_map(|word| word.chars().next())
+        .flat_map(char::to_uppercase)
+        .take(2)
+        .collect()
+}

@@ -1,0 +1,38 @@
+//! Lists, a page at a time. The address of the next page names the last row of this one.
+
+use std::fmt::Display;
+
+use management::sites::Page;
+use url::form_urlencoded::Serializer;
+
+use crate::visit::Visit;
+
+/// Rows of a page.
+const ROWS: i64 = 50;
+
+/// The page that the address asks for.
+pub(crate) fn asked(visit: &Visit) -> Page {
+    Page {
+        after: visit.query.get("after").parse().ok(),
+        limit: ROWS,
+    }
+}
+
+/// The address of the next page, with the same filters. There is none after a page that is not full.
+pub(crate) fn next<T, I: Display>(
+    visit: &Visit,
+    rows: &[T],
+    id: impl Fn(&T) -> I,
+) -> Option<String> {
+    let is_full = i64::try_from(rows.len()) == Ok(ROWS);
+    let last = rows.last().filter(|_| is_full)?;
+    let mut query = Serializer::new("?".to_owned());
+    query.extend_pairs(
+        visit
+            .query
+            .without("after")
+            .filter(|(name, _)| name != "done"),
+    );
+    query.append_pair("after", &id(last).to_string());
+    Some(query.finish())
+}
